@@ -1,0 +1,88 @@
+"""What a turn emits: one stream of typed events for every adapter (chat page, CLI, OpenAI, webhooks).
+
+A turn ends with exactly one ``Done`` or one ``Failed``. On the wire each event is a server-sent event
+whose ``event:`` is the tag below and whose ``data:`` is the JSON of the fields.
+"""
+
+from typing import Any
+
+import msgspec
+
+from rag.types import Passage
+
+
+class Citation(Passage, frozen=True, kw_only=True):
+    """A passage that supports a part of the answer."""
+
+    answer_start: int = 0
+    answer_end: int = 0
+    """Character offsets into the answer of the sentence that this passage supports."""
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that was carried out (or refused), as told to the person."""
+
+    tool: str
+    arguments: dict[str, Any]
+    text: str
+    """What was done, in words read back from the result, never from the model's claim."""
+    ok: bool = True
+    data: dict[str, Any] = {}
+
+
+class Timings(msgspec.Struct, frozen=True, kw_only=True):
+    """Milliseconds since the turn began, and token counts. ``None`` where the step did not run."""
+
+    route_ms: float | None = None
+    retrieve_ms: float | None = None
+    first_token_ms: float | None = None
+    total_ms: float = 0.0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
+    conversation: str
+    """Send it back with the next utterance to go on in the same conversation."""
+
+
+class Retrieved(msgspec.Struct, frozen=True, kw_only=True, tag="passages"):
+    passages: list[Passage]
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True, tag="token"):
+    text: str
+    """A piece of the answer. All pieces joined are ``Done.answer``."""
+
+
+class Cited(msgspec.Struct, frozen=True, kw_only=True, tag="citation"):
+    index: int
+    """Counts from 0 in the order of ``Done.citations``."""
+    citation: Citation
+
+
+class Acted(msgspec.Struct, frozen=True, kw_only=True, tag="action"):
+    action: Action
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
+    answer: str
+    citations: list[Citation]
+    refused: bool
+    """True when the documents do not tell and the answer says so."""
+    actions: list[Action]
+    timings: Timings
+    conversation: str = ""
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):
+    code: str
+    """``engine_down``, ``no_model``, ``busy``, ``timeout``, ``cancelled`` or ``internal``."""
+    message: str
+    """What is wrong, in words for a person."""
+    hint: str = ""
+    """What to do about it."""
+
+
+Event = Started | Retrieved | Token | Cited | Acted | Done | Failed

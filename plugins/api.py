@@ -1,0 +1,157 @@
+"""All that a plugin author reads: a plugin is one module with tools, each a typed async function.
+
+    from plugins.api import Plugin, ToolContext, ToolResult
+
+    plugin = Plugin("coffee", sentences="coffee.en.yaml")
+
+    @plugin.tool(risk="act")
+    async def brew(context: ToolContext, cups: int = 1) -> ToolResult:
+        '''Brew coffee.
+
+        cups: how many cups, 1 to 6
+        '''
+        ...
+
+The tool's JSON schema comes from the signature, its description from the docstring. Sentences in the
+file beside the module map utterances to tools without a language model. A tool reaches the house only
+through its context.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Literal, Protocol, get_type_hints
+
+import msgspec
+
+Risk = Literal["read", "act", "dangerous"]
+
+
+class ToolError(Exception):
+    """The tool could not do it; the message is said to the person as it is."""
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool's name and arguments: what routing, undo and the HTTP endpoint exchange."""
+
+    tool: str
+    """``plugin.tool``, for instance ``timers.start``."""
+    arguments: dict[str, Any] = {}
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool did."""
+
+    text: str
+    """For the person: what was done or found, in one or two sentences of plain speech."""
+    data: dict[str, Any] = {}
+    """The same for programs and the page; JSON types only."""
+    undo: ToolCall | None = None
+
+
+class Storage(Protocol):
+    """A plugin's own durable documents: JSON objects by key, written before the call returns."""
+
+    async def get(self, key: str) -> dict[str, Any] | None: ...
+    async def put(self, key: str, value: dict[str, Any]) -> None: ...
+    async def delete(self, key: str) -> bool: ...
+    async def all(self) -> dict[str, dict[str, Any]]: ...
+
+
+class Jobs(Protocol):
+    """Durable wake-ups. A job whose time passed while the box was off runs late, but once."""
+
+    async def run_at(self, key: str, when: datetime) -> None:
+        """Call this plugin's ``@plugin.job`` function with ``key`` at ``when`` (aware). Replaces ``key``."""
+
+    async def cancel(self, key: str) -> bool: ...
+
+
+class ToolContext(Protocol):
+    """What a tool may see of the hub."""
+
+    @property
+    def now(self) -> datetime:
+        """The current time, aware, in the household's zone. Tools never ask the clock themselves."""
+
+    @property
+    def storage(self) -> Storage: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def conversation(self) -> str: ...
+
+    def emit(self, event: str, data: dict[str, Any]) -> None:
+        """Show an event on every open chat page, as ``event`` with ``data`` (JSON types)."""
+
+
+ToolFunction = Callable[..., Awaitable[ToolResult]]
+JobFunction = Callable[[ToolContext, str], Awaitable[None]]
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A function the assistant can call."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema of the arguments object."""
+    risk: Risk
+    timeout_s: float
+    function: ToolFunction
+    arguments: type[msgspec.Struct]
+    """The validated form of the arguments, built from the signature."""
+
+
+class Plugin:
+    """A named set of tools, an optional sentence file, and at most one job function."""
+
+    def __init__(self, name: str, *, sentences: str | None = None) -> None:
+        self.name = name
+        self.sentences = sentences
+        self.tools: dict[str, Tool] = {}
+        self.on_job: JobFunction | None = None
+
+    def tool(
+        self, *, risk: Risk, timeout_s: float = 10.0
+    ) -> Callable[[ToolFunction], ToolFunction]:
+        """Register an async function ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``."""
+
+        def register(function: ToolFunction) -> ToolFunction:
+            name = f"{self.name}.{function.__name__}"
+            arguments = _arguments_struct(name, function)
+            self.tools[name] = Tool(
+                name=name,
+                description=inspect.getdoc(function) or "",
+                parameters=_inline_schema(arguments),
+                risk=risk,
+                timeout_s=timeout_s,
+                function=function,
+                arguments=arguments,
+            )
+            return function
+
+        return register
+
+    def job(self, function: JobFunction) -> JobFunction:
+        """Register the function that ``context.jobs.run_at`` wakes."""
+        self.on_job = function
+        return function
+
+
+def _arguments_struct(name: str, function: ToolFunction) -> type[msgspec.Struct]:
+    hints = get_type_hints(function)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields = [
+        (p.name, hints[p.name])
+        if p.default is p.empty
+        else (p.name, hints[p.name], p.default)
+        for p in parameters
+    ]
+    struct_name = name.title().replace(".", "").replace("_", "") + "Arguments"
+    return msgspec.defstruct(struct_name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _inline_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    schema = msgspec.json.schema(arguments)
+    return dict(schema["$defs"][arguments.__name__])

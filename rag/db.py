@@ -1,0 +1,66 @@
+"""The one place that chooses and configures the SQLite driver.
+
+``apsw``, because the standard library's sqlite3 cannot load extensions on every Python build.
+Every connection has sqlite-vec and FTS5, write-ahead logging, and full fsync: an acknowledged write
+survives a power cut. A connection belongs to one thread at a time.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import sqlite_vec
+
+BUSY_TIMEOUT_MS = 5_000
+
+
+class DatabaseError(Exception):
+    """The database file cannot be used; the message says which file and what to do."""
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open (or create, mode 0600) the database at ``path`` with extensions and pragmas set.
+
+    Raises:
+        DatabaseError: the file is not a database, or cannot be opened.
+    """
+    path.touch(mode=0o600, exist_ok=True)
+    try:
+        connection = apsw.Connection(str(path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+    except apsw.Error as error:
+        raise DatabaseError(f"cannot open the database {path}: {error}") from error
+    return connection
+
+
+def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> None:
+    """Bring the tables of ``room`` to version ``len(steps)``, each step in its own transaction.
+
+    Steps are SQL scripts and only ever appended to. Rooms share one file and number their own steps.
+
+    Raises:
+        DatabaseError: the file was written by a newer version of the program.
+    """
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_version (room TEXT PRIMARY KEY, version INTEGER NOT NULL)"
+    )
+    row = connection.execute("SELECT version FROM schema_version WHERE room = ?", (room,)).fetchone()
+    version = row[0] if row else 0
+    if version > len(steps):
+        raise DatabaseError(
+            f"the database was written by a newer hubd ({room} is at version {version}, "
+            f"this program knows {len(steps)}): install that version again, or restore a backup"
+        )
+    for number, script in enumerate(steps[version:], start=version + 1):
+        with connection:
+            connection.execute(script)
+            connection.execute(
+                "INSERT INTO schema_version VALUES (?, ?) "
+                "ON CONFLICT (room) DO UPDATE SET version = excluded.version",
+                (room, number),
+            )

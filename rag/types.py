@@ -1,0 +1,86 @@
+"""The vocabulary of the room: what goes in (documents) and what comes out (passages).
+
+Offsets are always character offsets into the text of one page, so that
+``page_text[passage.start:passage.end] == passage.text``. Pages count from 1. A format without pages
+(Markdown, text, HTML, DOCX) has one page of text and reports ``page = None``.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+import msgspec
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of a document, as retrieved or as cited."""
+
+    document: str
+    """The document's name, unique in the library, for instance ``boiler-manual.pdf``."""
+    page: int | None
+    start: int
+    end: int
+    text: str
+    score: float
+    """0 to 1, comparable between questions: how well this passage fits the question."""
+    heading: str = ""
+    """The headings above it, outermost first, joined by `` > ``."""
+
+
+class Retrieval(msgspec.Struct, frozen=True, kw_only=True):
+    """What the library found for a question, best first."""
+
+    passages: list[Passage]
+    language: str
+    """``en``, ``zh`` or ``other``: decides which legs voted."""
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """Sentences of the passages that answer the question, best first."""
+
+    quotes: list[Passage]
+    """Each one sentence (or list item, or table row) with its own offsets and score."""
+    answerable: float
+    """0 to 1: calibrated probability that ``quotes[0]`` answers the question."""
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """One file the library knows, read or skipped."""
+
+    document: str
+    path: str
+    type: str
+    """``md``, ``txt``, ``html``, ``pdf`` or ``docx``."""
+    status: Literal["ready", "skipped"]
+    reason: str = ""
+    """Why it was skipped, in words for the person who owns the file."""
+    pages: int = 0
+    chunks: int = 0
+    bytes: int = 0
+    ingested_at: str = ""
+    """ISO 8601, UTC."""
+
+
+class FileReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ingest did with one file."""
+
+    document: str
+    path: str
+    action: Literal["added", "replaced", "unchanged", "removed", "skipped"]
+    reason: str = ""
+    chunks: int = 0
+
+
+class IngestProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a running ingest is: enough to draw a progress bar."""
+
+    document: str
+    files_done: int
+    files_total: int
+    chunks_done: int
+    """Chunks of this document embedded so far."""
+    chunks_total: int
+
+
+ProgressCallback = Callable[[IngestProgress], None]
+WaitUntilIdle = Callable[[], Awaitable[None]]
+"""Awaited between batches, so that ingest yields to a person who asks."""
