@@ -143,9 +143,7 @@ def _arguments_struct(name: str, function: ToolFunction) -> type[msgspec.Struct]
     hints = get_type_hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1:]
     fields = [
-        (p.name, hints[p.name])
-        if p.default is p.empty
-        else (p.name, hints[p.name], p.default)
+        (p.name, hints[p.name]) if p.default is p.empty else (p.name, hints[p.name], p.default)
         for p in parameters
     ]
     struct_name = name.title().replace(".", "").replace("_", "") + "Arguments"

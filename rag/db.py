@@ -49,7 +49,9 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_version (room TEXT PRIMARY KEY, version INTEGER NOT NULL)"
     )
-    row = connection.execute("SELECT version FROM schema_version WHERE room = ?", (room,)).fetchone()
+    row = connection.execute(
+        "SELECT version FROM schema_version WHERE room = ?", (room,)
+    ).fetchone()
     version = row[0] if row else 0
     if version > len(steps):
         raise DatabaseError(

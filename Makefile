@@ -1,0 +1,37 @@
+# make run    set up, start the daemon on the sample household, print where to ask
+# make test   the same set-up, then the tests
+# make venv   the Python set-up alone, into .venv
+
+PYTHON ?= python3
+BIN := .venv/bin
+TRY := What does error code E04 on the oven mean?
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: run test venv lint format clean
+
+run: venv
+	@$(BIN)/hubd model pull
+	@exec $(BIN)/hubd serve --ingest samples/household --try "$(TRY)"
+
+test: venv
+	@$(BIN)/hubd model pull
+	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+venv: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) .ci/venv.py
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+format: venv
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -prune -exec rm -rf {} +
