@@ -18,17 +18,15 @@ BAR_WIDTH = 30
 
 def main() -> int:
     if sys.version_info < (3, 11):
-        print(
-            f"hubd needs Python 3.11 or newer; this is {sys.version.split()[0]}.", file=sys.stderr
-        )
-        print("Run `make PYTHON=python3.11 …` with a newer one.", file=sys.stderr)
+        print(f"hubd needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+        print("Run `make PYTHON=python3.11 …` with a newer one.")
         return 1
     if not (ENVIRONMENT / "bin" / "python").exists():
         try:
             venv.create(ENVIRONMENT, with_pip=True, clear=True)
         except subprocess.CalledProcessError:
-            print("Python cannot create virtual environments here.", file=sys.stderr)
-            print("On Debian: sudo apt-get install python3-venv", file=sys.stderr)
+            print("Python cannot create virtual environments here.")
+            print("On Debian: sudo apt-get install python3-venv")
             return 1
     if (status := install()) == 0:
         (ENVIRONMENT / "installed").touch()
@@ -56,11 +54,8 @@ def install() -> int:
         stopped.set()
         drawing.join()
     if pip.returncode != 0:
-        print("".join(log[-30:]), file=sys.stderr)
-        print(
-            "The Python packages could not be installed; pip's own words are above.",
-            file=sys.stderr,
-        )
+        print("".join(log[-30:]))
+        print("The Python packages could not be installed; pip's own words are above.")
     return pip.returncode
 
 

@@ -12,9 +12,9 @@
         '''
         ...
 
-The tool's JSON schema comes from the signature, its description from the docstring. Sentences in the
-file beside the module map utterances to tools without a language model. A tool reaches the house only
-through its context.
+The tool's JSON schema comes from the signature, its description from the docstring. Sentences in
+the file beside the module map utterances to tools without a language model. A tool reaches the house
+only through its context.
 """
 
 import inspect
@@ -62,7 +62,10 @@ class Jobs(Protocol):
     """Durable wake-ups. A job whose time passed while the box was off runs late, but once."""
 
     async def run_at(self, key: str, when: datetime) -> None:
-        """Call this plugin's ``@plugin.job`` function with ``key`` at ``when`` (aware). Replaces ``key``."""
+        """Wake this plugin's ``@plugin.job`` function with ``key`` at ``when`` (aware).
+
+        A job of the same key is replaced.
+        """
 
     async def cancel(self, key: str) -> bool: ...
 
@@ -72,7 +75,7 @@ class ToolContext(Protocol):
 
     @property
     def now(self) -> datetime:
-        """The current time, aware, in the household's zone. Tools never ask the clock themselves."""
+        """The time, aware, in the household's zone. Tools never ask the clock themselves."""
 
     @property
     def storage(self) -> Storage: ...
@@ -115,7 +118,7 @@ class Plugin:
     def tool(
         self, *, risk: Risk, timeout_s: float = 10.0
     ) -> Callable[[ToolFunction], ToolFunction]:
-        """Register an async function ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``."""
+        """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``."""
 
         def register(function: ToolFunction) -> ToolFunction:
             name = f"{self.name}.{function.__name__}"

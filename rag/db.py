@@ -41,13 +41,14 @@ def connect(path: Path) -> apsw.Connection:
 def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> None:
     """Bring the tables of ``room`` to version ``len(steps)``, each step in its own transaction.
 
-    Steps are SQL scripts and only ever appended to. Rooms share one file and number their own steps.
+    Steps are SQL scripts and only ever appended to. Rooms share one file, each with its own steps.
 
     Raises:
         DatabaseError: the file was written by a newer version of the program.
     """
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS schema_version (room TEXT PRIMARY KEY, version INTEGER NOT NULL)"
+        "CREATE TABLE IF NOT EXISTS schema_version "
+        "(room TEXT PRIMARY KEY, version INTEGER NOT NULL)"
     )
     row = connection.execute(
         "SELECT version FROM schema_version WHERE room = ?", (room,)

@@ -1,7 +1,7 @@
-"""What a turn emits: one stream of typed events for every adapter (chat page, CLI, OpenAI, webhooks).
+"""What a turn emits: one stream of typed events for every adapter (chat page, CLI, OpenAI).
 
-A turn ends with exactly one ``Done`` or one ``Failed``. On the wire each event is a server-sent event
-whose ``event:`` is the tag below and whose ``data:`` is the JSON of the fields.
+A turn ends with exactly one ``Done`` or one ``Failed``. On the wire each event is a server-sent
+event whose ``event:`` is the tag below and whose ``data:`` is the JSON of the fields.
 """
 
 from typing import Any
