@@ -13,8 +13,8 @@
         ...
 
 The tool's JSON schema comes from the signature, its description from the docstring. Sentences in
-the file beside the module map utterances to tools without a language model. A tool reaches the house
-only through its context.
+the file beside the module map utterances to tools without a language model. A tool reaches the
+house only through its context.
 """
 
 import inspect
