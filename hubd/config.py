@@ -1,0 +1,222 @@
+"""``hubd.toml`` and the environment as one typed tree. A mistake is one line that says what is allowed.
+
+Every key ``[section] key`` is also ``HUBD_SECTION_KEY`` in the environment, which wins over the file.
+Knows nothing of the parts that are configured.
+"""
+
+import difflib
+import ipaddress
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from hubd.errors import HubError
+
+DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SHORT_NAMES = {"HUBD_PORT": "HUBD_HTTP_PORT", "HUBD_THREADS": "HUBD_ENGINE_THREADS"}
+
+
+class ConfigError(HubError):
+    """A wrong key or value; the message names the file (or variable), the key and what is allowed."""
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+Seconds = Annotated[float, Meta(ge=0, le=10**8, description="seconds, 0 for never")]
+
+
+class Http(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    host: Annotated[str, Meta(min_length=1, description="a host name or an address")] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 takes a free port")
+    ] = 8400
+    token: Annotated[str, Meta(description="a secret; needed when host is not this machine")] = ""
+    names: Annotated[
+        list[str], Meta(description="host names under which browsers may reach the hub")
+    ] = field(default_factory=list)
+
+
+class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    model: Annotated[
+        str, Meta(min_length=1, description="a file name in the model folder, or a path")
+    ] = DEFAULT_MODEL
+    threads: Annotated[int, Meta(ge=1, le=1024, description="a whole number from 1 to 1024")] = (
+        field(default_factory=_cores)
+    )
+    context_length: Annotated[
+        int, Meta(ge=256, le=1_048_576, description="tokens, a whole number from 256 to 1048576")
+    ] = 4096
+    preload: Annotated[bool, Meta(description="true or false")] = True
+    idle_unload: Seconds = 0.0
+    url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(https?://[^\s]+)?$",
+            description="the http:// or https:// address of an OpenAI-compatible server, or nothing",
+        ),
+    ] = ""
+    api_key: Annotated[str, Meta(description="the key for that server, or nothing")] = ""
+
+
+class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    idle_unload: Seconds = 600.0
+    preload: Annotated[bool, Meta(description="true or false")] = True
+    passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4
+
+
+class Assistant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    max_tokens: Annotated[int, Meta(ge=1, le=8192, description="a whole number from 1 to 8192")] = (
+        200
+    )
+    temperature: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] = 0.0
+    household: Annotated[str, Meta(max_length=100, description="at most 100 characters")] = (
+        "our home"
+    )
+    time_zone: Annotated[
+        str, Meta(description="a name such as Europe/Berlin, or nothing for the system's")
+    ] = ""
+
+
+class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="debug, info, warning or error"),
+    ] = "info"
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    http: Http = field(default_factory=Http)
+    engine: Engine = field(default_factory=Engine)
+    rag: Rag = field(default_factory=Rag)
+    assistant: Assistant = field(default_factory=Assistant)
+    log: Log = field(default_factory=Log)
+
+
+SECTIONS: dict[str, type[Struct]] = {
+    info.name: info.type for info in msgspec.structs.fields(Config)
+}
+
+
+def load_config(file: Path, environment: Mapping[str, str] = os.environ) -> Config:
+    """The configuration: defaults, then ``file`` if it is there, then the environment.
+
+    Raises:
+        ConfigError: a key is not known, a value is not allowed, or the file is not TOML.
+    """
+    values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
+    for section, key, value in _from_file(file):
+        values[section][key] = _checked(f"{file}: [{section}] {key}", section, key, value)
+    for variable, section, key, text in _from_environment(environment):
+        values[section][key] = _checked(variable, section, key, _parsed(section, key, text))
+    config = Config(**{name: SECTIONS[name](**values[name]) for name in SECTIONS})
+    _check_together(config, file)
+    return config
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine can reach a server bound to ``host``."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _from_file(file: Path) -> Iterator[tuple[str, str, Any]]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: not valid TOML: {' '.join(str(error).split())}") from error
+    for section, table in document.items():
+        if section not in SECTIONS:
+            shown = f"[{section}]" if isinstance(table, dict) else section
+            raise ConfigError(f"{file}: unknown section {shown}{_nearest(section, SECTIONS)}")
+        if not isinstance(table, dict):
+            raise ConfigError(f"{file}: {section}: must be a section, written [{section}]")
+        for key, value in table.items():
+            _check_key(f"{file}: unknown key {key!r} in [{section}]", section, key)
+            yield section, key, value
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Short names first, so that the full name of the same key wins."""
+    for short, full in SHORT_NAMES.items():
+        if short in environment:
+            section, key = full.removeprefix("HUBD_").lower().split("_", 1)
+            yield short, section, key, environment[short]
+    for variable, text in sorted(environment.items()):
+        section, _, key = variable.removeprefix("HUBD_").lower().partition("_")
+        if variable.startswith("HUBD_") and section in SECTIONS and key:
+            _check_key(f"{variable}: unknown key {key!r} in [{section}]", section, key)
+            yield variable, section, key, text
+
+
+def _check_key(complaint: str, section: str, key: str) -> None:
+    known = SECTIONS[section].__struct_fields__
+    if key not in known:
+        raise ConfigError(f"{complaint}{_nearest(key, known)}")
+
+
+def _nearest(word: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    suggestion = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{suggestion}; known: {', '.join(known)}"
+
+
+def _checked(where: str, section: str, key: str, value: Any) -> Any:
+    kind = _kind(section, key)
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        shown = "(secret)" if key in ("token", "api_key") else repr(value)
+        raise ConfigError(f"{where} = {shown}: must be {_allowed(kind)}") from error
+
+
+def _parsed(section: str, key: str, text: str) -> Any:
+    """An environment variable's text as a value of the key's type, or as it is when it is not one."""
+    base = get_args(_kind(section, key))[0]
+    if get_origin(base) is list:
+        return [item.strip() for item in text.split(",") if item.strip()]
+    try:
+        return msgspec.convert(text.strip(), base, strict=False)
+    except msgspec.ValidationError:
+        return text
+
+
+def _kind(section: str, key: str) -> Any:
+    return next(i.type for i in msgspec.structs.fields(SECTIONS[section]) if i.name == key)
+
+
+def _allowed(kind: Any) -> str:
+    meta = next(part for part in get_args(kind) if isinstance(part, Meta))
+    return str(meta.description)
+
+
+def _check_together(config: Config, file: Path) -> None:
+    if not is_loopback(config.http.host) and not config.http.token:
+        raise ConfigError(
+            f"{file}: [http] host = {config.http.host!r}: other machines could ask the hub anything: "
+            "set [http] token too, or host to 127.0.0.1"
+        )
+    zone = config.assistant.time_zone
+    if zone:
+        try:
+            ZoneInfo(zone)
+        except (ValueError, OSError) as error:
+            kind = _allowed(_kind("assistant", "time_zone"))
+            raise ConfigError(
+                f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
+            ) from error
