@@ -1,7 +1,7 @@
-"""``hubd.toml`` and the environment as one typed tree. A mistake is one line that says what is allowed.
+"""``hubd.toml`` and the environment as one typed tree.
 
-Every key ``[section] key`` is also ``HUBD_SECTION_KEY`` in the environment, which wins over the file.
-Knows nothing of the parts that are configured.
+A mistake is one line that says what is allowed. Every key ``[section] key`` is also
+``HUBD_SECTION_KEY`` in the environment, which wins over the file. Knows nothing of the parts that are configured.
 """
 
 import difflib
@@ -23,7 +23,7 @@ SHORT_NAMES = {"HUBD_PORT": "HUBD_HTTP_PORT", "HUBD_THREADS": "HUBD_ENGINE_THREA
 
 
 class ConfigError(HubError):
-    """A wrong key or value; the message names the file (or variable), the key and what is allowed."""
+    """A wrong key or value; the message names the file or variable, the key and what is allowed."""
 
 
 def _cores() -> int:
@@ -60,7 +60,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             pattern=r"^(https?://[^\s]+)?$",
-            description="the http:// or https:// address of an OpenAI-compatible server, or nothing",
+            description="the http(s) address of an OpenAI-compatible server, or nothing",
         ),
     ] = ""
     api_key: Annotated[str, Meta(description="the key for that server, or nothing")] = ""
@@ -116,7 +116,7 @@ def load_config(file: Path, environment: Mapping[str, str] = os.environ) -> Conf
         values[section][key] = _checked(f"{file}: [{section}] {key}", section, key, value)
     for variable, section, key, text in _from_environment(environment):
         values[section][key] = _checked(variable, section, key, _parsed(section, key, text))
-    config = Config(**{name: SECTIONS[name](**values[name]) for name in SECTIONS})
+    config = msgspec.convert(values, Config)
     _check_together(config, file)
     return config
 
@@ -186,7 +186,7 @@ def _checked(where: str, section: str, key: str, value: Any) -> Any:
 
 
 def _parsed(section: str, key: str, text: str) -> Any:
-    """An environment variable's text as a value of the key's type, or as it is when it is not one."""
+    """A variable's text as a value of the key's type, or as it is when it is not one."""
     base = get_args(_kind(section, key))[0]
     if get_origin(base) is list:
         return [item.strip() for item in text.split(",") if item.strip()]
@@ -208,14 +208,14 @@ def _allowed(kind: Any) -> str:
 def _check_together(config: Config, file: Path) -> None:
     if not is_loopback(config.http.host) and not config.http.token:
         raise ConfigError(
-            f"{file}: [http] host = {config.http.host!r}: other machines could ask the hub anything: "
-            "set [http] token too, or host to 127.0.0.1"
+            f"{file}: [http] host = {config.http.host!r}: other machines could ask anything: "
+            "set [http] token too, or set host to 127.0.0.1"
         )
     zone = config.assistant.time_zone
     if zone:
         try:
             ZoneInfo(zone)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, KeyError) as error:
             kind = _allowed(_kind("assistant", "time_zone"))
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"

@@ -2,7 +2,7 @@
 
 
 class HubError(Exception):
-    """Something is wrong, in words: ``message`` says what and where, ``hint`` what to do about it."""
+    """``message`` says what is wrong and where, ``hint`` what to do about it."""
 
     code = "internal"
     """As in ``hubd.assistant.events.Failed.code`` and in the HTTP error body."""

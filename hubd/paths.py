@@ -41,7 +41,7 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lock(self) -> Path:
-        """Held by the running daemon; in the data directory, because that is what must not be shared."""
+        """Held by the running daemon; beside the data, because that is what must not be shared."""
         return self.data / "hubd.lock"
 
     @property
