@@ -1,0 +1,207 @@
+/**
+ * One question and its answer on the page: what is happening, the words as they come, the sources,
+ * what was done, and why. Knows nothing of the network.
+ */
+
+import { announce, h, icon } from "/static/dom.js";
+import { createStream, renderAnswer } from "/static/render.js";
+import { counted, sourceName } from "/static/text.js";
+
+/**
+ * @typedef {import("/static/api.js").Passage} Passage
+ * @typedef {import("/static/api.js").Citation} Citation
+ * @typedef {import("/static/api.js").Action} Action
+ * @typedef {import("/static/api.js").Done} Done
+ * @typedef {(passage: Passage, opener: HTMLElement) => void} OpenSource
+ */
+
+/**
+ * Number the sources: one number for each page cited, in the order of the answer.
+ *
+ * @param {Citation[]} citations
+ * @returns {{numbers: number[], sources: Citation[]}} the number of each citation; the first citation of each number
+ */
+export function numberSources(citations) {
+  /** @type {Citation[]} */
+  const sources = [];
+  const numbers = citations.map((citation) => {
+    const known = sources.findIndex((source) => sourceName(source) === sourceName(citation));
+    return known >= 0 ? known + 1 : sources.push(citation);
+  });
+  return { numbers, sources };
+}
+
+/** @param {Citation[]} citations @param {OpenSource} openSource */
+function markers(citations, openSource) {
+  const { numbers } = numberSources(citations);
+  const seen = new Set();
+  return citations.flatMap((citation, i) => {
+    const place = `${numbers[i]}@${citation.answer_end}`;
+    if (seen.has(place)) return [];
+    seen.add(place);
+    const make = () => {
+      const label = `Source ${numbers[i]}: ${sourceName(citation)}`;
+      const button = h("button", { type: "button", class: "marker", "aria-label": label, title: label }, String(numbers[i]));
+      button.addEventListener("click", () => openSource(citation, button));
+      return button;
+    };
+    return [{ offset: citation.answer_end, make }];
+  });
+}
+
+/** @param {Citation[]} citations @param {OpenSource} openSource */
+function sourceChips(citations, openSource) {
+  const { sources } = numberSources(citations);
+  return sources.map((source, i) => {
+    const chip = h(
+      "button",
+      { type: "button", class: "chip", title: source.heading || sourceName(source) },
+      h("span", { class: "chip-number", "aria-hidden": "true" }, String(i + 1)),
+      h("span", { class: "chip-name" }, sourceName(source)),
+    );
+    chip.addEventListener("click", () => openSource(source, chip));
+    return h("li", {}, chip);
+  });
+}
+
+/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource */
+function passageList(passages, title, openSource) {
+  const items = passages.map((passage) => {
+    const link = h("button", { type: "button", class: "link" }, sourceName(passage));
+    link.addEventListener("click", () => openSource(passage, link));
+    const percent = `${Math.round(passage.score * 100)} %`;
+    return h(
+      "li",
+      {},
+      h("div", { class: "passage-head" }, link, h("span", { class: "score", title: "How well it fits the question" }, percent)),
+      passage.heading && h("div", { class: "heading-path" }, passage.heading.replaceAll(" > ", " › ")),
+      h("p", { class: "excerpt" }, passage.text),
+    );
+  });
+  return h("details", { class: "why" }, h("summary", {}, title), h("ol", { class: "passages" }, ...items));
+}
+
+/** @param {Action} action */
+function actionCard(action) {
+  const timer = action.tool.startsWith("timers.");
+  return h(
+    "div",
+    { class: action.ok ? "action" : "action failed" },
+    icon(action.ok ? (timer ? "timer" : "done") : "warning"),
+    h("p", {}, action.text),
+  );
+}
+
+/** @param {string} text @returns {HTMLElement} */
+function copyButton(text) {
+  const label = h("span", {}, "Copy");
+  const button = h("button", { type: "button", class: "quiet" }, icon("copy"), label);
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      label.textContent = "Copied";
+      announce("Answer copied");
+    } catch {
+      label.textContent = "The browser does not allow it";
+    }
+    setTimeout(() => (label.textContent = "Copy"), 2000);
+  });
+  return button;
+}
+
+/**
+ * @param {string} question
+ * @param {{openSource: OpenSource, grown: () => void}} hooks `grown` is called when the answer got longer
+ */
+export function createAnswer(question, { openSource, grown }) {
+  const working = h("p", { class: "working", hidden: true }, h("span", { class: "pulse", "aria-hidden": "true" }), h("span"));
+  const actions = h("div", { class: "actions" });
+  const prose = h("div", { class: "prose" });
+  const chips = h("ul", { class: "chips", "aria-label": "Sources" });
+  const footer = h("div", { class: "answer-footer" });
+  const reply = h("div", { class: "reply", hidden: true }, working, actions, prose, chips, footer);
+  const element = h(
+    "article",
+    { class: "turn" },
+    h("h2", { class: "question" }, h("span", { class: "visually-hidden" }, "You asked: "), question),
+    reply,
+  );
+  /** @type {Citation[]} */
+  const citations = [];
+  /** @type {Passage[]} */
+  let passages = [];
+  const stream = createStream(prose, grown);
+  let text = "";
+
+  return {
+    element,
+    /** @param {string} words what the hub is doing; empty when it is done */
+    setWorking(words) {
+      working.hidden = words === "";
+      working.lastElementChild.textContent = words;
+      reply.hidden = false;
+      if (words) announce(words);
+      grown();
+    },
+    /** @param {string} piece */
+    addToken(piece) {
+      working.hidden = true;
+      text += piece;
+      stream.append(piece);
+    },
+    /** @param {Passage[]} found */
+    setPassages(found) {
+      passages = found;
+    },
+    /** @param {Citation} citation */
+    addCitation(citation) {
+      citations.push(citation);
+      chips.replaceChildren(...sourceChips(citations, openSource));
+      grown();
+    },
+    /** @param {Action} action */
+    addAction(action) {
+      working.hidden = true;
+      actions.append(actionCard(action));
+      grown();
+    },
+    /** @param {Done} done @param {{silent?: boolean}} [options] silent: nothing is announced */
+    finish(done, { silent = false } = {}) {
+      stream.stop();
+      reply.hidden = false;
+      working.hidden = true;
+      reply.classList.toggle("refused", done.refused);
+      actions.replaceChildren(...done.actions.map(actionCard));
+      // A tool's answer repeats the card word for word: the card alone says it.
+      const repeated = done.actions.map((action) => action.text).join(" ").trim() === done.answer.trim();
+      const body = renderAnswer(repeated ? "" : done.answer, markers(done.citations, openSource));
+      const notice = done.refused && h("p", { class: "refusal" }, icon("question"), "Your documents don’t say");
+      prose.replaceChildren(...(notice ? [notice, body] : [body]));
+      chips.replaceChildren(...sourceChips(done.citations, openSource));
+      const title = done.refused ? `What I looked at (${counted(passages.length, "passage")})` : "Why this answer?";
+      footer.replaceChildren(
+        copyButton(done.answer),
+        ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
+      );
+      if (!silent) announce(`${done.refused ? "Your documents don’t say. " : ""}${done.answer}`);
+      grown();
+    },
+    /** The person stopped it: what came so far stays. */
+    stopped() {
+      working.hidden = true;
+      footer.replaceChildren(h("p", { class: "note" }, text ? "Stopped here." : "Stopped."), ...(text ? [copyButton(text)] : []));
+      announce("Stopped");
+    },
+    /** @param {{message: string, hint?: string}} error @param {() => void} retry */
+    fail(error, retry) {
+      working.hidden = true;
+      reply.hidden = false;
+      const again = h("button", { type: "button", class: "secondary", on: { click: retry } }, icon("again"), "Try again");
+      footer.replaceChildren(
+        h("div", { class: "problem", role: "alert" }, icon("warning"),
+          h("div", {}, h("p", {}, error.message), error.hint ? h("p", { class: "note" }, error.hint) : null, again)),
+      );
+      grown();
+    },
+  };
+}

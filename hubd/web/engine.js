@@ -1,0 +1,37 @@
+/**
+ * What the language model is doing, in words, from `engine` events and /hub/status.
+ */
+
+/** @typedef {{state: string, message?: string, progress?: number | null}} EngineState */
+
+const WORDS = new Map([
+  ["starting", "Starting the language model"],
+  ["loading", "Starting the language model"],
+  ["compiling", "Starting the language model: compiling kernels"],
+  ["restarting", "The language model starts again"],
+]);
+
+/** @type {EngineState | null} */
+let current = null;
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** @param {EngineState | null | undefined} state */
+export function setEngine(state) {
+  current = state ?? null;
+  for (const listener of listeners) listener();
+}
+
+/** @param {() => void} listener @returns {() => void} call it to unsubscribe */
+export function onEngine(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** What to tell someone who waits, or `null` when the engine is not what they wait for. @returns {string | null} */
+export function engineWords() {
+  if (!current || !WORDS.has(current.state)) return null;
+  const words = current.message || WORDS.get(current.state);
+  const progress = typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";
+  return `${words}${progress}…`;
+}
