@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import docx
+from docx.enum.text import WD_BREAK
 from docx.text.paragraph import Paragraph as DocxParagraph
 from fpdf import FPDF
 from fpdf.fonts import FontFace
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 SAMPLES = Path(__file__).resolve().parent
-WRITTEN = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
+WRITTEN = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 """The date in every file's metadata: fixed, so that rendering again changes nothing."""
 
 
@@ -35,47 +36,30 @@ class Block(NamedTuple):
 
 def parse(source: str) -> list[Block]:
     """Markdown to blocks, in order. Raises ``ValueError`` for Markdown the renderer lacks."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(source)
-    blocks: list[Block] = []
-    position = 0
-    while position < len(tokens):
-        token = tokens[position]
-        end = closing(tokens, position)
-        inside = tokens[position:end]
-        blocks.append(block_of(token, inside))
-        position = end + 1
-    return blocks
+    root = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(source))
+    return [block_of(node) for node in root.children]
 
 
-def closing(tokens: list[Token], position: int) -> int:
-    """Index of the token that closes the block opened at ``position`` (itself if alone)."""
-    depth = 0
-    for index in range(position, len(tokens)):
-        depth += tokens[index].nesting
-        if depth == 0:
-            return index
-    raise ValueError("a block does not end")
-
-
-def block_of(token: Token, inside: list[Token]) -> Block:
-    """The block that ``token`` opens; ``inside`` are the tokens up to its end."""
-    lines = [part.content.replace("\n", " ") for part in inside if part.type == "inline"]
-    match token.type:
-        case "heading_open":
-            return Block("heading", lines[0], level=int(token.tag[1]))
-        case "paragraph_open":
+def block_of(node: SyntaxTreeNode) -> Block:
+    """One top-level piece of Markdown as a block."""
+    nodes = list(node.walk())
+    lines = [part.content.replace("\n", " ") for part in nodes if part.type == "inline"]
+    match node.type:
+        case "heading":
+            return Block("heading", lines[0], level=int(node.tag[1]))
+        case "paragraph":
             return Block("paragraph", lines[0])
-        case "bullet_list_open":
+        case "bullet_list":
             return Block("bullets", rows=tuple((line,) for line in lines))
-        case "ordered_list_open":
+        case "ordered_list":
             return Block("numbers", rows=tuple((line,) for line in lines))
-        case "table_open":
-            columns = sum(part.type == "th_open" for part in inside)
+        case "table":
+            columns = sum(part.type == "th" for part in nodes)
             starts = range(0, len(lines), columns)
             return Block("table", rows=tuple(tuple(lines[s : s + columns]) for s in starts))
         case "hr":
             return Block("page break")
-    raise ValueError(f"the renderer does not know {token.type} (line {token.map})")
+    raise ValueError(f"the renderer does not know {node.type} (line {node.map})")
 
 
 class Page(FPDF):
@@ -176,7 +160,7 @@ def render_docx(blocks: list[Block]) -> bytes:
                     for cell, text in zip(table.add_row().cells, row, strict=True):
                         add_docx_text(cell.paragraphs[0], text)
             case "page break":
-                document.add_page_break()
+                document.add_paragraph().add_run().add_break(WD_BREAK.PAGE)
     buffer = io.BytesIO()
     document.save(buffer)
     return without_clock(buffer.getvalue())
