@@ -97,8 +97,11 @@ def render_pdf(blocks: list[Block]) -> bytes:
                 page.add_page()
             case "heading":
                 page.ln(2)
-                page.set_font("helvetica", "B", {1: 20, 2: 15, 3: 12}[block.level])
-                page.multi_cell(0, 7, block.text, align="L", new_x="LMARGIN", new_y="NEXT")
+                points = {1: 20, 2: 15, 3: 12}[block.level]
+                page.set_font("helvetica", "B", points)
+                page.multi_cell(
+                    0, 0.45 * points, block.text, align="L", new_x="LMARGIN", new_y="NEXT"
+                )
                 page.ln(2)
             case "paragraph":
                 write_pdf_text(page, block.text)
