@@ -1,0 +1,219 @@
+"""One utterance, start to end: route, retrieve, weigh the evidence, ask the model, ground, tell.
+
+Everything an adapter sees is the stream of events. Whoever stops reading cancels the work.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
+import msgspec
+
+from engine.client import ChatRequest, EngineClient, EngineError, Finished, Message
+from hubd.assistant import prompt
+from hubd.assistant.events import (
+    Acted,
+    Action,
+    Citation,
+    Cited,
+    Done,
+    Event,
+    Failed,
+    Retrieved,
+    Started,
+    Timings,
+    Token,
+)
+from hubd.assistant.ground import ANSWERABLE, Grounded, Grounding
+from hubd.assistant.route import Router
+from hubd.config import Config
+from hubd.store.conversations import Conversations
+from hubd.supervisor import EngineDown, EngineSupervisor
+from hubd.tools import ToolBox
+from plugins.api import ToolCall, ToolError
+from rag.library import Library
+from rag.types import Evidence, Passage
+
+REFUSAL = "I don't know: your documents do not tell."
+NO_DOCUMENTS = "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
+STOP_AFTER_S = 120.0
+
+
+class Utterance(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said, and in which conversation."""
+
+    text: str
+    conversation: str | None = None
+    history: list[Message] | None = None
+    """The conversation so far, from callers that keep it themselves (the OpenAI protocol)."""
+
+
+class Assistant:
+    """Answers utterances. Holds no state of a turn, so turns may run side by side."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        library: Library,
+        engine: EngineSupervisor,
+        tools: ToolBox,
+        conversations: Conversations,
+    ) -> None:
+        self._config = config
+        self._library = library
+        self._engine = engine
+        self._tools = tools
+        self._conversations = conversations
+        self._router = Router(tools.sentence_files())
+
+    async def turn(self, utterance: Utterance) -> AsyncIterator[Event]:
+        """The events of one turn; the last is ``Done`` or ``Failed``."""
+        conversation = utterance.conversation or self._conversations.new()
+        clock = _Clock()
+        yield Started(conversation=conversation)
+        call = self._router.route(utterance.text)
+        clock.mark("route_ms")
+        if call is not None:
+            events = self._act(call, conversation, clock)
+        else:
+            events = self._answer(utterance, conversation, clock)
+        try:
+            async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
+                async for event in events:
+                    if isinstance(event, Done):
+                        await self._conversations.append(conversation, utterance.text, event)
+                    yield event
+        except TimeoutError:
+            yield Failed(
+                code="timeout",
+                message=f"The answer took longer than {STOP_AFTER_S:.0f} seconds.",
+                hint="Try a shorter question, or a smaller model.",
+            )
+        except EngineError as error:
+            yield Failed(
+                code="engine_down",
+                message="The language model stopped in the middle of the answer.",
+                hint=f"Ask again: it starts again by itself. ({error})",
+            )
+
+    async def _act(
+        self, call: ToolCall, conversation: str, clock: "_Clock"
+    ) -> AsyncIterator[Event]:
+        try:
+            result = await self._tools.call(call, conversation)
+            text, data, ok = result.text, result.data, True
+        except ToolError as error:
+            text, data, ok = str(error), {}, False
+        action = Action(tool=call.tool, arguments=call.arguments, text=text, data=data, ok=ok)
+        yield Acted(action=action)
+        clock.mark("first_token_ms")
+        yield Token(text=text)
+        yield _done(text, conversation, clock, actions=[action])
+
+    async def _answer(
+        self, utterance: Utterance, conversation: str, clock: "_Clock"
+    ) -> AsyncIterator[Event]:
+        retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
+        evidence = await self._library.evidence(utterance.text, retrieval.passages)
+        clock.mark("retrieve_ms")
+        yield Retrieved(passages=retrieval.passages)
+        if not evidence.quotes or evidence.answerable < ANSWERABLE:
+            clock.mark("first_token_ms")
+            text = REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+            yield Token(text=text)
+            yield _done(text, conversation, clock, refused=True)
+            return
+        grounding = Grounding(retrieval.passages, evidence)
+        pieces: list[str] = []
+        async with aclosing(
+            self._write(utterance, retrieval.passages, evidence, grounding, clock)
+        ) as written:
+            async for grounded in written:
+                clock.mark("first_token_ms")
+                pieces.append(grounded.text)
+                yield Token(text=grounded.text)
+                yield Cited(index=len(pieces) - 1, citation=grounded.citation)
+        yield _done("".join(pieces), conversation, clock, citations=grounding.citations)
+
+    async def _write(
+        self,
+        utterance: Utterance,
+        passages: Sequence[Passage],
+        evidence: Evidence,
+        grounding: Grounding,
+        clock: "_Clock",
+    ) -> AsyncIterator[Grounded]:
+        """What the model writes, as far as it is supported; the quote alone where no model runs."""
+        try:
+            client = await self._engine.client()
+        except EngineDown:
+            for grounded in grounding.finish():
+                yield grounded
+            return
+        history = utterance.history
+        if history is None and utterance.conversation:
+            history = await self._conversations.history(
+                utterance.conversation, prompt.HISTORY_MESSAGES
+            )
+        request = ChatRequest(
+            messages=prompt.build(utterance.text, passages, evidence, history or []),
+            max_tokens=self._config.assistant.max_tokens,
+            temperature=self._config.assistant.temperature,
+        )
+        async with aclosing(client.chat(request)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, Finished):
+                    clock.finished(delta)
+                    break
+                for grounded in grounding.feed(delta):
+                    yield grounded
+                if grounding.complete:
+                    break
+        for grounded in grounding.finish():
+            yield grounded
+
+
+class _Clock:
+    """Milliseconds of each step since the turn began; the first mark of a step counts."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._steps: dict[str, float] = {}
+        self._tokens: dict[str, int] = {}
+
+    def mark(self, step: str) -> None:
+        self._steps.setdefault(step, self.now_ms())
+
+    def finished(self, finished: Finished) -> None:
+        self._tokens = {
+            "prompt_tokens": finished.prompt_tokens,
+            "cached_tokens": finished.cached_tokens,
+            "completion_tokens": finished.completion_tokens,
+        }
+
+    def timings(self) -> Timings:
+        return Timings(**self._steps, **self._tokens, total_ms=self.now_ms())
+
+    def now_ms(self) -> float:
+        return round((time.perf_counter() - self._began) * 1000, 1)
+
+
+def _done(
+    answer: str,
+    conversation: str,
+    clock: _Clock,
+    *,
+    citations: Sequence[Citation] = (),
+    actions: Sequence[Action] = (),
+    refused: bool = False,
+) -> Done:
+    return Done(
+        answer=answer,
+        citations=list(citations),
+        refused=refused,
+        actions=list(actions),
+        timings=clock.timings(),
+        conversation=conversation,
+    )
