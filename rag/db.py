@@ -5,17 +5,48 @@ Every connection has sqlite-vec and FTS5, write-ahead logging, and full fsync: a
 survives a power cut. A connection belongs to one thread at a time.
 """
 
-from collections.abc import Sequence
+import asyncio
+import functools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import apsw
 import sqlite_vec
 
+from rag.errors import DatabaseError
+
+__all__ = ["DatabaseError", "DatabaseThread", "connect", "migrate"]
+
 BUSY_TIMEOUT_MS = 5_000
 
 
-class DatabaseError(Exception):
-    """The database file cannot be used; the message says which file and what to do."""
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class DatabaseThread:
+    """The one thread that a connection belongs to; the event loop awaits it and never SQLite."""
+
+    def __init__(self, name: str) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    async def run(
+        self,
+        function: Callable[Parameters, Result],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Result:
+        """``function(*args, **kwargs)`` on the thread. A caller that is cancelled does not stop it."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._executor, functools.partial(function, *args, **kwargs)
+        )
+
+    async def close(self) -> None:
+        """End the thread after what it has in hand."""
+        await asyncio.to_thread(self._executor.shutdown)
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -28,6 +59,7 @@ def connect(path: Path) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.transaction_mode = "IMMEDIATE"  # waits for the other writer; never BUSY_SNAPSHOT
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)

@@ -60,6 +60,17 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
 
 
+class PageText(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of one page, which passages' offsets point into."""
+
+    document: str
+    page: int | None
+    pages: int
+    """How many pages the document has; 1 for a format without pages."""
+    text: str
+    type: str
+
+
 class FileReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ingest did with one file."""
 

@@ -1,0 +1,162 @@
+"""Pages to chunks: spans of a page's text that follow its structure, each with its heading path.
+
+A heading begins a chunk; list items, table rows and paragraphs are kept whole unless one alone is
+longer than a chunk, then it is cut between sentences. Chunks are in order, do not overlap, do not
+cross pages, and hold all text that is not white space.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from rag.loaders.page import Block, LoadedDocument, PageContent
+
+TARGET_TOKENS = 200
+"""Below the encoder's 256, so that the heading path and the document's name fit in front."""
+
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*|\n+")
+_WORD_END = re.compile(r"\s+")
+_TOKENS_A_WORD = 1.3
+_CHARACTERS_A_TOKEN = 4
+
+
+class ChunkSpan(msgspec.Struct, frozen=True):
+    """A chunk of a document: ``pages[page].text[start:end] == text``."""
+
+    page: int
+    """Counts from 1, also for formats without pages."""
+    start: int
+    end: int
+    text: str
+    heading: str
+    """The headings above and at it, outermost first, joined by `` > ``."""
+
+
+class _Unit(msgspec.Struct):
+    """What is not cut: a span with its size in tokens."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+class _Section(msgspec.Struct):
+    """The text from one heading to the next, heading included."""
+
+    heading: str
+    blocks: list[Block]
+    has_body: bool = False
+
+
+def chunks_of(document: LoadedDocument) -> Iterator[ChunkSpan]:
+    """The chunks of all pages in order. The heading path goes on from page to page."""
+    path: list[Block] = []
+    for number, page in enumerate(document.pages, start=1):
+        for section in _sections(page, path):
+            for start, end in _pack(_units(page.text, section.blocks)):
+                yield ChunkSpan(number, start, end, page.text[start:end], section.heading)
+
+
+def count_tokens(text: str) -> int:
+    """About how many tokens the encoder makes of ``text``: a CJK character is one, a word is 1.3."""
+    ideographs = len(_CJK.findall(text))
+    characters = len(text) - ideographs
+    words = len(text.split())
+    return ideographs + int(
+        min(max(words * _TOKENS_A_WORD, characters / _CHARACTERS_A_TOKEN), characters)
+    )
+
+
+def _sections(page: PageContent, path: list[Block]) -> Iterator[_Section]:
+    """Sections of a page; ``path`` (the open headings) is kept up to date for the page after it."""
+    section = _Section(_joined(path), [])
+    for block in _covering(page):
+        if block.kind == "heading":
+            while path and path[-1].level >= block.level:
+                path.pop()
+            path.append(block)
+            if section.has_body:
+                yield section
+                section = _Section("", [])
+            section.heading = _joined(path)
+        else:
+            section.has_body = True
+        section.blocks.append(block)
+    if section.blocks:
+        yield section
+
+
+def _covering(page: PageContent) -> Iterator[Block]:
+    """The page's blocks, with the text between them as paragraphs; blocks in disorder are cut to fit."""
+    position = 0
+    for block in page.blocks:
+        start, end = max(block.start, position), min(block.end, len(page.text))
+        if start >= end:
+            continue
+        if page.text[position:start].strip():
+            yield Block("paragraph", position, start)
+        yield msgspec.structs.replace(block, start=start, end=end)
+        position = end
+    if page.text[position:].strip():
+        yield Block("paragraph", position, len(page.text))
+
+
+def _joined(path: Iterable[Block]) -> str:
+    return " > ".join(block.title for block in path if block.title)
+
+
+def _units(text: str, blocks: list[Block]) -> Iterator[_Unit]:
+    for block in blocks:
+        start, end = _trim(text, block.start, block.end)
+        if start < end:
+            yield from _cut(text, start, end, (_SENTENCE_END, _WORD_END))
+
+
+def _cut(
+    text: str, start: int, end: int, boundaries: tuple[re.Pattern[str], ...]
+) -> Iterator[_Unit]:
+    """The span itself if it fits, else its sentences, else words, else pieces of equal length."""
+    tokens = count_tokens(text[start:end])
+    if tokens <= TARGET_TOKENS:
+        yield _Unit(start, end, tokens)
+        return
+    if not boundaries:
+        step = TARGET_TOKENS
+        for piece in range(start, end, step):
+            piece_end = min(piece + step, end)
+            yield _Unit(piece, piece_end, count_tokens(text[piece:piece_end]))
+        return
+    position = start
+    cuts = [match.end() for match in boundaries[0].finditer(text, start, end)]
+    for cut in [*cuts, end]:
+        piece_start, piece_end = _trim(text, position, cut)
+        if piece_start < piece_end:
+            yield from _cut(text, piece_start, piece_end, boundaries[1:])
+        position = cut
+
+
+def _pack(units: Iterable[_Unit]) -> Iterator[tuple[int, int]]:
+    """Neighbouring units together up to the target, in chunks of about equal size."""
+    units = list(units)
+    total = sum(unit.tokens for unit in units)
+    even = total / max(1, -(-total // TARGET_TOKENS))
+    start = end = tokens = 0
+    for unit in units:
+        if tokens and (tokens >= even or tokens + unit.tokens > TARGET_TOKENS):
+            yield start, end
+            tokens = 0
+        if not tokens:
+            start = unit.start
+        end = unit.end
+        tokens += unit.tokens
+    if tokens:
+        yield start, end
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends."""
+    piece = text[start:end]
+    leading = len(piece) - len(piece.lstrip())
+    return start + leading, start + leading + len(piece.strip())

@@ -1,0 +1,117 @@
+"""Which files an ingest is about: walks folders, decides by name and file status only, opens nothing
+but to hash. Synchronous; called in a thread. Every link is checked to stay inside its folder."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+MISSING = "no such file or folder (is the disk mounted?); nothing was removed"
+
+
+class FoundFile(msgspec.Struct, frozen=True):
+    """A file to ingest, or a reason why it cannot be."""
+
+    path: Path
+    names: list[str]
+    """What the document may be called, best first; the last is certainly unique."""
+    bytes: int = 0
+    stamp: str = ""
+    """Size and times: while it is equal, the file has not changed."""
+    reason: str = ""
+    takes_name: bool = False
+    """Whether it replaces the document that has its first name (a new version of an upload)."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Everything under the given paths."""
+
+    files: list[FoundFile]
+    missing: list[Path]
+    folders: list[Path]
+    """The folders that were walked, absolute."""
+    unreadable: list[Path]
+    """Folders below them that could not be opened."""
+
+
+def find(paths: Sequence[Path]) -> Found:
+    """The files at and below ``paths``, each once, sorted; hidden ones are left out."""
+    found = Found([], [], [], [])
+    files: dict[Path, FoundFile] = {}
+    for path in paths:
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links are judged, not followed
+        if absolute.is_dir():
+            root = absolute.resolve()
+            found.folders.append(root)
+            for file in _walk(root, found.unreadable):
+                files.setdefault(file, inspect(file, root))
+        elif os.path.lexists(absolute):
+            file = absolute.parent.resolve() / absolute.name
+            files.setdefault(file, inspect(file, None))
+        else:
+            found.missing.append(absolute)
+    found.files.extend(files.values())
+    return found
+
+
+def inspect(path: Path, root: Path | None) -> FoundFile:
+    """The file as the file system describes it. ``root``: the folder it may not lead out of."""
+    names = candidate_names(path, root)
+    try:
+        if root and path.is_symlink() and not path.resolve().is_relative_to(root):
+            return FoundFile(path, names, reason="a link that leads out of the folder")
+        status = path.stat()
+    except OSError as error:
+        reason = "a broken link" if path.is_symlink() else error.strerror or str(error)
+        return FoundFile(path, names, reason=reason)
+    stamp = f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+    reason = ""
+    if stat.S_ISDIR(status.st_mode):
+        reason = "a link to a folder; ingest that folder itself"
+    elif not stat.S_ISREG(status.st_mode):
+        reason = "not a regular file"
+    elif not _is_utf8(path):
+        reason = "its name is not valid UTF-8; rename it"
+    return FoundFile(path, names, status.st_size, stamp, reason)
+
+
+def candidate_names(path: Path, root: Path | None) -> list[str]:
+    """The path below ``root`` (or the bare name), then with more and more parent folders in front."""
+    start = len((root or path.parent).parts)
+    parts = path.parts
+    names = ["/".join(parts[first:]) for first in range(start, 0, -1)] + [str(path)]
+    return [printable(name) for name in names]
+
+
+def printable(name: str) -> str:
+    """``name`` as valid Unicode: bytes that are not UTF-8 become U+FFFD."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def sha256(path: Path) -> str:
+    """The hash of the file's content, in hexadecimal.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _walk(root: Path, unreadable: list[Path]) -> Iterator[Path]:
+    def failed(error: OSError) -> None:
+        unreadable.append(Path(os.fsdecode(error.filename)))
+
+    for folder, subfolders, files in os.walk(root, onerror=failed):
+        linked = [name for name in subfolders if Path(folder, name).is_symlink()]
+        subfolders[:] = sorted(n for n in subfolders if not n.startswith(".") and n not in linked)
+        for name in sorted([*files, *linked]):
+            if not name.startswith("."):
+                yield Path(folder, name)
+
+
+def _is_utf8(path: Path) -> bool:
+    return str(path) == printable(str(path))

@@ -1,0 +1,243 @@
+"""Library: the room's door. Documents in, cited passages out; async, and light to import.
+
+Database work runs on one thread of its own, files are parsed in one child process and embedded in
+another. Must not know of HTTP, conversations or homes.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import apsw
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from rag import db, files, uploads
+from rag.db import DatabaseThread
+from rag.embed import Embedder
+from rag.errors import EmbedderError, LoadError, UnknownDocumentError
+from rag.files import Found
+from rag.ingest import Ingester
+from rag.language import detect
+from rag.retrieve import retrieve
+from rag.store import Listing, Store
+from rag.types import (
+    Document,
+    Evidence,
+    FileReport,
+    PageText,
+    Passage,
+    ProgressCallback,
+    Retrieval,
+    WaitUntilIdle,
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Library:
+    """A household's documents. Make it with ``Library.open``; end it with ``close``."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        store: Store,
+        thread: DatabaseThread,
+        *,
+        embedder: Embedder,
+        uploads: Path,
+    ) -> None:
+        self._connection = connection
+        self._store = store
+        self._thread = thread
+        self._embedder = embedder
+        self._uploads = uploads
+        self._ingester = Ingester(store, thread, embedder)
+        self._ingesting = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, database: Path, *, embedder: Embedder, uploads: Path) -> Self:
+        """Open (or create) the library in the file ``database``; ``uploads`` is the folder for uploads.
+
+        ``embedder`` stays the caller's: ``close`` of the library does not close it.
+
+        Raises:
+            rag.errors.DatabaseError: the file is no database, or a newer version wrote it.
+        """
+        thread = DatabaseThread("library")
+        try:
+            connection = await thread.run(db.connect, database)
+            store = await thread.run(Store, connection)
+        except BaseException:
+            await thread.close()
+            raise
+        uploads = await asyncio.to_thread(uploads.resolve)
+        return cls(connection, store, thread, embedder=embedder, uploads=uploads)
+
+    async def ingest(
+        self,
+        paths: Sequence[Path],
+        *,
+        progress: ProgressCallback | None = None,
+        wait_until_idle: WaitUntilIdle | None = None,
+    ) -> list[FileReport]:
+        """Bring the library in line with these files and folders (recursively).
+
+        Unchanged files cost a look at their size and times; changed ones are replaced; files gone from
+        a folder are removed; bad ones are skipped with a reason. A missing path removes nothing.
+
+        Raises:
+            rag.errors.EmbedderError: no vectors to be had; files done before stay, run it again.
+        """
+        async with self._ingesting:
+            found = await asyncio.to_thread(files.find, paths)
+            return await self._ingester.run(found, progress, wait_until_idle)
+
+    async def add_upload(
+        self,
+        name: str,
+        data_path: Path,
+        *,
+        progress: ProgressCallback | None = None,
+        wait_until_idle: WaitUntilIdle | None = None,
+    ) -> list[FileReport]:
+        """Keep a copy of the file at ``data_path`` as the document ``name``, and ingest it.
+
+        An upload of the same name is replaced. Content that is known already is not taken twice.
+        ``data_path`` stays the caller's.
+
+        Raises:
+            rag.errors.EmbedderError: as ``ingest``.
+        """
+        name = uploads.safe_name(name)
+        async with self._ingesting:
+            try:
+                kept = await asyncio.to_thread(uploads.keep, self._uploads, name, data_path)
+            except LoadError as error:
+                return [FileReport(document=name, path=name, action="skipped", reason=str(error))]
+            old = await self._thread.run(self._store.record_named, name)
+            is_new_version = old is not None and self._is_upload(old.path)
+            file = msgspec.structs.replace(
+                await asyncio.to_thread(files.inspect, kept, None),
+                names=[name, f"uploads/{name}", f"uploads/{kept.stem}/{name}"],
+                takes_name=is_new_version,
+            )
+            try:
+                return await self._ingester.run(
+                    Found([file], [], [], []), progress, wait_until_idle
+                )
+            finally:
+                await self._drop_unused_uploads([kept, *([Path(old.path)] if old else [])])
+
+    async def retrieve(self, text: str, k: int = 5) -> Retrieval:
+        """The ``k`` passages that fit the question ``text`` best, best first.
+
+        When the embedder is down, full-text search answers alone.
+        """
+        vector = await self._question_vector(text)
+        return await self._thread.run(retrieve, self._store, text, vector, k)
+
+    async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
+        """The sentences of ``passages`` that answer ``question``, and how sure that is."""
+        from rag.evidence import evidence
+
+        loop = asyncio.get_running_loop()
+
+        def embed(texts: list[str]) -> NDArray[np.float32]:
+            return asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), loop).result()
+
+        return await asyncio.to_thread(evidence, question, passages, embed)
+
+    async def documents(self) -> list[Document]:
+        """All documents, read or skipped, by name."""
+        return [_document(entry) for entry in await self._thread.run(self._store.listings)]
+
+    async def remove(self, document: str) -> bool:
+        """Forget a document; an uploaded file is deleted. False if there is none of that name.
+
+        A file of an ingested folder comes back with the next ingest of that folder.
+        """
+        async with self._ingesting:
+            record = await self._thread.run(self._store.record_named, document)
+            if record is None:
+                return False
+            await self._thread.run(self._store.remove, document)
+            await self._drop_unused_uploads([Path(record.path)])
+            return True
+
+    async def page(self, document: str, page: int | None = None) -> PageText:
+        """The text of a page; ``None`` is the first, and the only one of a format without pages.
+
+        Raises:
+            UnknownDocumentError: no such document, or no such page.
+        """
+        record = await self._thread.run(self._store.record_named, document)
+        found = await self._thread.run(self._store.page, document, page or 1)
+        if record is None:
+            raise UnknownDocumentError(f"no document is called {document!r}")
+        if found is None:
+            why = f"it was skipped: {record.reason}" if record.reason else f"it has no page {page}"
+            raise UnknownDocumentError(f"cannot show {document!r}: {why}")
+        text, pages = found
+        number = (page or 1) if record.paged else None
+        return PageText(document=document, page=number, pages=pages, text=text, type=record.type)
+
+    async def file(self, document: str) -> Path:
+        """Where the original file of a document is.
+
+        Raises:
+            UnknownDocumentError: no such document, or its file is gone.
+        """
+        record = await self._thread.run(self._store.record_named, document)
+        if record is None:
+            raise UnknownDocumentError(f"no document is called {document!r}")
+        path = Path(record.path)
+        if not await asyncio.to_thread(path.is_file):
+            raise UnknownDocumentError(f"the file of {document!r} is gone: {record.path}")
+        return path
+
+    async def close(self) -> None:
+        """Close the database and end the loading process. A running ingest ends with an error."""
+        await self._ingester.close()
+        async with self._ingesting:
+            await self._thread.run(self._connection.close)
+            await self._thread.close()
+
+    async def _question_vector(self, text: str) -> NDArray[np.float32] | None:
+        """The embedded question; None for a language the encoder does not know, or when it is down."""
+        if detect(text) != "en":
+            return None
+        try:
+            vectors = await self._embedder.embed([text])
+        except EmbedderError as error:
+            _log.warning("searching without vectors: %s", error)
+            return None
+        return np.asarray(vectors[0])
+
+    def _is_upload(self, path: str) -> bool:
+        return Path(path).parent == self._uploads
+
+    async def _drop_unused_uploads(self, paths: Sequence[Path]) -> None:
+        """Delete those of ``paths`` that are uploads and belong to no document."""
+        for path in paths:
+            used = await self._thread.run(self._store.record, str(path))
+            if self._is_upload(str(path)) and not used:
+                await asyncio.to_thread(path.unlink, missing_ok=True)
+
+
+def _document(entry: Listing) -> Document:
+    record = entry.record
+    return Document(
+        document=record.name,
+        path=record.path,
+        type=record.type,
+        status="skipped" if record.reason else "ready",
+        reason=record.reason,
+        pages=entry.pages,
+        chunks=entry.chunks,
+        bytes=record.bytes,
+        ingested_at=record.ingested_at,
+    )
