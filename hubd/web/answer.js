@@ -5,6 +5,7 @@
 
 import { announce, h, icon } from "/static/dom.js";
 import { createStream, renderAnswer } from "/static/render.js";
+import { readable } from "/static/sources.js";
 import { counted, sourceName } from "/static/text.js";
 
 /**
@@ -75,7 +76,7 @@ function passageList(passages, title, openSource) {
       {},
       h("div", { class: "passage-head" }, link, h("span", { class: "score", title: "How well it fits the question" }, percent)),
       passage.heading && h("div", { class: "heading-path" }, passage.heading.replaceAll(" > ", " › ")),
-      h("p", { class: "excerpt" }, passage.text),
+      h("p", { class: "excerpt" }, ...readable(passage.text)),
     );
   });
   return h("details", { class: "why" }, h("summary", {}, title), h("ol", { class: "passages" }, ...items));
@@ -180,7 +181,7 @@ export function createAnswer(question, { openSource, grown }) {
       chips.replaceChildren(...sourceChips(done.citations, openSource));
       const title = done.refused ? `What I looked at (${counted(passages.length, "passage")})` : "Why this answer?";
       footer.replaceChildren(
-        copyButton(done.answer),
+        ...(repeated ? [] : [copyButton(done.answer)]),
         ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
       );
       if (!silent) announce(`${done.refused ? "Your documents don’t say. " : ""}${done.answer}`);

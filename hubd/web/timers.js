@@ -67,7 +67,7 @@ export function startTimers() {
   /** @param {Timer} timer */
   async function cancel(timer) {
     try {
-      announce((await runTool("timers.cancel", { id: timer.id })).text);
+      announce((await runTool("timers.cancel", { timer: timer.id })).text);
     } catch (error) {
       announce(/** @type {Error} */ (error).message);
     }

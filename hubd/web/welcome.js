@@ -9,35 +9,74 @@ import { spokenName } from "/static/text.js";
 /** @typedef {import("/static/api.js").DocumentInfo} DocumentInfo */
 
 const MOST_SUGGESTIONS = 4;
-const DULL = /^(contents|table of contents|introduction|overview|notes?|index|appendix)\b/i;
+const MOST_READ = 16;
+const DULL = /^(contents|table of contents|introduction|overview|about|notes?|index|appendix)\b/i;
 
 /**
- * A section title from the middle of a page: "## 4. Error codes" → "error codes".
+ * What families ask, by what must stand in the document for the question to have an answer there.
+ *
+ * @type {{needs: RegExp, question: (thing: string, match: RegExpMatchArray) => string}[]}
+ */
+const FAMILIAR = [
+  { needs: /\bwi-?fi\b[^]{0,600}\bpassword\b/i, question: () => "What is the wifi password?" },
+  { needs: /\berror code[^]{0,400}?\b([EF]-?\d{1,3})\b/i, question: (thing, match) => `What does error code ${match[1]} on the ${thing} mean?` },
+  { needs: /\bschool\b[^]{0,2000}\b(half-term|holidays?)\b/i, question: () => "When are the next school holidays?" },
+  { needs: /\b(tenancy|lease|landlord)\b[^]*\bnotice\b/i, question: () => "How much notice do we have to give before moving out?" },
+  { needs: /\b(bins?|waste|rubbish)\b[^]{0,400}\bcollect/i, question: () => "When is the rubbish collected?" },
+  { needs: /\bwarranty\b[^]*\byears?\b/i, question: (thing) => `How long does the ${thing.replace(/ warranty$/, "")} warranty last?` },
+  { needs: /\b(manual|guide)\b[^]*\bclean/i, question: (thing) => `How do I clean the ${thing}?` },
+  { needs: /\binsurance\b[^]*\bexcess\b/i, question: (thing) => `How high is the excess on the ${thing}?` },
+];
+
+/** "oven-manual.pdf" → "oven". @param {string} document */
+const thingOf = (document) => spokenName(document).replace(/ (user )?(manual|guide|notes|handbook|instructions)$/i, "");
+
+/**
+ * A section title of a page: "## 4. Error codes" → "error codes".
  *
  * @param {string} text @returns {string | null}
  */
 export function topicOf(text) {
-  const titles = [...text.matchAll(/^#{2,4}\s+(?:\d+[.)]?\d*\.?\s+)?(.{4,40}?)\s*#*$/gm)]
-    .map((match) => match[1].replace(/[*_`]/g, "").trim())
-    .filter((title) => /^[\p{L}][\p{L}\p{N} ,'’-]+$/u.test(title) && !DULL.test(title));
-  if (titles.length === 0) return null;
-  const title = titles[Math.floor(titles.length / 2)];
-  // "Error codes" reads better in lower case inside a sentence; "WiFi" and "EU rules" do not.
+  const title = [...text.matchAll(/^#{2,4} +(?:[\d.]+ +)?(.+?) *#*$|^(.+)\n-{3,} *$/gm)]
+    .map((match) => (match[1] ?? match[2]).replace(/[*_`]/g, "").trim())
+    .find((words) => /^\p{L}[\p{L}\p{N}’'-]*( [\p{L}\p{N}’'-]+){0,2}$/u.test(words) && !DULL.test(words));
+  if (!title) return null;
+  // "Error codes" reads better in lower case inside a sentence; "WiFi" does not.
   return /^\p{Lu}\p{Ll}+( |$)/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title;
 }
 
-/** @param {DocumentInfo} info @returns {Promise<string>} a question that this document should answer */
-async function questionFor(info) {
-  const { text } = await readPage(info.document, info.pages > 0 && info.type === "pdf" ? 1 : null);
+/**
+ * A question that this document should be able to answer, best kind first (`rank` 0).
+ *
+ * @param {string} document @param {string} text
+ * @returns {{rank: number, question: string} | null}
+ */
+export function questionFrom(document, text) {
+  for (const [rank, { needs, question }] of FAMILIAR.entries()) {
+    const match = text.match(needs);
+    if (match) return { rank, question: question(thingOf(document), match) };
+  }
   const topic = topicOf(text);
-  const name = spokenName(info.document);
-  return topic ? `What does the ${name} say about ${topic}?` : `What is in the ${name}?`;
+  if (!topic) return null;
+  return { rank: FAMILIAR.length, question: `What do we know about the ${thingOf(document)}: ${topic}?` };
+}
+
+/** @param {DocumentInfo[]} documents @returns {Promise<string[]>} */
+async function questionsFor(documents) {
+  const found = await Promise.all(documents.slice(0, MOST_READ).map(async (info) => {
+    const { text } = await readPage(info.document, null);
+    return questionFrom(info.document, text);
+  }).map((reading) => reading.catch(() => null)));
+  const ranked = found.filter((entry) => entry !== null).sort((a, b) => a.rank - b.rank);
+  const questions = [...new Set(ranked.map(({ question }) => question))];
+  if (questions.length === 0) questions.push(...documents.map((info) => `What is in the ${spokenName(info.document)}?`));
+  return questions.slice(0, MOST_SUGGESTIONS);
 }
 
 /** @param {{submit: (question: string) => void}} chat */
 export function startWelcome({ submit }) {
   const list = byId("suggestions");
-  let shown = "";
+  let known = "";
 
   /** @param {DocumentInfo[]} documents */
   async function suggest(documents) {
@@ -45,13 +84,11 @@ export function startWelcome({ submit }) {
     byId("welcome-empty").hidden = ready.length > 0;
     byId("welcome-ready").hidden = ready.length === 0;
     const names = ready.map((info) => info.document).join("\n");
-    if (names === shown || byId("welcome").hidden) return;
-    shown = names;
-    // Spread over the list, so that a house with ten recipes is not offered four of them.
-    const step = Math.max(1, ready.length / MOST_SUGGESTIONS);
-    const chosen = Array.from({ length: Math.min(MOST_SUGGESTIONS, ready.length) }, (_, i) => ready[Math.floor(i * step)]);
-    const questions = await Promise.all(chosen.map((info) => questionFor(info).catch(() => null)));
-    list.replaceChildren(...questions.filter((question) => question !== null).map((question) =>
+    if (names === known) return;
+    known = names;
+    const questions = await questionsFor(ready);
+    if (names !== known) return; // the documents changed meanwhile
+    list.replaceChildren(...questions.map((question) =>
       h("li", {}, h("button", { type: "button", class: "suggestion", on: { click: () => submit(question) } }, question))));
   }
   return { suggest };
