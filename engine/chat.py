@@ -1,0 +1,206 @@
+"""Messages → prompt tokens through the model's own Jinja template, in a sandbox.
+
+A message can never forge a control token: contents are replaced by placeholders before rendering,
+and control tokens are recognised only in what the template itself wrote. Limits that hold, since
+a template comes with a downloaded file: the sizes of template and output, products, ``range``, and
+running time, which a trace function enforces line by line. What does not hold: memory that a
+hostile template takes by doubling a string in a loop. Knows nothing of requests or models.
+"""
+
+import re
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from types import FrameType
+from typing import Any, NoReturn
+
+import jinja2
+import msgspec
+from jinja2.ext import loopcontrols
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from engine.errors import ChatTemplateError
+from engine.tokenizer import Tokenizer
+
+MAX_TEMPLATE_CHARACTERS = 128 * 1024
+MAX_OUTPUT_CHARACTERS = 1024 * 1024
+"""Without the message contents, which are put in afterwards."""
+MAX_RENDER_SECONDS = 2.0
+
+# Private-use characters around a number: no filter (trim, upper …) changes them.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message of a conversation: who speaks, and what."""
+
+    role: str
+    content: str
+
+
+class ChatTemplate:
+    """A model's chat template, compiled at its first use."""
+
+    def __init__(self, source: str | None) -> None:
+        self._source = source
+
+    def encode(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
+        """Prompt tokens that make the model speak next.
+
+        Raises ChatTemplateError when there is no usable template or it refuses the messages.
+        """
+        ids: list[int] = []
+        for stretch in self.render(messages, tokenizer):
+            if isinstance(stretch, int):
+                ids.append(stretch)
+            else:
+                ids.extend(tokenizer.encode(stretch, add_special=False))
+        return ids
+
+    def render(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[str | int]:
+        """The prompt as plain stretches of text and the control tokens between them.
+
+        Text around a message and the message are one stretch, so that they tokenize as a whole.
+        """
+        placeholders = _Placeholders()
+        shown = [
+            {"role": message.role, "content": placeholders.hide(message.content)}
+            for message in messages
+        ]
+        stretches: list[str | int] = []
+        for part in tokenizer.split_special(self._run(shown, tokenizer)):
+            stretches.append(part if isinstance(part, int) else placeholders.reveal(part))
+        return stretches
+
+    def _run(self, messages: list[dict[str, str]], tokenizer: Tokenizer) -> str:
+        pieces: list[str] = []
+        length = 0
+        try:
+            with _time_limit(MAX_RENDER_SECONDS):
+                for piece in self._template.generate(
+                    messages=messages,
+                    add_generation_prompt=True,
+                    bos_token=_spelled(tokenizer, tokenizer.bos_id),
+                    eos_token=_spelled(tokenizer, tokenizer.eos_id),
+                    tools=None,
+                    documents=None,
+                ):
+                    length += len(piece)
+                    if length > MAX_OUTPUT_CHARACTERS:
+                        raise ChatTemplateError(
+                            f"the chat template writes over {MAX_OUTPUT_CHARACTERS} characters"
+                        )
+                    pieces.append(piece)
+        except ChatTemplateError:
+            raise
+        except Exception as error:  # whatever a template may do wrong
+            raise ChatTemplateError(f"the chat template fails: {error}") from error
+        return "".join(pieces)
+
+    @cached_property
+    def _template(self) -> jinja2.Template:
+        if not self._source:
+            raise ChatTemplateError(
+                "this model file has no chat template; use /v1/completions with a whole prompt"
+            )
+        if len(self._source) > MAX_TEMPLATE_CHARACTERS:
+            raise ChatTemplateError(
+                f"the chat template has {len(self._source)} characters;"
+                f" at most {MAX_TEMPLATE_CHARACTERS} are allowed"
+            )
+        try:
+            return _environment().from_string(self._source)
+        except (jinja2.TemplateError, RecursionError) as error:
+            raise ChatTemplateError(f"the chat template is broken: {error}") from error
+
+
+class _Placeholders:
+    """Message contents hidden from the template, to be put back into what it wrote."""
+
+    def __init__(self) -> None:
+        self._nonce = secrets.randbits(64)
+        self._contents: list[str] = []
+        self._pattern = re.compile(f"{_OPEN}{self._nonce}_([0-9]+){_CLOSE}")
+
+    def hide(self, content: str) -> str:
+        """A placeholder; white space at the edges stays, since templates trim or test for it."""
+        inner = content.strip()
+        if not inner:
+            return content
+        start = content.index(inner)
+        self._contents.append(inner)
+        number = len(self._contents) - 1
+        hidden = f"{_OPEN}{self._nonce}_{number}{_CLOSE}"
+        return content[:start] + hidden + content[start + len(inner) :]
+
+    def reveal(self, text: str) -> str:
+        revealed = self._pattern.split(text)
+        if any(str(self._nonce) in part for part in revealed[::2]):
+            raise ChatTemplateError("the chat template cuts messages apart, which is not supported")
+        revealed[1::2] = [self._contents[int(number)] for number in revealed[1::2]]
+        return "".join(revealed)
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """No attribute access outside the data, no mutation, no huge products."""
+
+    intercepted_binops = frozenset(["*", "**"])
+
+    def call_binop(
+        self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
+    ) -> Any:
+        size = _size(left) ** _size(right) if operator == "**" else _size(left) * _size(right)
+        if size > MAX_OUTPUT_CHARACTERS:
+            raise ChatTemplateError(f"the chat template uses {operator} on something too large")
+        return super().call_binop(context, operator, left, right)
+
+
+def _size(operand: Any) -> float:
+    try:
+        return float(abs(operand)) if isinstance(operand, (int, float)) else float(len(operand))
+    except (TypeError, OverflowError):
+        return float("inf")
+
+
+def _environment() -> _Sandbox:
+    """As Hugging Face's apply_chat_template sets it up, so that templates mean the same."""
+    environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = lambda form: datetime.now().astimezone().strftime(form)
+    return environment
+
+
+def _raise_exception(message: str) -> NoReturn:
+    raise ChatTemplateError(f"the chat template refuses these messages: {message}")
+
+
+def _spelled(tokenizer: Tokenizer, token: int | None) -> str:
+    return "" if token is None else tokenizer.token_text(token)
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Stop Python code in the body that runs longer, loops without output included."""
+    deadline = time.monotonic() + seconds
+
+    def check(frame: FrameType, event: str, argument: Any) -> Any:
+        if time.monotonic() > deadline:
+            raise ChatTemplateError(f"the chat template runs longer than {seconds:g} s")
+        return check
+
+    before = sys.gettrace()
+    sys.settrace(check)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def chat_template_of(metadata: Mapping[str, Any]) -> ChatTemplate:
+    """The template a GGUF file carries in ``tokenizer.chat_template``."""
+    source = metadata.get("tokenizer.chat_template")
+    return ChatTemplate(source if isinstance(source, str) else None)

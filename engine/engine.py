@@ -1,0 +1,194 @@
+"""``Engine``: the Python surface. A model file loaded, with its tokenizer and its scheduler."""
+
+import asyncio
+import os
+import queue
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.chat import ChatTemplate, Message, chat_template_of
+from engine.errors import ContextLengthError, EngineError
+from engine.generate import Finished, Generation, Piece, check_tokens
+from engine.model import Model
+from engine.sampling import SamplingParams
+from engine.scheduler import Scheduler, Ticket
+from engine.tokenizer import Tokenizer, cache_file_for
+
+FloatArray = npt.NDArray[np.float32]
+Progress = Callable[[str, float], None]
+"""Called with the stage of loading and the fraction of it done, 0 to 1."""
+
+
+class Engine:
+    """One model, ready to answer. Close it, or use it in a ``with`` block."""
+
+    def __init__(self, model: Model, tokenizer: Tokenizer, chat_template: ChatTemplate) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.chat_template = chat_template
+        self.scheduler = Scheduler(model)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threads: int | None = None,
+        context_length: int | None = None,
+        cache_directory: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
+
+        ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
+        Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
+        """
+        directory = None if cache_directory is None else Path(cache_directory)
+        model = Model.load(
+            Path(path),
+            threads=threads,
+            context_length=context_length,
+            cache_directory=directory,
+            progress=progress,
+        )
+        metadata = model.gguf.metadata
+        cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
+        try:
+            tokenizer = Tokenizer(metadata, cache_file=cache_file)
+        except BaseException:
+            model.close()
+            raise
+        return cls(model, tokenizer, chat_template_of(metadata))
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and answer have together, at most."""
+        return self.model.config.context_length
+
+    def encode_chat(self, messages: Sequence[Message]) -> list[int]:
+        """Prompt tokens of a conversation. Raises ChatTemplateError."""
+        return self.chat_template.encode(messages, self.tokenizer)
+
+    def generate(
+        self, prompt: Sequence[int], params: SamplingParams | None = None
+    ) -> Iterator[Piece]:
+        """Pieces of the answer to ``prompt``. Leaving the iterator early cancels the work.
+
+        Raises InvalidRequestError, QueueFullError, EngineClosedError.
+        """
+        for outcome in self.generate_fully(prompt, params):
+            if isinstance(outcome, Piece):
+                yield outcome
+
+    def generate_fully(
+        self, prompt: Sequence[int], params: SamplingParams | None = None
+    ) -> Iterator[Piece | Finished]:
+        """As ``generate``, with the account of the request as the last item."""
+        generation = self.prepare(prompt, params or SamplingParams())
+        outcomes: queue.SimpleQueue[Piece | Finished | EngineError] = queue.SimpleQueue()
+        ticket = self.scheduler.submit(generation, outcomes.put)
+        try:
+            while True:
+                outcome = outcomes.get()
+                if isinstance(outcome, EngineError):
+                    raise outcome
+                yield outcome
+                if isinstance(outcome, Finished):
+                    return
+        finally:
+            ticket.cancel()
+
+    def prepare(self, prompt: Sequence[int], params: SamplingParams) -> Generation:
+        """A request, checked. Raises InvalidRequestError, ContextLengthError."""
+        return Generation(prompt, params, self.tokenizer, self.context_length)
+
+    def stream(self, generation: Generation) -> "Stream":
+        """Queue a prepared request and give its pieces to the running event loop.
+
+        Raises QueueFullError, EngineClosedError at once.
+        """
+        return Stream(self.scheduler, generation)
+
+    def logits(self, tokens: Sequence[int]) -> FloatArray:
+        """Logits after every position, shape (len(tokens), vocabulary)."""
+        self._check_length(tokens)
+        ids = np.asarray(tokens, dtype=np.int32)
+        future: Future[FloatArray] = self.scheduler.run(
+            lambda model: model.forward(ids, model.new_cache(), want="all")
+        )
+        return future.result()
+
+    async def embed(self, tokens: Sequence[int]) -> FloatArray:
+        """Mean of the final hidden states, shape (dim,), of length 1.
+
+        Raises InvalidRequestError, QueueFullError, EngineClosedError.
+        """
+        self._check_length(tokens)
+        ids = np.asarray(tokens, dtype=np.int32)
+        future = self.scheduler.run(lambda model: _mean_pooled(model.hidden(ids)))
+        return await asyncio.wrap_future(future)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Stop the work and free the model; False if the work did not stop in ``timeout`` s."""
+        stopped = self.scheduler.close(timeout)
+        if stopped:
+            self.model.close()
+        return stopped
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check_length(self, tokens: Sequence[int]) -> None:
+        if len(tokens) > self.context_length:
+            raise ContextLengthError(len(tokens), self.context_length)
+        check_tokens(tokens, self.tokenizer.vocabulary_size)
+
+
+class Stream:
+    """Pieces of one answer as they come, for asyncio. Close it to cancel the work.
+
+    The queue holds at most the answer's own pieces, so ``max_tokens`` and the context bound it.
+    """
+
+    def __init__(self, scheduler: Scheduler, generation: Generation) -> None:
+        self._outcomes: asyncio.Queue[Piece | Finished | EngineError] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._ticket: Ticket = scheduler.submit(generation, self._take)
+
+    async def __aiter__(self) -> AsyncIterator[Piece | Finished]:
+        """Every piece, then Finished. Raises what ended the work early."""
+        while True:
+            outcome = await self._outcomes.get()
+            if isinstance(outcome, EngineError):
+                raise outcome
+            yield outcome
+            if isinstance(outcome, Finished):
+                return
+
+    def close(self) -> None:
+        """Cancel what is not finished."""
+        self._ticket.cancel()
+
+    def _take(self, outcome: Piece | Finished | EngineError) -> None:
+        self._loop.call_soon_threadsafe(self._outcomes.put_nowait, outcome)
+
+
+def _mean_pooled(hidden: FloatArray) -> FloatArray:
+    mean = hidden.mean(axis=0, dtype=np.float32)
+    norm = np.linalg.norm(mean)
+    unit: FloatArray = (mean / norm if norm > 0 else mean).astype(np.float32)
+    return unit

@@ -1,0 +1,237 @@
+"""What travels over the wire: OpenAI's requests and replies, with our ``timings``.
+
+Shared by server and client; imports msgspec alone. Fields that a request leaves out or sets to null
+mean the default; unknown fields are ignored, since clients send many.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+FinishReason = Literal["stop", "length", "cancelled"]
+EncodingFormat = Literal["float", "base64"]
+
+
+class TextPart(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+    """A part of a message's content; text is the only kind this engine takes."""
+
+    text: str
+
+
+class ChatMessage(msgspec.Struct, frozen=True):
+    """One message of a conversation."""
+
+    role: Role
+    content: str | list[TextPart] | None = None
+
+    def text(self) -> str:
+        """The content as one string."""
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class StreamOptions(msgspec.Struct, frozen=True):
+    include_usage: bool = False
+
+
+class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What chat and plain completions have in common."""
+
+    model: str | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repetition_penalty: float | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    logit_bias: dict[int, float] | None = None
+    seed: int | None = None
+    stop: str | list[str] | None = None
+    ignore_eos: bool | None = None
+    n: int | None = None
+
+
+class ChatRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):
+    """Body of ``POST /v1/chat/completions``."""
+
+    messages: list[ChatMessage]
+    max_completion_tokens: int | None = None
+
+
+class CompletionRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):
+    """Body of ``POST /v1/completions``: text, token ids, or a list of exactly one of those."""
+
+    prompt: str | list[str | int | list[int]]
+
+
+class EmbeddingRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Body of ``POST /v1/embeddings``: one or several texts or token lists."""
+
+    input: str | list[str | int | list[int]]
+    model: str | None = None
+    encoding_format: EncodingFormat | None = None
+
+
+class PromptTokensDetails(msgspec.Struct, frozen=True):
+    cached_tokens: int = 0
+    """Tokens at the start of the prompt whose keys and values were there already."""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    prompt_tokens: int
+    total_tokens: int
+    completion_tokens: int = 0
+    prompt_tokens_details: PromptTokensDetails | None = None
+
+
+class Timings(msgspec.Struct, frozen=True, kw_only=True):
+    """Wall-clock times of one request. Other engines send none, or fields of their own."""
+
+    queue_ms: float = 0.0
+    """From arrival at the scheduler to the first slice of work."""
+    prefill_ms: float = 0.0
+    """From the first slice of work to the first token."""
+    first_token_ms: float = 0.0
+    """From arrival at the scheduler to the first token."""
+    decode_ms: float = 0.0
+    """From the first token to the last."""
+    prefill_tokens_per_s: float = 0.0
+    """Without the tokens that were cached."""
+    decode_tokens_per_s: float = 0.0
+
+
+class ChatReplyMessage(msgspec.Struct, frozen=True):
+    content: str
+    role: Literal["assistant"] = "assistant"
+
+
+class ChatChoice(msgspec.Struct, frozen=True, kw_only=True):
+    message: ChatReplyMessage
+    finish_reason: str | None
+    index: int = 0
+
+
+class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
+    """Reply of ``POST /v1/chat/completions`` without streaming."""
+
+    id: str
+    created: int
+    model: str
+    choices: list[ChatChoice]
+    usage: Usage
+    timings: Timings
+    object: Literal["chat.completion"] = "chat.completion"
+
+
+class ChatDelta(msgspec.Struct, frozen=True):
+    role: str | UnsetType = UNSET
+    content: str | UnsetType | None = UNSET
+
+
+class ChatChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
+    delta: ChatDelta
+    finish_reason: str | None = None
+    index: int = 0
+
+
+class ChatChunk(msgspec.Struct, frozen=True, kw_only=True):
+    """One event of a streamed chat completion."""
+
+    id: str
+    created: int
+    model: str
+    choices: list[ChatChunkChoice]
+    usage: Usage | UnsetType | None = UNSET
+    timings: Timings | UnsetType = UNSET
+    object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
+
+
+class TextChoice(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    finish_reason: str | None = None
+    index: int = 0
+    logprobs: None = None
+
+
+class TextReply(msgspec.Struct, frozen=True, kw_only=True):
+    """Reply of ``POST /v1/completions``, and one event of it when streamed."""
+
+    id: str
+    created: int
+    model: str
+    choices: list[TextChoice]
+    usage: Usage | UnsetType = UNSET
+    timings: Timings | UnsetType = UNSET
+    object: Literal["text_completion"] = "text_completion"
+
+
+class Embedding(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    embedding: list[float] | str
+    """Numbers, or base64 of little-endian float32."""
+    object: Literal["embedding"] = "embedding"
+
+
+class EmbeddingReply(msgspec.Struct, frozen=True, kw_only=True):
+    model: str
+    data: list[Embedding]
+    usage: Usage
+    object: Literal["list"] = "list"
+
+
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    created: int = 0
+    owned_by: str = "hubd"
+    context_length: int | UnsetType = UNSET
+    object: Literal["model"] = "model"
+
+
+class ModelList(msgspec.Struct, frozen=True, kw_only=True):
+    data: list[ModelCard]
+    object: Literal["list"] = "list"
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """Reply of ``GET /health``: 200 when ready, 503 otherwise."""
+
+    status: Literal["loading", "ready", "failed", "stopping"]
+    model: str = ""
+    stage: str = ""
+    """What the loading is doing."""
+    fraction: float = 0.0
+    """How much of the stage is done, 0 to 1."""
+    message: str = ""
+    """Why it failed."""
+    active: int = 0
+    """Requests being computed."""
+    waiting: int = 0
+    """Requests in the queue."""
+
+
+class ErrorDetail(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    type: str = "invalid_request_error"
+    param: str | None = None
+    code: str | None = None
+
+
+class ErrorReply(msgspec.Struct, frozen=True):
+    """Every error, as OpenAI's clients expect it."""
+
+    error: ErrorDetail
+
+
+def event(data: Any) -> bytes:
+    """One server-sent event."""
+    return b"data: " + msgspec.json.encode(data) + b"\n\n"
+
+
+END_OF_STREAM = b"data: [DONE]\n\n"

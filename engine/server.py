@@ -1,0 +1,174 @@
+"""The engine as a process: ``python -m engine.server --model PATH --socket PATH``.
+
+Listens at once and loads the model on a thread, so that /health can say how far it is. Ends within
+two seconds of SIGTERM, or when its parent goes away. The endpoints are ``engine.endpoints``'.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+from aiohttp import web
+
+from engine.endpoints import Endpoints
+from engine.engine import Engine
+from engine.protocol import Health
+
+log = logging.getLogger("engine.server")
+
+STOP_SECONDS = 1.5
+"""How long running work may take to notice the end. Then the process goes without it."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve until SIGTERM, SIGINT or, with --exit-with-parent, the end of standard input."""
+    options = _options(arguments)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    clean = asyncio.run(serve(options))
+    if not clean:
+        # A thread that is still computing (a compilation cannot be interrupted) would keep the
+        # process alive at interpreter exit.
+        os._exit(0)
+
+
+async def serve(options: argparse.Namespace) -> bool:
+    """Run the server to its end. Returns whether all threads have ended."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if options.exit_with_parent:
+        _watch_parent(loop, stop)
+    endpoints = Endpoints(options.model.stem)
+    runner = web.AppRunner(
+        endpoints.application(),
+        handler_cancellation=True,  # a client that goes away cancels its work
+        access_log=None,
+        shutdown_timeout=0.2,
+    )
+    await runner.setup()
+    await _listen(runner, options)
+    loader = threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True)
+    loader.start()
+    await stop.wait()
+    return await _shut_down(runner, endpoints, loader, options)
+
+
+async def _shut_down(
+    runner: web.AppRunner,
+    endpoints: Endpoints,
+    loader: threading.Thread,
+    options: argparse.Namespace,
+) -> bool:
+    endpoints.health = msgspec.structs.replace(endpoints.health, status="stopping")
+    clean = not loader.is_alive()
+    if endpoints.engine is not None:
+        clean = await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS) and clean
+    await runner.cleanup()
+    if options.socket is not None:
+        options.socket.unlink(missing_ok=True)
+    log.info("stopped")
+    return clean
+
+
+def _load(
+    loop: asyncio.AbstractEventLoop, endpoints: Endpoints, options: argparse.Namespace
+) -> None:
+    def show(stage: str, fraction: float) -> None:
+        change = {"stage": stage, "fraction": fraction}
+        endpoints.health = msgspec.structs.replace(endpoints.health, **change)
+
+    def ready(engine: Engine) -> None:
+        endpoints.engine = engine
+        endpoints.health = Health(status="ready", model=endpoints.model_name, fraction=1.0)
+        log.info("ready: %s", endpoints.model_name)
+
+    try:
+        engine = Engine.load(
+            options.model,
+            threads=options.threads,
+            context_length=options.context_length,
+            cache_directory=options.cache_directory,
+            progress=show,
+        )
+    except Exception as error:
+        log.error("cannot load %s: %s", options.model, error)
+        endpoints.health = Health(
+            status="failed", model=endpoints.model_name, message=f"{options.model.name}: {error}"
+        )
+        return
+    with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+        loop.call_soon_threadsafe(ready, engine)
+
+
+async def _listen(runner: web.AppRunner, options: argparse.Namespace) -> None:
+    if options.socket is None:
+        site: web.BaseSite = web.TCPSite(runner, options.host, options.port)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        print(f"listening on http://{host}:{port}", flush=True)
+        return
+    _check_free(options.socket)
+    options.socket.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    previous = os.umask(0o177)  # from its first moment the socket is the owner's alone
+    try:
+        await web.UnixSite(runner, str(options.socket)).start()
+    finally:
+        os.umask(previous)
+    print(f"listening on {options.socket}", flush=True)
+
+
+def _check_free(path: Path) -> None:
+    """Leave a socket alone that somebody answers; one left behind is replaced."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return
+    raise SystemExit(f"another engine is listening on {path} already")
+
+
+def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """The parent holds the other end of standard input; its end is ours, even after SIGKILL."""
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(stop.set)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="engine.server", description=__doc__.split("\n")[0])
+    parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
+    parser.add_argument("--socket", type=Path, help="Unix socket to listen on")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on without --socket")
+    parser.add_argument("--port", type=int, help="port without --socket; 0 takes a free one")
+    parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
+    parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
+    parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--exit-with-parent", action="store_true", help="end when standard input ends"
+    )
+    options = parser.parse_args(arguments)
+    if (options.socket is None) == (options.port is None):
+        parser.error("give either --socket PATH or --port N")
+    return options
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
