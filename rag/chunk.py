@@ -60,7 +60,7 @@ def chunks_of(document: LoadedDocument) -> Iterator[ChunkSpan]:
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens the encoder makes of ``text``: a CJK character is one, a word is 1.3."""
+    """About how many tokens the encoder makes of ``text``: a CJK character is one, a word 1.3."""
     ideographs = len(_CJK.findall(text))
     characters = len(text) - ideographs
     words = len(text.split())
@@ -89,7 +89,7 @@ def _sections(page: PageContent, path: list[Block]) -> Iterator[_Section]:
 
 
 def _covering(page: PageContent) -> Iterator[Block]:
-    """The page's blocks, with the text between them as paragraphs; blocks in disorder are cut to fit."""
+    """The page's blocks, and the text between them as paragraphs; overlapping ones are cut."""
     position = 0
     for block in page.blocks:
         start, end = max(block.start, position), min(block.end, len(page.text))

@@ -38,7 +38,7 @@ class DatabaseThread:
         *args: Parameters.args,
         **kwargs: Parameters.kwargs,
     ) -> Result:
-        """``function(*args, **kwargs)`` on the thread. A caller that is cancelled does not stop it."""
+        """``function(*args, **kwargs)`` on the thread; cancelling the caller does not stop it."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
             self._executor, functools.partial(function, *args, **kwargs)

@@ -12,7 +12,7 @@ from rag.worker import State, Worker
 MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
 BATCH = 8
-"""Texts a request: about half a second of work, so a question asked during an ingest waits no longer."""
+"""Texts a request: half a second of work, which is what a question may wait during an ingest."""
 _BATCH_SECONDS = 60.0
 
 
@@ -45,7 +45,7 @@ class Embedder:
             raise _explained(error) from error
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of ``texts``: float32 of shape (len(texts), 384). Text past 256 tokens is not seen.
+        """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
 
         Raises:
             EmbedderError: the worker failed twice on the same batch, or gave an unusable vector.

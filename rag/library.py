@@ -19,6 +19,7 @@ from rag import db, files, uploads
 from rag.db import DatabaseThread
 from rag.embed import Embedder
 from rag.errors import EmbedderError, LoadError, UnknownDocumentError
+from rag.evidence import evidence
 from rag.files import Found
 from rag.ingest import Ingester
 from rag.language import detect
@@ -60,7 +61,7 @@ class Library:
 
     @classmethod
     async def open(cls, database: Path, *, embedder: Embedder, uploads: Path) -> Self:
-        """Open (or create) the library in the file ``database``; ``uploads`` is the folder for uploads.
+        """Open (or create) the library in the file ``database``, with uploads in ``uploads``.
 
         ``embedder`` stays the caller's: ``close`` of the library does not close it.
 
@@ -86,8 +87,9 @@ class Library:
     ) -> list[FileReport]:
         """Bring the library in line with these files and folders (recursively).
 
-        Unchanged files cost a look at their size and times; changed ones are replaced; files gone from
-        a folder are removed; bad ones are skipped with a reason. A missing path removes nothing.
+        Unchanged files cost a look at their size and times; changed ones are replaced; files gone
+        from a folder are removed; bad ones are skipped with a reason. A missing path removes
+        nothing.
 
         Raises:
             rag.errors.EmbedderError: no vectors to be had; files done before stay, run it again.
@@ -142,14 +144,11 @@ class Library:
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
         """The sentences of ``passages`` that answer ``question``, and how sure that is."""
-        from rag.evidence import evidence
-
-        loop = asyncio.get_running_loop()
-
-        def embed(texts: list[str]) -> NDArray[np.float32]:
-            return asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), loop).result()
-
-        return await asyncio.to_thread(evidence, question, passages, embed)
+        try:
+            return await evidence(question, passages, self._embedder.embed)
+        except EmbedderError as error:
+            _log.warning("weighing sentences without vectors: %s", error)
+            return await evidence(question, passages, None)
 
     async def documents(self) -> list[Document]:
         """All documents, read or skipped, by name."""
@@ -207,7 +206,7 @@ class Library:
             await self._thread.close()
 
     async def _question_vector(self, text: str) -> NDArray[np.float32] | None:
-        """The embedded question; None for a language the encoder does not know, or when it is down."""
+        """The embedded question; None when the encoder is down or does not know its language."""
         if detect(text) != "en":
             return None
         try:

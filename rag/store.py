@@ -5,6 +5,7 @@ The plain ``chunks`` table holds text, offsets and the vector as a blob; ``chunk
 """
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import apsw
 import msgspec
@@ -132,7 +133,7 @@ class Store:
     def search_text(self, fts_query: str, k: int) -> list[tuple[int, float]]:
         """The ``k`` best chunks by BM25 as (id, score), best first; a higher score is better.
 
-        ``fts_query`` is an FTS5 expression as ``rag.language.fts_query`` makes it; empty finds nothing.
+        ``fts_query`` is an FTS5 expression from ``rag.language.fts_query``; empty finds nothing.
         """
         if not fts_query.strip():
             return []
@@ -198,7 +199,7 @@ class Store:
         return [Listing(_record(row[:-2]), row[-2], row[-1]) for row in rows]
 
     def page(self, name: str, number: int) -> tuple[str, int] | None:
-        """The text of a page (from 1) and how many pages the document has; None if there is none."""
+        """The text of a page (from 1) and how many pages there are; None if there is none."""
         row = self._connection.execute(
             "SELECT text, (SELECT count(*) FROM pages WHERE document_id = documents.id) "
             "FROM pages JOIN documents ON documents.id = document_id "
@@ -208,7 +209,7 @@ class Store:
         return (row[0], row[1]) if row else None
 
     def replace(self, record: Record, pages: Sequence[str], chunks: Sequence[NewChunk]) -> None:
-        """Store a document in place of what was at its path or under its name, in one transaction."""
+        """Store a document in place of what was at its path or under its name."""
         with self._connection:
             self._delete("path = ? OR name = ?", record.path, record.name)
             values = [getattr(record, field) for field in Record.__struct_fields__]
@@ -231,7 +232,8 @@ class Store:
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""
         with self._connection:
-            return self._delete("name = ?", name) > 0
+            deleted = self._delete("name = ?", name)
+        return deleted > 0
 
     def rebuild(self) -> None:
         """Make both indexes again from the ``chunks`` table, in one transaction."""
@@ -241,9 +243,9 @@ class Store:
             rows = self._connection.execute(
                 "SELECT chunks.id, name, heading, text, embedding "
                 "FROM chunks JOIN documents ON documents.id = document_id"
-            ).fetchall()
-            for chunk_id, name, heading, text, embedding in rows:
-                self._index(chunk_id, name, heading, text, embedding)
+            )
+            for row in rows:
+                self._index(*cast(tuple[int, str, str, str, bytes], row))
 
     def _insert(self, document_id: int, name: str, chunk: NewChunk) -> None:
         blob = _blob(chunk.vector)

@@ -1,4 +1,4 @@
-"""Files that come in over the network: kept under the hash of their content, never under their name."""
+"""Uploaded files: kept under the hash of their content, never under the name they came with."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u206
 
 
 def safe_name(name: str) -> str:
-    """``name`` as given by a browser, made into a plain file name: no folders, no control characters."""
+    """``name`` as a browser gave it, as a plain file name: no folders, no control characters."""
     name = unicodedata.normalize("NFC", name.replace("\\", "/")).rsplit("/", 1)[-1]
     name = _UNSAFE.sub("", name).strip().lstrip(".").strip()
     path = PurePosixPath(name or "upload")
@@ -24,7 +24,7 @@ def safe_name(name: str) -> str:
 
 
 def keep(uploads: Path, name: str, data: Path) -> Path:
-    """Copy ``data`` into ``uploads`` (mode 0600) as ``<sha256><extension of name>``; returns that path.
+    """Copy ``data`` into ``uploads`` (mode 0600) as ``<sha256><extension>``; returns that path.
 
     Raises:
         LoadError: of no known type, empty, or too large; nothing is kept.

@@ -2,7 +2,7 @@
 
 A message is a 4-byte little-endian length and that many bytes, either way. The child's own standard
 output is moved away before its code runs, so a stray ``print`` lands on standard error and cannot
-corrupt the stream. The child ends when its standard input does: it never outlives its parent by more
+corrupt the stream. The child ends when its standard input does: it outlives its parent by no more
 than the request in hand. What the bytes mean is not known here.
 """
 
@@ -29,8 +29,8 @@ State = Literal["stopped", "starting", "ready", "busy"]
 class Worker:
     """The parent's end: starts ``python -m module`` when needed and ends it when idle.
 
-    One request is on the wire at a time, the others wait their turn. A caller that is cancelled leaves;
-    the exchange itself goes on to its end (or its time limit), so the stream stays in step.
+    One request is on the wire at a time, the others wait their turn. A caller that is cancelled
+    leaves; the exchange goes on to its end (or its time limit), so the stream stays in step.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Worker:
             self._rest()
 
     async def request(self, message: bytes, *, time_limit: float) -> bytes:
-        """Send ``message`` and return the reply, within ``time_limit`` seconds (a start not counted).
+        """Send ``message`` and return the reply, within ``time_limit`` s (a start not counted).
 
         Raises:
             WorkerError: the child died, is stuck (then it is killed), or does not start.
@@ -165,7 +165,7 @@ class Worker:
             raise
 
     def _child_environment(self) -> dict[str, str]:
-        """The parent's environment, with this package importable wherever the parent was started."""
+        """The parent's environment, with this package importable from anywhere."""
         here = str(Path(__file__).resolve().parent.parent)
         path = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
         return os.environ | self._environment | {"PYTHONPATH": path}
@@ -217,7 +217,7 @@ class Worker:
     def _forget(self, exchange: asyncio.Task[bytes]) -> None:
         self._exchanges.discard(exchange)
         if not exchange.cancelled():
-            exchange.exception()  # a caller that left cannot hear it; without this, asyncio complains
+            exchange.exception()  # a caller that left cannot; without this, asyncio complains
 
 
 def serve(prepare: Callable[[], Callable[[bytes], bytes]]) -> None:

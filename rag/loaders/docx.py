@@ -1,4 +1,4 @@
-"""Word documents through python-docx: headings by style, lists, and tables as rows, in body order."""
+"""Word documents through python-docx: headings by style, lists, tables as rows, in body order."""
 
 import re
 import zipfile
@@ -16,7 +16,7 @@ UNPACKED_BYTES = 400 * 1024 * 1024
 XML_BYTES = 100 * 1024 * 1024
 """The parts that are parsed: a tree in memory is several times their size."""
 RATIO = 250
-"""Unpacked over packed, above which a large part is taken for a bomb. Word's own XML stays below 60."""
+"""Unpacked over packed, above which a large part is taken for a bomb."""
 _RATIO_FROM_BYTES = 10 * 1024 * 1024
 PARTS = 10_000
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -95,7 +95,5 @@ def _is_numbered(paragraph: Paragraph) -> bool:
 
 
 def _depth(paragraph: Paragraph) -> int:
-    properties = paragraph._p.pPr
-    numbering = properties.numPr if properties is not None else None
-    level = numbering.ilvl if numbering is not None else None
-    return min(8, level.val) if level is not None else 0
+    levels = paragraph._p.xpath("./w:pPr/w:numPr/w:ilvl/@w:val")
+    return min(8, int(levels[0])) if levels and levels[0].isdecimal() else 0

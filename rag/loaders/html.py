@@ -11,14 +11,15 @@ from rag.loaders.page import LoadedDocument, PageBuilder, PageContent, collapse
 from rag.loaders.text import decode
 
 _DROPPED = frozenset(
-    "script style nav noscript template svg math iframe object embed head form button select "
-    "textarea canvas audio video".split()
+    {"script", "style", "nav", "noscript", "template", "svg", "math", "iframe", "object", "embed"}
+    | {"head", "form", "button", "select", "textarea", "canvas", "audio", "video"}
 )
 _BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
-    "figure footer header hr html li main ol p pre section summary table tbody td tfoot th thead tr "
-    "caption ul".split()
-) | {f"h{level}" for level in range(1, 7)}
+    {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"}
+    | {"dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "header", "hr"}
+    | {"html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td"}
+    | {"tfoot", "th", "thead", "tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"}
+)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
 

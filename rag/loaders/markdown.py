@@ -24,7 +24,7 @@ def read(path: Path) -> LoadedDocument:
 
 
 def blocks(text: str) -> list[Block]:
-    """Headings (ATX and setext, not inside code), list items, table rows and paragraphs of ``text``."""
+    """Headings (ATX and setext, not in code), list items, table rows and paragraphs."""
     tokens = MarkdownIt("commonmark").enable("table").parse(_without_front_matter(text))
     starts = _line_starts(text)
     spans = _spans(tokens)

@@ -8,7 +8,7 @@ from charset_normalizer import from_bytes
 from rag.errors import LoadError
 from rag.loaders.page import Block, LoadedDocument, PageContent
 
-ITEM = re.compile(r"\s*(?:[-*+•‣◦–]|\d{1,3}[.)]|[A-Za-z][.)])\s+\S")
+ITEM = re.compile(r"\s*(?:[-*+•‣◦·●○▪■–—]|\d{1,3}[.)]|[A-Za-z][.)])\s+\S")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*")
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\x0b\x1b")
@@ -28,7 +28,7 @@ def read(path: Path) -> LoadedDocument:
 
 
 def decode(data: bytes) -> str:
-    """Bytes of an unknown encoding to text with ``\\n`` line ends: by byte order mark, UTF-8, or a guess.
+    """Bytes to text with ``\\n`` line ends: by byte order mark, as UTF-8, or by a guess.
 
     Raises:
         LoadError: the bytes are not text.
