@@ -4,7 +4,7 @@ Speaks to our own engine over a Unix socket, or to any OpenAI-compatible server 
 imports aiohttp and msgspec, nothing that computes.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -124,7 +124,7 @@ class EngineClient:
             await _check(response)
             return _decoded(await _read(response), ModelList).data
 
-    async def chat(self, request: ChatRequest) -> AsyncIterator[TextDelta | Answered]:
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[TextDelta | Answered, None]:
         """Stream an answer: its text as it comes, then one ``Answered``.
 
         Closing the iterator early cancels the work in the engine. Raises EngineRefused for an error

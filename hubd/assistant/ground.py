@@ -1,16 +1,16 @@
 """From what the model says to what may be shown: only sentences that the evidence supports.
 
-A sentence of the model stays when a passage supports it and that support is part of the evidence for
-this question; anything else is dropped. What is left without the best quote gets the quote itself, in
-quotation marks. So a small model can make an answer smoother, never wrong about the documents.
+A sentence of the model stays when a passage supports it and that support is part of the evidence
+for this question; anything else is dropped. What is left without the best quote gets the quote
+itself, in quotation marks. So a small model can make an answer smoother, never wrong about the documents.
 """
 
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from rag.cite import align
 
 from hubd.assistant.events import Citation
-from rag.cite import align
 from rag.sentences import split
 from rag.types import Evidence, Passage
 

@@ -1,13 +1,13 @@
 """What the language model reads: the static part first, what changes last.
 
-The system message is byte-identical between requests, so that its keys and values are computed once.
-Then the conversation; then the passages, in the order of the documents rather than of their scores, so
-that two questions about one page share a longer prefix; last the question.
+The system message is byte-identical between requests, so that its keys and values are computed
+once. Then the conversation; then the passages, in the order of the documents rather than of their
+scores, so that two questions about one page share a longer prefix; last the question.
 """
 
 from collections.abc import Sequence
 
-from engine.client import Message
+from engine.protocol import ChatMessage
 from rag.types import Evidence, Passage
 
 SYSTEM = (
@@ -17,25 +17,25 @@ SYSTEM = (
 )
 
 PASSAGES_BUDGET = 1600
-"""Characters of passages in the prompt, about 400 tokens: the first sentence must come in a second."""
+"""Characters of passages, about 400 tokens: prefill decides when the first word comes."""
 
 HISTORY_MESSAGES = 4
 
 
 def build(
-    question: str, passages: Sequence[Passage], evidence: Evidence, history: Sequence[Message]
-) -> list[Message]:
+    question: str, passages: Sequence[Passage], evidence: Evidence, history: Sequence[ChatMessage]
+) -> list[ChatMessage]:
     """The messages of one question: static, then conversation, then passages, then question."""
     notes = "\n\n".join(_note(passage) for passage in in_budget(passages, evidence))
     return [
-        Message(role="system", content=SYSTEM),
+        ChatMessage(role="system", content=SYSTEM),
         *history[-HISTORY_MESSAGES:],
-        Message(role="user", content=f"Notes:\n\n{notes}\n\nQuestion: {question}"),
+        ChatMessage(role="user", content=f"Notes:\n\n{notes}\n\nQuestion: {question}"),
     ]
 
 
 def in_budget(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
-    """The passages that fit: those with evidence first, then by rank; returned in document order."""
+    """The passages that fit, those with evidence first, then by rank; in document order."""
     ranked = sorted(passages, key=lambda passage: not _holds_evidence(passage, evidence))
     chosen: list[Passage] = []
     room = PASSAGES_BUDGET

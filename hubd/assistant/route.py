@@ -1,7 +1,7 @@
 """Which tool an utterance asks for, by sentence grammar: milliseconds, and no language model.
 
-A plugin's sentence file is a hassil intents file whose intent names are tool names and whose slots are
-the tool's arguments. An utterance that no sentence covers is a question for the documents.
+A plugin's sentence file is a hassil intents file whose intent names are tool names and whose slots
+are the tool's arguments. An utterance that no sentence covers is a question for the documents.
 """
 
 from collections.abc import Iterable

@@ -5,12 +5,14 @@ Everything an adapter sees is the stream of events. Whoever stops reading cancel
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 import msgspec
 
-from engine.client import ChatRequest, EngineClient, EngineError, Finished, Message
+from engine.client import Answered
+from engine.errors import EngineRefused, EngineUnavailable
+from engine.protocol import ChatMessage, ChatRequest
 from hubd.assistant import prompt
 from hubd.assistant.events import (
     Acted,
@@ -36,7 +38,9 @@ from rag.library import Library
 from rag.types import Evidence, Passage
 
 REFUSAL = "I don't know: your documents do not tell."
-NO_DOCUMENTS = "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
+NO_DOCUMENTS = (
+    "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
+)
 STOP_AFTER_S = 120.0
 
 
@@ -45,7 +49,7 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     conversation: str | None = None
-    history: list[Message] | None = None
+    history: list[ChatMessage] | None = None
     """The conversation so far, from callers that keep it themselves (the OpenAI protocol)."""
 
 
@@ -68,7 +72,7 @@ class Assistant:
         self._conversations = conversations
         self._router = Router(tools.sentence_files())
 
-    async def turn(self, utterance: Utterance) -> AsyncIterator[Event]:
+    async def turn(self, utterance: Utterance) -> AsyncGenerator[Event, None]:
         """The events of one turn; the last is ``Done`` or ``Failed``."""
         conversation = utterance.conversation or self._conversations.new()
         clock = _Clock()
@@ -91,7 +95,7 @@ class Assistant:
                 message=f"The answer took longer than {STOP_AFTER_S:.0f} seconds.",
                 hint="Try a shorter question, or a smaller model.",
             )
-        except EngineError as error:
+        except (EngineUnavailable, EngineRefused) as error:
             yield Failed(
                 code="engine_down",
                 message="The language model stopped in the middle of the answer.",
@@ -100,7 +104,7 @@ class Assistant:
 
     async def _act(
         self, call: ToolCall, conversation: str, clock: "_Clock"
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         try:
             result = await self._tools.call(call, conversation)
             text, data, ok = result.text, result.data, True
@@ -114,14 +118,16 @@ class Assistant:
 
     async def _answer(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
         evidence = await self._library.evidence(utterance.text, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
             clock.mark("first_token_ms")
-            text = REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+            text = (
+                REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+            )
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
             return
@@ -144,7 +150,7 @@ class Assistant:
         evidence: Evidence,
         grounding: Grounding,
         clock: "_Clock",
-    ) -> AsyncIterator[Grounded]:
+    ) -> AsyncGenerator[Grounded, None]:
         """What the model writes, as far as it is supported; the quote alone where no model runs."""
         try:
             client = await self._engine.client()
@@ -164,10 +170,10 @@ class Assistant:
         )
         async with aclosing(client.chat(request)) as deltas:
             async for delta in deltas:
-                if isinstance(delta, Finished):
-                    clock.finished(delta)
+                if isinstance(delta, Answered):
+                    clock.answered(delta)
                     break
-                for grounded in grounding.feed(delta):
+                for grounded in grounding.feed(delta.text):
                     yield grounded
                 if grounding.complete:
                     break
@@ -186,15 +192,17 @@ class _Clock:
     def mark(self, step: str) -> None:
         self._steps.setdefault(step, self.now_ms())
 
-    def finished(self, finished: Finished) -> None:
-        self._tokens = {
-            "prompt_tokens": finished.prompt_tokens,
-            "cached_tokens": finished.cached_tokens,
-            "completion_tokens": finished.completion_tokens,
-        }
+    def answered(self, answered: Answered) -> None:
+        if usage := answered.usage:
+            details = usage.prompt_tokens_details
+            self._tokens = {
+                "prompt_tokens": usage.prompt_tokens,
+                "cached_tokens": details.cached_tokens if details else 0,
+                "completion_tokens": usage.completion_tokens,
+            }
 
     def timings(self) -> Timings:
-        return Timings(**self._steps, **self._tokens, total_ms=self.now_ms())
+        return msgspec.convert({**self._steps, **self._tokens, "total_ms": self.now_ms()}, Timings)
 
     def now_ms(self) -> float:
         return round((time.perf_counter() - self._began) * 1000, 1)
