@@ -176,15 +176,15 @@ export function createAnswer(question, { openSource, grown }) {
       // A tool's answer repeats the card word for word: the card alone says it.
       const repeated = done.actions.map((action) => action.text).join(" ").trim() === done.answer.trim();
       const body = renderAnswer(repeated ? "" : done.answer, markers(done.citations, openSource));
-      const notice = done.refused && h("p", { class: "refusal" }, icon("question"), "Your documents don’t say");
-      prose.replaceChildren(...(notice ? [notice, body] : [body]));
+      prose.replaceChildren(body);
+      if (done.refused) prose.prepend(icon("question"));
       chips.replaceChildren(...sourceChips(done.citations, openSource));
       const title = done.refused ? `What I looked at (${counted(passages.length, "passage")})` : "Why this answer?";
       footer.replaceChildren(
         ...(repeated ? [] : [copyButton(done.answer)]),
         ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
       );
-      if (!silent) announce(`${done.refused ? "Your documents don’t say. " : ""}${done.answer}`);
+      if (!silent) announce(done.answer);
       grown();
     },
     /** The person stopped it: what came so far stays. */

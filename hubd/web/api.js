@@ -14,7 +14,8 @@ import { readEvents } from "/static/sse.js";
  * @typedef {{document: string, path: string, type: string, status: "ready" | "skipped",
  *            reason: string, pages: number, chunks: number, bytes: number}} DocumentInfo
  * @typedef {{document: string, page: number | null, pages: number, text: string, type: string}} Page
- * @typedef {{id: string, name: string, due: string, duration_s: number, state: string}} Timer
+ * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
+ *            state: "running" | "ringing"}} Timer
  * @typedef {{document: string, path: string, action: string, reason: string, chunks: number}} FileReport
  */
 

@@ -32,7 +32,7 @@ async function catchUp() {
 
 startEvents(
   {
-    timer: timers.happened,
+    timer: () => timers.refresh().catch(() => {}),
     documents: () => documents.refresh().catch(() => {}),
     engine: setEngine,
   },

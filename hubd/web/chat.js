@@ -11,6 +11,7 @@ import { forgetHistory, loadHistory, saveHistory } from "/static/history.js";
 /** @typedef {import("/static/answer.js").OpenSource} OpenSource */
 
 const NEAR_THE_END_PX = 160;
+const QUESTION_GAP_PX = 16;
 
 /** @param {{openSource: OpenSource}} hooks */
 export function startChat({ openSource }) {
@@ -30,7 +31,11 @@ export function startChat({ openSource }) {
     following = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PX;
   }, { passive: true });
   function grown() {
-    if (following) page.scrollTop = page.scrollHeight;
+    if (!following) return;
+    const question = log.lastElementChild?.getBoundingClientRect().top ?? 0;
+    const head = byId("head").getBoundingClientRect().bottom;
+    // A long answer is read from its beginning: the page never scrolls its question away.
+    page.scrollTop = Math.min(page.scrollHeight, page.scrollTop + question - head - QUESTION_GAP_PX);
   }
 
   /** @param {string} question */

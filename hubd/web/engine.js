@@ -4,11 +4,9 @@
 
 /** @typedef {{state: string, message?: string, progress?: number | null}} EngineState */
 
-const WORDS = new Map([
+const WAITING = new Map([
   ["starting", "Starting the language model"],
-  ["loading", "Starting the language model"],
-  ["compiling", "Starting the language model: compiling kernels"],
-  ["restarting", "The language model starts again"],
+  ["restarting", "The language model is starting again"],
 ]);
 
 /** @type {EngineState | null} */
@@ -30,8 +28,9 @@ export function onEngine(listener) {
 
 /** What to tell someone who waits, or `null` when the engine is not what they wait for. @returns {string | null} */
 export function engineWords() {
-  if (!current || !WORDS.has(current.state)) return null;
-  const words = current.message || WORDS.get(current.state);
+  const words = WAITING.get(current?.state ?? "");
+  if (!current || !words) return null;
+  const detail = current.message ? `: ${current.message}` : "";
   const progress = typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";
-  return `${words}${progress}…`;
+  return `${words}${detail}${progress}…`;
 }

@@ -84,11 +84,23 @@ export function renderAnswer(answer, markers) {
     if (node.data.includes(OPEN)) holders.push(node);
   }
   for (const holder of holders) {
-    // Splitting at a captured group leaves text at even places and marker numbers at odd ones.
-    const parts = holder.data.split(/\u2983(\d+)\u2984/);
-    holder.replaceWith(...parts.map((part, i) => (i % 2 ? markers[Number(part)].make() : part)));
+    // Runs of markers, each with the word before it: a marker alone on the next line helps nobody.
+    const parts = holder.data.split(/(\S{0,24}(?:\u2983\d+\u2984)+)/);
+    holder.replaceWith(...parts.map((part) => (part.includes(OPEN) ? markedWord(part, markers) : part)));
   }
   return fragment;
+}
+
+/**
+ * @param {string} part a word with markers after it @param {{make: () => Node}[]} markers
+ * @returns {HTMLElement}
+ */
+function markedWord(part, markers) {
+  const span = document.createElement("span");
+  span.className = "unbroken";
+  const [word, ...numbers] = part.split(/\u2983(\d+)\u2984/).filter((piece, i) => i === 0 || piece !== "");
+  span.append(word, ...numbers.map((number) => markers[Number(number)].make()));
+  return span;
 }
 
 /**

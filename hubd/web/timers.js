@@ -1,5 +1,6 @@
 /**
- * The strip of running timers, and the banner and bell of those that ring.
+ * The strip of running timers, and the banner and bell of those that ring. The daemon's list is the
+ * truth: a timer rings on every page until somebody stops it on one of them.
  */
 
 import { runTool } from "/static/api.js";
@@ -11,29 +12,65 @@ import { clockTime, roughTime } from "/static/text.js";
 
 const BELL_EVERY_MS = 2500;
 const BELL_FOR_MS = 60000;
-const LATE_AFTER_S = 5;
+const LATE_AFTER_S = 30;
+const CLOCKS_AGREE_MS = 2000;
 
-/** @param {Timer} timer @returns {number} seconds until it rings, negative when it should have rung */
-const secondsLeft = (timer) => (Date.parse(timer.due) - Date.now()) / 1000;
+/** "tea timer", "9 minutes timer". @param {Timer} timer */
+const spoken = (timer) => `${timer.name || roughTime(timer.duration_s)} timer`;
 
-/** "tea timer", "timer". @param {Timer} timer */
-const spoken = (timer) => (timer.name ? `${timer.name.replace(/ timer$/i, "")} timer` : "timer");
+/**
+ * When a timer ends by this device's clock, which may be wrong: then what the hub says is left counts.
+ *
+ * @param {Timer} timer just received @returns {number} milliseconds, as Date.now()
+ */
+function endOf(timer) {
+  const due = Date.parse(timer.due);
+  const left = Date.now() + timer.left_s * 1000;
+  return Math.abs(due - left) < CLOCKS_AGREE_MS ? due : left;
+}
 
-/** @param {Timer} timer @param {(timer: Timer) => void} cancel */
+/** @param {Timer} timer @param {(timers: Timer[]) => void} cancel */
 function timerPill(timer, cancel) {
+  const end = endOf(timer);
   const left = h("span", { class: "timer-left" });
-  const element = h("li", {}, icon("timer"), h("span", { class: "timer-name" }, timer.name || "timer"), left,
+  const element = h("li", {}, icon("timer"), h("span", { class: "timer-name" }, timer.name || "Timer"), left,
     h("button", {
       type: "button", class: "icon-button", "aria-label": `Cancel the ${spoken(timer)}`,
-      on: { click: () => cancel(timer) },
+      on: { click: () => cancel([timer]) },
     }, icon("remove")));
   return {
     element,
     tick() {
-      const seconds = secondsLeft(timer);
+      const seconds = (end - Date.now()) / 1000;
       left.textContent = seconds > 0 ? clockTime(seconds) : "now";
     },
   };
+}
+
+/** What the banner says. @param {Timer[]} ringing @returns {{words: string, lateness: string}} */
+function ringingWords(ringing) {
+  const names = ringing.map((timer) => `the ${spoken(timer)}`);
+  const all = names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  const words = `${all[0].toUpperCase()}${all.slice(1)} ${names.length === 1 ? "is" : "are"} done`;
+  const oldest = Math.max(...ringing.map((timer) => (Date.now() - Date.parse(timer.due)) / 1000));
+  return { words, lateness: oldest > LATE_AFTER_S ? `since ${roughTime(oldest)}` : "" };
+}
+
+/** A bell that stops by itself after a minute. @returns {{start: () => void, stop: () => void}} */
+function createBell() {
+  let again = 0;
+  let enough = 0;
+  function stop() {
+    clearInterval(again);
+    clearTimeout(enough);
+  }
+  function start() {
+    stop();
+    ringBell();
+    again = setInterval(ringBell, BELL_EVERY_MS);
+    enough = setTimeout(stop, BELL_FOR_MS);
+  }
+  return { start, stop };
 }
 
 /** Make the strip and the banner work. */
@@ -42,17 +79,23 @@ export function startTimers() {
   const list = byId("timer-list");
   const banner = byId("ringing");
   const title = document.title;
-  /** @type {{element: HTMLElement, tick: () => void}[]} */
-  let pills = [];
+  const bell = createBell();
+  /** @type {Timer[]} */
+  let ringing = [];
   let clock = 0;
-  let bell = 0;
-  let silence = 0;
 
   async function refresh() {
     const { data } = await runTool("timers.list");
-    const running = data.timers.filter((/** @type {Timer} */ timer) => timer.state === "running");
-    running.sort((/** @type {Timer} */ a, /** @type {Timer} */ b) => Date.parse(a.due) - Date.parse(b.due));
-    pills = running.map((/** @type {Timer} */ timer) => timerPill(timer, cancel));
+    /** @type {Timer[]} */
+    const timers = data.timers;
+    showRunning(timers.filter((timer) => timer.state === "running"));
+    showRinging(timers.filter((timer) => timer.state === "ringing"));
+  }
+
+  /** @param {Timer[]} running soonest first */
+  function showRunning(running) {
+    const pills = running.map((timer) => timerPill(timer, cancel));
+    const tick = () => pills.forEach((pill) => pill.tick());
     list.replaceChildren(...pills.map((pill) => pill.element));
     strip.hidden = pills.length === 0;
     clearInterval(clock);
@@ -60,53 +103,39 @@ export function startTimers() {
     tick();
   }
 
-  function tick() {
-    for (const pill of pills) pill.tick();
-  }
-
-  /** @param {Timer} timer */
-  async function cancel(timer) {
-    try {
-      announce((await runTool("timers.cancel", { timer: timer.id })).text);
-    } catch (error) {
-      announce(/** @type {Error} */ (error).message);
+  /** @param {Timer[]} now */
+  function showRinging(now) {
+    const known = new Set(ringing.map((timer) => timer.id));
+    ringing = now;
+    banner.hidden = now.length === 0;
+    if (now.length === 0) {
+      bell.stop();
+      document.title = title;
+      return;
     }
-    await refresh();
-    byId("question").focus();
-  }
-
-  /** @param {Timer} timer */
-  function ring(timer) {
-    const late = -secondsLeft(timer);
-    const words = `Your ${spoken(timer)} is done`;
-    const lateness = late > LATE_AFTER_S ? `It rang ${roughTime(late)} late: the hub was off.` : "";
+    const { words, lateness } = ringingWords(now);
     byId("ringing-words").textContent = `${words}.`;
     byId("ringing-late").textContent = lateness;
-    banner.hidden = false;
     document.title = `⏰ ${words}`;
-    announce(`${words}. ${lateness}`);
-    clearInterval(bell);
-    clearTimeout(silence);
-    ringBell();
-    bell = setInterval(ringBell, BELL_EVERY_MS);
-    silence = setTimeout(() => clearInterval(bell), BELL_FOR_MS);
+    if (now.every((timer) => known.has(timer.id))) return;
+    announce(`${words} ${lateness}`);
+    bell.start();
   }
 
-  function quiet() {
-    clearInterval(bell);
-    clearTimeout(silence);
-    banner.hidden = true;
-    document.title = title;
+  /** @param {Timer[]} timers */
+  async function cancel(timers) {
+    bell.stop();
+    for (const timer of timers) {
+      try {
+        announce((await runTool("timers.cancel", { timer: timer.id })).text);
+      } catch (error) {
+        announce(/** @type {Error} */ (error).message); // somebody else was quicker
+      }
+    }
     byId("question").focus();
+    await refresh().catch(() => {}); // unreachable: the connection banner says so
   }
 
-  byId("ringing-stop").addEventListener("click", quiet);
-  return {
-    refresh,
-    /** A `timer` event of the household. @param {Timer} timer */
-    happened(timer) {
-      if (timer.state === "ringing") ring(timer);
-      refresh().catch(() => {});
-    },
-  };
+  byId("ringing-stop").addEventListener("click", () => cancel(ringing));
+  return { refresh };
 }
