@@ -66,6 +66,9 @@ class ChatTemplate:
 
         Text around a message and the message are one stretch, so that they tokenize as a whole.
         """
+        for message in messages:
+            if not message.role.isidentifier():
+                raise ChatTemplateError(f"{message.role!r} is no role; use a plain word")
         placeholders = _Placeholders()
         shown = [
             {"role": message.role, "content": placeholders.hide(message.content)}
@@ -139,7 +142,7 @@ class _Placeholders:
 
     def reveal(self, text: str) -> str:
         revealed = self._pattern.split(text)
-        if any(str(self._nonce) in part for part in revealed[::2]):
+        if any(_OPEN in part or _CLOSE in part for part in revealed[::2]):
             raise ChatTemplateError("the chat template cuts messages apart, which is not supported")
         revealed[1::2] = [self._contents[int(number)] for number in revealed[1::2]]
         return "".join(revealed)

@@ -299,13 +299,14 @@ def _build(
         bpe = BpeTokenizer(BPE(vocab=vocabulary, merges=pairs, ignore_merges=rules.ignore_merges))
     except Exception as error:  # the library raises bare Exception for a bad vocabulary
         raise TokenizerError(f"the merges do not fit the vocabulary: {error}") from error
-    bpe.pre_tokenizer = _pre_tokenizer(rules)
+    bpe.pre_tokenizer = pre_tokenizer(rules)
     if rules.nfc:
         bpe.normalizer = normalizers.NFC()
     return bpe
 
 
-def _pre_tokenizer(rules: PreTokenization) -> pre_tokenizers.PreTokenizer:
+def pre_tokenizer(rules: PreTokenization) -> pre_tokenizers.PreTokenizer:
+    """The rules in the terms of the ``tokenizers`` library."""
     steps: list[pre_tokenizers.PreTokenizer] = []
     if rules.single_digits:
         steps.append(pre_tokenizers.Digits(individual_digits=True))
