@@ -1,0 +1,47 @@
+"""The memory of a forward step: one arena, addresses of its parts."""
+
+import numpy as np
+
+from engine.architectures.config import ModelConfig
+from engine.kernels.attention import attention_scratch_bytes
+from engine.kernels.columns import column_buffer_bytes
+
+MAX_ROWS = 256
+"""Tokens that go through the layers at once. More would only push activations out of the L2 cache."""
+_ALIGNMENT = 64
+
+
+class Buffers:
+    """Addresses of the activations of a step; all float32 but `columns`."""
+
+    def __init__(self, config: ModelConfig, threads: int, angles: int) -> None:
+        """angles: address of the rotary angles (see kernels.attention.rope_store)."""
+        c = config
+        attended = c.heads * c.head_dim
+        widest = max(c.dim, c.ffn_dim, attended)
+        self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
+        sizes = {
+            "x": 4 * MAX_ROWS * c.dim,  # (rows, dim) the residual stream
+            "h": 4 * MAX_ROWS * c.dim,  # (rows, dim) after a norm
+            "qkv": 4 * MAX_ROWS * (c.heads + 2 * c.kv_heads) * c.head_dim,
+            "attended": 4 * MAX_ROWS * attended,  # (rows, heads · head_dim)
+            "ffn": 4 * MAX_ROWS * 2 * c.ffn_dim,  # (rows, 2 · ffn_dim) gate, then up
+            "columns": column_buffer_bytes(MAX_ROWS, widest),  # quantized inputs of a product
+            "scratch": threads * self.scratch_bytes,  # of attention
+        }
+        self._arena = np.zeros(sum(aligned(size) for size in sizes.values()) + _ALIGNMENT, np.uint8)
+        start = aligned(self._arena.ctypes.data)
+        addresses = {}
+        for name, size in sizes.items():
+            addresses[name] = start
+            start += aligned(size)
+        self.angles = angles
+        self.x, self.h = addresses["x"], addresses["h"]
+        self.qkv, self.attended = addresses["qkv"], addresses["attended"]
+        self.ffn, self.columns = addresses["ffn"], addresses["columns"]
+        self.scratch = addresses["scratch"]
+
+
+def aligned(size: int) -> int:
+    """`size` rounded up to whole cache lines."""
+    return (size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT

@@ -1,0 +1,334 @@
+"""Reader of GGUF model files, versions 1 to 3, little-endian: bytes → metadata and tensor views over mmap.
+
+Source: the GGUF specification (ggml, docs/gguf.md). A model file is untrusted input: every count, length
+and offset is compared with the bytes that are really there before it is used, and nothing is
+allocated from a number that the file merely claims. Knows nothing of models or quantization arithmetic.
+"""
+
+import hashlib
+import math
+import mmap
+import os
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import EngineError
+
+MAGIC = b"GGUF"
+DEFAULT_ALIGNMENT = 32
+MAX_ALIGNMENT = 1 << 20
+MAX_DIMENSIONS = 4
+MAX_ARRAY_DEPTH = 3
+MAX_NAME_BYTES = 65_535  # of a key; the specification's own limit
+_SAMPLES, _SAMPLE_BYTES = 64, 4096
+
+# value type → struct code; 8 is a string, 9 an array
+_SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "B",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
+_BOOL, _STRING, _ARRAY = 7, 8, 9
+
+TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
+    0: ("F32", 1, 4),
+    1: ("F16", 1, 2),
+    2: ("Q4_0", 32, 18),
+    3: ("Q4_1", 32, 20),
+    6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24),
+    8: ("Q8_0", 32, 34),
+    9: ("Q8_1", 32, 40),
+    10: ("Q2_K", 256, 84),
+    11: ("Q3_K", 256, 110),
+    12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176),
+    14: ("Q6_K", 256, 210),
+    15: ("Q8_K", 256, 292),
+    16: ("IQ2_XXS", 256, 66),
+    17: ("IQ2_XS", 256, 74),
+    18: ("IQ3_XXS", 256, 98),
+    19: ("IQ1_S", 256, 50),
+    20: ("IQ4_NL", 32, 18),
+    21: ("IQ3_S", 256, 110),
+    22: ("IQ2_S", 256, 82),
+    23: ("IQ4_XS", 256, 136),
+    24: ("I8", 1, 1),
+    25: ("I16", 1, 2),
+    26: ("I32", 1, 4),
+    27: ("I64", 1, 8),
+    28: ("F64", 1, 8),
+    29: ("IQ1_M", 256, 56),
+    30: ("BF16", 1, 2),
+    34: ("TQ1_0", 256, 54),
+    35: ("TQ2_0", 256, 66),
+    39: ("MXFP4", 32, 17),
+}
+"""Tensor type number → name, elements of a block, bytes of a block."""
+
+
+class ModelFormatError(EngineError):
+    """A model file that cannot be read; the message names the field and the offset in the file."""
+
+
+class TensorInfo(msgspec.Struct, frozen=True):
+    """Where a tensor lies in the file."""
+
+    name: str
+    shape: tuple[int, ...]
+    """Row-major, as NumPy has it: (rows, columns). GGUF itself stores the dimensions in reverse."""
+    type_name: str
+    """Format of its elements, such as "Q4_1"."""
+    offset: int
+    """First byte, counted from the start of the file."""
+    size: int
+    """Bytes."""
+
+
+class _Cursor:
+    """A position in the file that refuses to leave it."""
+
+    def __init__(self, data: mmap.mmap | bytes) -> None:
+        self.data = data
+        self.size = len(data)
+        self.position = 0
+        self.length_format = "<Q"  # of strings and arrays; version 1 has 32 bits
+
+    def fail(self, field: str, problem: str) -> ModelFormatError:
+        return ModelFormatError(f"{field} at offset {self.position}: {problem}")
+
+    def require(self, count: int, field: str) -> None:
+        left = self.size - self.position
+        if count > left:
+            raise self.fail(field, f"needs {count} bytes, the file has {left} left")
+
+    def number(self, format_: str, field: str) -> Any:
+        size = struct.calcsize(format_)
+        self.require(size, field)
+        (value,) = struct.unpack_from(format_, self.data, self.position)
+        self.position += size
+        return value
+
+    def length(self, field: str) -> int:
+        value: int = self.number(self.length_format, field)
+        return value
+
+    def string(self, field: str, limit: int | None = None) -> str:
+        length = self.length(f"length of {field}")
+        if limit is not None and length > limit:
+            raise self.fail(field, f"{length} bytes, at most {limit} are allowed")
+        self.require(length, field)
+        raw = self.data[self.position : self.position + length]
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError as error:
+            raise self.fail(field, f"is not UTF-8 ({error.reason})") from None
+        self.position += length
+        return text
+
+
+def _strings(cursor: _Cursor, count: int, field: str) -> list[str]:
+    """An array of strings; its own loop, because a vocabulary has hundreds of thousands."""
+    data, size, position = cursor.data, cursor.size, cursor.position
+    unpack, width = struct.Struct(cursor.length_format).unpack_from, 8
+    if cursor.length_format == "<I":
+        width = 4
+    texts = []
+    for index in range(count):
+        start = position + width
+        end = start + unpack(data, position)[0] if start <= size else size + 1
+        if end > size:
+            cursor.position = position
+            raise cursor.fail(f"{field}[{index}]", "runs past the end of the file")
+        try:
+            texts.append(data[start:end].decode())
+        except UnicodeDecodeError as error:
+            cursor.position = position
+            raise cursor.fail(f"{field}[{index}]", f"is not UTF-8 ({error.reason})") from None
+        position = end
+    cursor.position = position
+    return texts
+
+
+def _array(cursor: _Cursor, field: str, depth: int) -> list[Any]:
+    if depth > MAX_ARRAY_DEPTH:
+        raise cursor.fail(field, f"arrays nested deeper than {MAX_ARRAY_DEPTH}")
+    kind = cursor.number("<I", f"element type of {field}")
+    count = cursor.length(f"length of {field}")
+    if kind == _STRING:
+        cursor.require(count * struct.calcsize(cursor.length_format), field)
+        return _strings(cursor, count, field)
+    if kind == _ARRAY:
+        cursor.require(count * (4 + struct.calcsize(cursor.length_format)), field)
+        return [_array(cursor, f"{field}[{i}]", depth + 1) for i in range(count)]
+    if kind not in _SCALARS:
+        raise cursor.fail(field, f"unknown element type {kind}")
+    size = struct.calcsize("<" + _SCALARS[kind])
+    cursor.require(count * size, field)
+    raw = cursor.data[cursor.position : cursor.position + count * size]
+    cursor.position += count * size
+    values = np.frombuffer(raw, np.dtype("<" + _SCALARS[kind]))
+    return (values != 0).tolist() if kind == _BOOL else values.tolist()
+
+
+def _value(cursor: _Cursor, field: str) -> Any:
+    kind = cursor.number("<I", f"type of {field}")
+    if kind == _STRING:
+        return cursor.string(field)
+    if kind == _ARRAY:
+        return _array(cursor, field, 1)
+    if kind not in _SCALARS:
+        raise cursor.fail(field, f"unknown value type {kind}")
+    value = cursor.number("<" + _SCALARS[kind], field)
+    return value != 0 if kind == _BOOL else value
+
+
+def _metadata(cursor: _Cursor, count: int) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    for index in range(count):
+        key = cursor.string(f"key {index}", MAX_NAME_BYTES)
+        if key in metadata:
+            raise cursor.fail(f"key {index}", f"{key!r} is there twice")
+        metadata[key] = _value(cursor, f"value of {key!r}")
+    return metadata
+
+
+def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
+    """One entry of the tensor table; its offset still counts from the start of the data."""
+    name = cursor.string(f"name of tensor {index}", MAX_NAME_BYTES)
+    field = f"tensor {name!r}"
+    rank = cursor.number("<I", f"rank of {field}")
+    if not 1 <= rank <= MAX_DIMENSIONS:
+        raise cursor.fail(field, f"{rank} dimensions; 1 to {MAX_DIMENSIONS} are allowed")
+    dimensions = [cursor.length(f"dimension {d} of {field}") for d in range(rank)]
+    kind = cursor.number("<I", f"type of {field}")
+    if kind not in TENSOR_TYPES:
+        raise cursor.fail(field, f"unknown tensor type {kind}")
+    offset = cursor.number("<Q", f"offset of {field}")
+    type_name, block, block_bytes = TENSOR_TYPES[kind]
+    if 0 in dimensions:
+        raise cursor.fail(field, f"an empty dimension in {dimensions}")
+    if dimensions[0] % block:
+        raise cursor.fail(field, f"rows of {dimensions[0]} elements, not a multiple of {block}")
+    size = math.prod(dimensions) // block * block_bytes
+    return TensorInfo(name, tuple(reversed(dimensions)), type_name, offset, size)
+
+
+def _alignment(metadata: dict[str, Any]) -> int:
+    value = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
+    valid = isinstance(value, int) and not isinstance(value, bool)
+    if not valid or not 8 <= value <= MAX_ALIGNMENT or value % 8:
+        raise ModelFormatError(
+            f"general.alignment is {value!r}: a multiple of 8 up to {MAX_ALIGNMENT} is allowed"
+        )
+    return int(value)
+
+
+def _place(tensors: list[TensorInfo], start: int, alignment: int, size: int) -> list[TensorInfo]:
+    """Tensors with offsets from the start of the file, all inside it, aligned and apart."""
+    placed = []
+    end = start
+    for tensor in sorted(tensors, key=lambda info: info.offset):
+        field = f"tensor {tensor.name!r} at offset {start + tensor.offset}"
+        if tensor.offset % alignment:
+            raise ModelFormatError(f"{field}: not aligned to {alignment} bytes")
+        if start + tensor.offset < end:
+            raise ModelFormatError(f"{field}: overlaps the tensor before it")
+        end = start + tensor.offset + tensor.size
+        if end > size:
+            raise ModelFormatError(f"{field}: {tensor.size} bytes, but the file ends at {size}")
+        placed.append(msgspec.structs.replace(tensor, offset=start + tensor.offset))
+    return placed
+
+
+class GGUFFile:
+    """An open model file. Views stay valid until close()."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Read the header, raising ModelFormatError for anything that does not add up."""
+        self.path = Path(path)
+        with self.path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                raise ModelFormatError(f"{self.path.name}: the file is empty")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            self._read_header()
+        except ModelFormatError as error:
+            self._map.close()
+            raise ModelFormatError(f"{self.path.name}: {error}") from None
+
+    def _read_header(self) -> None:
+        cursor = _Cursor(self._map)
+        if self._map[:4] != MAGIC:
+            raise cursor.fail("magic", f"is {self._map[:4]!r}, not {MAGIC!r}: not a GGUF file")
+        cursor.position = 4
+        self.version: int = cursor.number("<I", "version")
+        if self.version not in (1, 2, 3):
+            known = "versions 1 to 3 of little-endian files are known"
+            raise cursor.fail("version", f"is {self.version}; {known}")
+        if self.version == 1:
+            cursor.length_format = "<I"
+        tensors = cursor.length("tensor count")
+        cursor.require(tensors * 24, f"{tensors} tensors")
+        pairs = cursor.length("metadata count")
+        cursor.require(pairs * 9, f"{pairs} metadata pairs")
+        self.metadata: dict[str, Any] = _metadata(cursor, pairs)
+        infos = [_tensor(cursor, index) for index in range(tensors)]
+        alignment = _alignment(self.metadata)
+        self._data_start = (cursor.position + alignment - 1) // alignment * alignment
+        placed = _place(infos, self._data_start, alignment, cursor.size)
+        self.tensors: dict[str, TensorInfo] = {info.name: info for info in placed}
+        if len(self.tensors) != tensors:
+            raise ModelFormatError("two tensors have the same name")
+
+    def tensor_bytes(self, name: str) -> NDArray[np.uint8]:
+        """The raw uint8 bytes of a tensor: a read-only view of the file, no copy."""
+        info = self.tensors[name]
+        return np.frombuffer(self._map, np.uint8, info.size, info.offset)
+
+    def content_hash(self) -> str:
+        """Identity for caches: SHA-256 of the size, the whole header and 64 samples of the weights.
+
+        Cheap for files of any size; independent of the file's name and time.
+        """
+        size = len(self._map)
+        digest = hashlib.sha256(size.to_bytes(8, "little"))
+        digest.update(self._map[: self._data_start])
+        span = size - self._data_start
+        for index in range(_SAMPLES):
+            start = self._data_start + span * index // _SAMPLES
+            digest.update(self._map[start : start + _SAMPLE_BYTES])
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        """Unmap the file. Views that are still held keep it mapped until they go."""
+        try:
+            self._map.close()
+        except BufferError:  # a view is alive; the map goes with the last of them
+            del self._map
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

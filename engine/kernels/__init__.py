@@ -1,0 +1,1 @@
+"""The numba kernels. They see addresses and integers: no files, no model families, no tokens' meaning."""

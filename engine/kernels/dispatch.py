@@ -1,0 +1,105 @@
+"""Which kernels this CPU runs, and how they are compiled and cached.
+
+A path is a module with `multiply_q4`, `multiply_q8` and `multiply_panel`. Operations are written
+once, against those names; `compile_operation` compiles them with a path's own. To add a path (AVX2, AVX-VNNI, NEON):
+a module beside `avx512vnni.py` and a line in `_PATHS`.
+"""
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba import cfunc, njit, types
+from numba.core import config
+
+from engine.errors import EngineError
+from engine.kernels import avx512vnni, portable
+
+_AVX512_VNNI = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
+_PATHS: dict[str, tuple[ModuleType, tuple[str, ...]]] = {
+    "avx512vnni": (avx512vnni, _AVX512_VNNI),
+    "portable": (portable, ()),
+}
+"""Name → its module and the CPU features that it needs, best first."""
+
+_TILE_KERNELS = ("multiply_q4", "multiply_q8", "multiply_panel")
+_ARRAY = types.CPointer(types.int64)
+_OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
+_OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False}
+
+
+def _cpu_features() -> frozenset[str]:
+    """Features that generated code may use: the CPU's, unless NUMBA_CPU_FEATURES says otherwise."""
+    text = config.CPU_FEATURES
+    if text is None:
+        text = llvm.get_host_cpu_features().flatten()
+    return frozenset(name[1:] for name in text.split(",") if name.startswith("+"))
+
+
+def available_paths() -> list[str]:
+    """Names of the paths that this CPU can run, best first."""
+    features = _cpu_features()
+    return [name for name, (_, needs) in _PATHS.items() if features.issuperset(needs)]
+
+
+def choose_path() -> str:
+    """The best path for this CPU, or the one that HUBD_KERNELS names; EngineError if it cannot run."""
+    available = available_paths()
+    wanted = os.environ.get("HUBD_KERNELS", "")
+    if wanted and wanted not in available:
+        raise EngineError(
+            f"HUBD_KERNELS is {wanted!r}; this machine can run: {', '.join(available)}"
+        )
+    return wanted or available[0]
+
+
+@functools.cache
+def _source_hash() -> str:
+    """Of everything that ends up in compiled kernels. numba's cache looks at one file only: without this,
+    a change in a file that an operation calls into would leave stale code in the cache."""
+    room = Path(__file__).parent
+    files = [*sorted(room.glob("*.py")), room.parent / "formats" / "packed.py"]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
+    """A copy of the function that sees the tile kernels of `path`, named so in numba's cache."""
+    assert isinstance(function, FunctionType)
+    module, _ = _PATHS[path]
+    seen = {name: getattr(module, name) for name in _TILE_KERNELS}
+    copy = FunctionType(
+        function.__code__, {**function.__globals__, **seen}, function.__name__
+    )
+    copy.__module__ = function.__module__
+    copy.__qualname__ = f"{function.__name__}_{path}_{_source_hash()}"
+    return copy
+
+
+@functools.cache
+def _compiled(function: Callable[..., None], path: str) -> Any:
+    return cfunc(_OPERATION, cache=True, **_OPTIONS)(_bound(function, path))
+
+
+def compile_operation(function: Callable[..., None], path: str | None = None) -> int:
+    """Compile an operation, or load it from numba's cache; gives its address."""
+    address: int = _compiled(function, path or choose_path()).address
+    return address
+
+
+@functools.cache
+def compile_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that Python calls without the GIL, or load it from numba's cache."""
+    result: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)(
+        _bound(function, "portable")
+    )
+    return result
+
+

@@ -1,0 +1,49 @@
+"""The KV cache of one sequence: float16 keys and values, in the layout of `kernels.attention`."""
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.formats.packed import LANES
+
+
+class ContextFullError(EngineError):
+    """More tokens than the KV cache has room for."""
+
+
+class KVCache:
+    """Keys and values of the positions a sequence has so far, for all layers.
+
+    Memory is reserved for `capacity` positions and becomes resident as they fill.
+    """
+
+    def __init__(self, layers: int, kv_heads: int, head_dim: int, capacity: int) -> None:
+        self.capacity = capacity
+        """Positions that it has room for."""
+        self.padded_capacity = (capacity + LANES - 1) // LANES * LANES
+        self._length = 0
+        shape = (layers, kv_heads, self.padded_capacity, head_dim)
+        self.keys = np.empty(shape, np.uint16)  # float16 bits; 16 positions interleaved
+        self.values = np.empty(shape, np.uint16)  # float16 bits
+
+    @property
+    def length(self) -> int:
+        """Positions that it holds."""
+        return self._length
+
+    def truncate(self, length: int) -> None:
+        """Forget the positions from `length` on."""
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot truncate a cache of {self._length} positions to {length}")
+        self._length = length
+
+    def reserve(self, tokens: int) -> None:
+        """Raise ContextFullError unless there is room for `tokens` more positions."""
+        if self._length + tokens > self.capacity:
+            raise ContextFullError(
+                f"{self._length} positions are taken and {tokens} more do not fit"
+                f" into a context of {self.capacity}"
+            )
+
+    def advance(self, tokens: int) -> None:
+        """`tokens` more positions have been written."""
+        self._length += tokens

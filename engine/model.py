@@ -1,0 +1,222 @@
+"""A model that is ready to compute: configuration, packed weights, and forward.
+
+Knows nothing of text: token ids in, logits out.
+"""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.architectures import architecture_of
+from engine.architectures.config import ModelConfig
+from engine.buffers import MAX_ROWS, Buffers
+from engine.formats import FORMATS
+from engine.gguf import GGUFFile, ModelFormatError
+from engine.kernels.dispatch import compile_operation
+from engine.kernels.program import (
+    CAPACITY,
+    FIRST_OUTPUT,
+    KEYS,
+    LOGITS,
+    OUTPUTS,
+    POSITION,
+    ROWS,
+    STEP_SLOTS,
+    TOKENS,
+    VALUES,
+    Program,
+)
+from engine.kv import KVCache
+from engine.threads import ThreadPool
+from engine.weights import Progress, Weights
+
+MAX_THREADS = 64
+
+
+def _silent(stage: str, fraction: float) -> None:
+    """Progress that nobody watches."""
+
+
+class Model:
+    """A loaded model. `forward` blocks and is for one thread at a time; it holds no GIL while it computes."""
+
+    def __init__(
+        self,
+        gguf: GGUFFile,
+        threads: int,
+        context_length: int | None,
+        cache_directory: Path | None,
+        progress: Progress,
+    ) -> None:
+        """Use `Model.load`."""
+        self.gguf = gguf
+        self.content_hash = gguf.content_hash()
+        family = architecture_of(gguf)
+        self.config: ModelConfig = _with_context(family.read_config(gguf), context_length)
+        names = _check_tensors(gguf, family.tensor_shapes(self.config), family.ROPE_FACTORS)
+        weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
+        self._weights = weights  # keeps the map alive that the programs point into
+        positions = self.new_cache().padded_capacity
+        self._angles = family.rope_angles(self.config, positions, _rope_factors(gguf, family.ROPE_FACTORS))
+        self._buffers = Buffers(self.config, threads, self._angles.ctypes.data)
+        bodies = [family.build_body(self.config, weights, self._buffers) for _ in range(3)]
+        family.add_head(bodies[1], self.config, weights, self._buffers)
+        family.add_final_norm(bodies[2], self.config, weights, self._buffers)
+        _compile(bodies, progress)
+        self._body, self._with_head, self._with_norm = [
+            body.table(compile_operation) for body in bodies
+        ]
+        self._pool = ThreadPool(threads)
+        progress("compiling kernels", 1.0)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threads: int | None = None,
+        context_length: int | None = None,
+        cache_directory: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Load a GGUF file.
+
+        threads: default the cores that this process may use. context_length: positions of a sequence,
+        default and at most what the model was trained for. cache_directory: where packed weights are
+        kept; without it they are packed into memory. progress: told ("packing weights" |
+        "compiling kernels", fraction). Raises OSError or ModelFormatError.
+        """
+        if threads is None:
+            threads = len(os.sched_getaffinity(0))
+        if not 1 <= threads <= MAX_THREADS:
+            raise ValueError(f"threads is {threads}; 1 to {MAX_THREADS} are possible")
+        gguf = GGUFFile(path)
+        try:
+            return cls(gguf, threads, context_length, cache_directory, progress or _silent)
+        except BaseException:
+            gguf.close()
+            raise
+
+    def new_cache(self) -> KVCache:
+        """An empty KV cache for one sequence."""
+        c = self.config
+        return KVCache(c.layers, c.kv_heads, c.head_dim, c.context_length)
+
+    def forward(
+        self,
+        tokens: NDArray[np.int32],
+        cache: KVCache,
+        want: Literal["last", "all", "none"] = "last",
+    ) -> NDArray[np.float32]:
+        """Append tokens to the cache; float32 (rows, vocabulary) logits of the positions wanted.
+
+        tokens: int32 (n,), n ≥ 1. Raises ContextFullError (the cache is then as before) and ValueError for
+        an id that is not in the vocabulary.
+        """
+        tokens = self._checked(tokens)
+        cache.reserve(tokens.size)
+        rows = {"last": 1, "all": tokens.size, "none": 0}[want]
+        width = (self.config.vocabulary + 15) // 16 * 16
+        logits = np.empty((rows, width), np.float32)
+        for start in range(0, tokens.size, MAX_ROWS):
+            piece = tokens[start : start + MAX_ROWS]
+            last = start + piece.size == tokens.size
+            outputs = piece.size if want == "all" else int(want == "last" and last)
+            table = self._with_head if outputs else self._body
+            out = logits[start:] if want == "all" else logits
+            self._step(table, piece, cache, outputs, out)
+        return logits[:, : self.config.vocabulary]
+
+    def hidden(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
+        """float32 (n, dim): the states after the final norm of a sequence of its own, for embeddings."""
+        tokens = self._checked(tokens)
+        cache = self.new_cache()
+        cache.reserve(tokens.size)
+        states = np.empty((tokens.size, self.config.dim), np.float32)
+        for start in range(0, tokens.size, MAX_ROWS):
+            piece = tokens[start : start + MAX_ROWS]
+            self._step(self._with_norm, piece, cache, piece.size, states[start:])
+        return states
+
+    def close(self) -> None:
+        """End the threads and unmap the model file."""
+        self._pool.close()
+        self.gguf.close()
+
+    def _checked(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
+        tokens = np.ascontiguousarray(tokens, np.int32)
+        if tokens.ndim != 1 or tokens.size == 0:
+            raise ValueError(f"tokens have shape {tokens.shape}; (n,) with n ≥ 1 is expected")
+        if tokens.min() < 0 or tokens.max() >= self.config.vocabulary:
+            raise ValueError(f"a token id outside 0..{self.config.vocabulary - 1}")
+        return tokens
+
+    def _step(
+        self,
+        table: NDArray[np.int64],
+        tokens: NDArray[np.int32],
+        cache: KVCache,
+        outputs: int,
+        out: NDArray[np.float32],
+    ) -> None:
+        """Run a program for at most MAX_ROWS tokens; results of the last `outputs` rows go to `out`."""
+        step = np.zeros(STEP_SLOTS, np.int64)
+        step[ROWS], step[POSITION], step[TOKENS] = tokens.size, cache.length, tokens.ctypes.data
+        step[KEYS], step[VALUES] = cache.keys.ctypes.data, cache.values.ctypes.data
+        step[CAPACITY] = cache.padded_capacity
+        step[FIRST_OUTPUT], step[OUTPUTS] = tokens.size - outputs, outputs
+        step[LOGITS] = out.ctypes.data
+        self._pool.run(table, step)
+        cache.advance(tokens.size)
+
+
+def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:
+    """The configuration with a shorter context, if one is asked for."""
+    if context_length is None:
+        return config
+    if context_length < 1:
+        raise ValueError(f"context_length is {context_length}; at least 1 is needed")
+    return dataclasses.replace(config, context_length=min(context_length, config.context_length))
+
+
+def _check_tensors(
+    gguf: GGUFFile, shapes: dict[str, tuple[int, ...]], optional: str
+) -> list[str]:
+    """Names of the tensors to pack; ModelFormatError if one is missing, misshapen or unknown.
+
+    A tensor that the program would not use means that the model computes something else.
+    """
+    if "output.weight" in gguf.tensors:
+        shapes = shapes | {"output.weight": shapes["token_embd.weight"]}
+    for name, shape in shapes.items():
+        if name not in gguf.tensors:
+            raise ModelFormatError(f"tensor {name!r} is missing")
+        if gguf.tensors[name].shape != shape:
+            found = gguf.tensors[name].shape
+            raise ModelFormatError(f"tensor {name!r} has shape {found}; {shape} is expected")
+    unknown = sorted(set(gguf.tensors) - set(shapes) - {optional})
+    if unknown:
+        raise ModelFormatError(f"tensor {unknown[0]!r} is not one that this architecture has")
+    return list(shapes)
+
+
+def _rope_factors(gguf: GGUFFile, name: str) -> NDArray[np.float32] | None:
+    """The factors of the rotary wavelengths, where a model has them."""
+    if name not in gguf.tensors:
+        return None
+    info = gguf.tensors[name]
+    if info.type_name != "F32":
+        raise ModelFormatError(f"tensor {name!r} has type {info.type_name}; F32 is expected")
+    return FORMATS["F32"].dequantize(gguf.tensor_bytes(name), info.shape)
+
+
+def _compile(programs: list[Program], progress: Progress) -> None:
+    """Compile every operation in use, telling how far it is."""
+    functions = list(dict.fromkeys(f for program in programs for f in program.functions()))
+    for index, function in enumerate(functions):
+        progress("compiling kernels", index / (len(functions) + 1))
+        compile_operation(function)

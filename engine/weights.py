@@ -1,0 +1,177 @@
+"""Packed weights: the matrices of a model file in the layout of the kernels, memory-mapped.
+
+Packed once into the cache directory, next to a hash of the content; mapped from then on. The first page
+of a packed file is a header that follows from the model file alone: a file whose header or size is not
+exactly the one expected is foreign, old or cut short, and is packed again.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.formats import FORMATS
+from engine.formats.packed import BLOCK, pack, packed_bytes, padded_rows
+from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
+
+LAYOUT_VERSION = 1
+"""Raised with every change of `formats.packed`, so that older packed files are left behind."""
+_HEADER_BYTES = 4096
+_ALIGNMENT = 64
+
+Progress = Callable[[str, float], None]
+"""Told a stage and the fraction of it that is done."""
+
+
+class Matrix(NamedTuple):
+    """A packed matrix, as the kernels want it."""
+
+    address: int
+    bits: int
+    outputs: int
+    """Rows, rounded up to whole tiles of 16."""
+    inputs: int
+
+
+class _Place(NamedTuple):
+    info: TensorInfo
+    offset: int
+    size: int
+
+
+def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
+    """Where each tensor will lie, and the size of the whole."""
+    places = {}
+    end = _HEADER_BYTES
+    for name in names:
+        info = gguf.tensors[name]
+        if info.type_name not in FORMATS:
+            known = ", ".join(FORMATS)
+            raise ModelFormatError(
+                f"tensor {name!r} has type {info.type_name}; types that can run: {known}"
+            )
+        if len(info.shape) == 1:
+            size = 4 * info.shape[0]
+        elif len(info.shape) == 2 and info.shape[1] % BLOCK == 0:
+            size = packed_bytes(FORMATS[info.type_name].bits, *info.shape)
+        else:
+            raise ModelFormatError(
+                f"tensor {name!r} has shape {info.shape}; a vector, or a matrix with rows of"
+                f" a multiple of {BLOCK} is expected"
+            )
+        places[name] = _Place(info, end, size)
+        end += (size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
+    return places, end
+
+
+def _header(content_hash: str, places: dict[str, _Place], size: int) -> bytes:
+    """4096 bytes that name the content and the layout."""
+    table = [(name, place.info.type_name, place.offset) for name, place in places.items()]
+    digest = hashlib.sha256(json.dumps(table).encode()).hexdigest()
+    line = f"hubd packed weights {LAYOUT_VERSION}\n{content_hash}\n{digest}\n{size}\n"
+    return line.encode().ljust(_HEADER_BYTES, b"\0")
+
+
+def _fill(
+    out: NDArray[np.uint8], gguf: GGUFFile, places: dict[str, _Place], progress: Progress
+) -> None:
+    """Pack every tensor into its place; `out` is the whole file."""
+    for name, (info, offset, size) in places.items():
+        progress("packing weights", offset / len(out))
+        format_ = FORMATS[info.type_name]
+        raw = gguf.tensor_bytes(name)
+        if len(info.shape) == 1:
+            values = format_.dequantize(raw, info.shape)
+            out[offset : offset + size] = values.view(np.uint8)
+        else:
+            out[offset : offset + size] = pack(format_.to_blocks(raw, *info.shape))
+    progress("packing weights", 1.0)
+
+
+def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
+    """The packed file, if it is exactly the one expected."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size != size or file.read(_HEADER_BYTES) != header:
+                return None
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError:
+        return None
+
+
+def _write(
+    path: Path, gguf: GGUFFile, places: dict[str, _Place], header: bytes, size: int, told: Progress
+) -> None:
+    """Write a packed file whole or not at all. The header goes in last."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(descriptor, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an OSError here, not SIGBUS
+            with mmap.mmap(file.fileno(), size) as space:
+                out = np.frombuffer(space, np.uint8)
+                _fill(out, gguf, places, told)
+                out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
+                del out
+                space.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+class Weights:
+    """The packed tensors of a model, by name."""
+
+    def __init__(
+        self,
+        gguf: GGUFFile,
+        names: Iterable[str],
+        content_hash: str,
+        cache_directory: Path | None,
+        progress: Progress,
+    ) -> None:
+        """Map the packed file of this content, packing first if need be.
+
+        Without a cache directory, or where it cannot be written, the weights are packed into memory.
+        Raises ModelFormatError for a tensor that no kernel can take.
+        """
+        self._places, size = _layout(gguf, names)
+        header = _header(content_hash, self._places, size)
+        space: mmap.mmap | None = None
+        if cache_directory is not None:
+            path = cache_directory / f"{content_hash[:24]}.packed"
+            space = _map_if_sound(path, header, size)
+            if space is None:
+                try:
+                    _write(path, gguf, self._places, header, size, progress)
+                    space = _map_if_sound(path, header, size)
+                except OSError:
+                    space = None
+        if space is None:
+            space = mmap.mmap(-1, size)
+            _fill(np.frombuffer(space, np.uint8), gguf, self._places, progress)
+        self._data = np.frombuffer(space, np.uint8)  # keeps the map alive
+        self._base = self._data.ctypes.data
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def matrix(self, name: str) -> Matrix:
+        """A matrix by its name in the model file."""
+        info, offset, _ = self._places[name]
+        rows, columns = info.shape
+        bits = FORMATS[info.type_name].bits
+        return Matrix(self._base + offset, bits, padded_rows(rows), columns)
+
+    def vector(self, name: str) -> int:
+        """Address of a float32 vector by its name in the model file."""
+        return self._base + self._places[name].offset
