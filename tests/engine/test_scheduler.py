@@ -149,9 +149,8 @@ async def test_jobs_run_between_the_steps_of_an_answer(engine):
     await asyncio.to_thread(outcomes.get, timeout=30)
     vector = await asyncio.wait_for(engine.embed(engine.tokenizer.encode("A sentence.")), 20)
     assert (vector**2).sum() == pytest.approx(1.0, abs=1e-5)
-    assert engine.scheduler.load().active == 1
     ticket.cancel()
-    wait_until_idle(engine)
+    assert drain(outcomes)[-1].reason == "cancelled"  # it was still going on
 
 
 def test_closing_ends_what_runs_and_waits(model_path):
@@ -165,7 +164,6 @@ def test_closing_ends_what_runs_and_waits(model_path):
         assert isinstance(drain(outcomes)[-1], EngineClosedError)
     with pytest.raises(EngineClosedError):
         submit(engine, "too late", SHORT)
-    assert not any(t.name == "engine-compute" and t.ident == 0 for t in threading.enumerate())
 
 
 def test_caches_are_chosen_by_what_they_hold(engine):
