@@ -16,17 +16,23 @@ Language = Literal["en", "zh", "other"]
 MAX_QUERY_CHARACTERS = 2_000
 MAX_QUERY_TERMS = 64
 
-_CJK_RANGES = (
+CJK_RANGES = (
     "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0002fa1f"
 )
-_CJK_RUN = re.compile(f"[{_CJK_RANGES}]+")
+CJK_RUN = re.compile(f"[{CJK_RANGES}]+")
 _HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
 _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 _WORD = re.compile(r"[^\W_]+(?:[-'’\u2010\u2011][^\W_]+)*")
 _COMPOUND = re.compile(r"(?<!\w)[^\W_]+(?:[-\u2010\u2011][^\W_]+){1,2}(?![\w-])")
 _POSSESSIVE = re.compile(r"['’]s$")
 _HYPHENS = re.compile(r"[-'’\u2010\u2011]")
+
+CJK_FUNCTION_WORDS = re.compile(
+    "为什么|為什麼|什么|什麼|多少|哪[些个個里裡儿兒年种種位一]?|怎么样?|怎麼樣?|怎样|怎樣|如何|是否|请问|請問"
+    "|谁|誰|吗|嗎|呢|吧"
+)
+"""Question words and particles; they split a run, so that no bigram spans them."""
 
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
@@ -114,11 +120,12 @@ def terms(text: str) -> str:
     """The text to put into the full-text index: normalised, CJK runs as bigrams, the rest as it is.
 
     A run's last character is added alone, so that a prefix query for one character finds every
-    occurrence. Hyphenated words are added joined as well ("Wi-Fi" is also found as "wifi").
+    occurrence. Hyphenated words are added joined, at the end ("Wi-Fi" is also found as "wifi").
     """
     text = unicodedata.normalize("NFKC", text)
-    text = _COMPOUND.sub(lambda match: f"{match[0]} {_HYPHENS.sub('', match[0])}", text)
-    return _CJK_RUN.sub(lambda match: f" {' '.join(_bigrams(match[0]))} {match[0][-1]} ", text)
+    joined = " ".join(_HYPHENS.sub("", match[0]) for match in _COMPOUND.finditer(text))
+    spaced = CJK_RUN.sub(lambda match: f" {' '.join(_bigrams(match[0]))} {match[0][-1]} ", text)
+    return f"{spaced}\n{joined}" if joined else spaced
 
 
 def fts_query(text: str) -> str:
@@ -140,14 +147,14 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 
 def _words_and_bigrams(text: str) -> Iterator[str]:
-    for run in _CJK_RUN.split(text):
+    for run in CJK_RUN.split(text):
         yield from (_POSSESSIVE.sub("", word) for word in _WORD.findall(run))
-    for run in _CJK_RUN.findall(text):
+    for run in CJK_RUN.findall(CJK_FUNCTION_WORDS.sub(" ", text)) or CJK_RUN.findall(text):
         yield from _bigrams(run) if len(run) > 1 else [run]
 
 
 def _match_expression(term: str) -> str:
-    if len(term) == 1 and _CJK_RUN.fullmatch(term):
+    if len(term) == 1 and CJK_RUN.fullmatch(term):
         return f'"{term}" *'
     joined = _HYPHENS.sub("", term)
     return f'"{term}"' if joined == term else f'"{term}" OR "{joined}"'
@@ -160,7 +167,7 @@ def _bigrams(run: str) -> list[str]:
 def _latin_words(text: str) -> list[str]:
     return [
         word.lower().replace("’", "'")
-        for part in _CJK_RUN.split(text)
+        for part in CJK_RUN.split(text)
         for word in _WORD.findall(part)
         if word[0].isalpha() and ord(word[0]) <= 0x24F
     ]

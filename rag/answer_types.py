@@ -1,0 +1,220 @@
+"""What kind of thing a question asks for, and whether a text holds one.
+
+"How much does it weigh?" is answered by something in kilograms or by nothing; the word "weigh" itself
+need not occur. Must not know of scores or passages.
+"""
+
+import re
+from typing import NamedTuple
+
+from rag.lexical import Term, keys, terms_of
+
+
+class AnswerType(NamedTuple):
+    """A kind of answer: how one asks for it, and what it looks like."""
+
+    name: str
+    question: re.Pattern[str]
+    answer: re.Pattern[str] | None
+    """What the answering text must hold. ``None``: any number that is not in the question."""
+    implied: frozenset[str]
+    """Terms of the question that the answer's form stands for, so that they may be missing."""
+    strict: bool
+    """Such an answer always has this form: a text without it is no answer."""
+
+
+_NUMBER = r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once)\b)"
+_WORD_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
+_TIME_UNIT = (
+    r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|nights?|weeks?|months?|years?"
+    r"|decades?|centur(?:y|ies))\b"
+)
+_MONTH = (
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+)
+_DAY = (
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:daily|weekly|monthly|yearly|annually)\b"
+)
+_WHEN = (
+    rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\b{_WORD_NUMBER}[\s-]*{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
+    r"|before|after|until|during|today|tomorrow|weekends?|christmas|easter|working day|holidays?)\b"
+    r"|[点月日号周年]"
+)
+_MONEY = (
+    r"[€$£¥]|\b(?:euros?|eur|dollars?|usd|pounds?|gbp|cents?|pence|francs?|chf|kr|rent)\b|\d[.,]\d\d\b|元"
+    r"|\bfree\b"
+)
+
+
+def _type(
+    name: str, question: str, answer: str | None, implied: str = "", *, strict: bool = True
+) -> AnswerType:
+    compiled = re.compile(answer, re.IGNORECASE) if answer else None
+    return AnswerType(name, re.compile(question, re.IGNORECASE), compiled, keys(implied), strict)
+
+
+# The first that fits the question counts.
+ANSWER_TYPES = (
+    _type("email", r"\be-?mail\b|邮箱|邮件地址", r"\S@\S", "email mail address write"),
+    _type(
+        "phone",
+        r"\b(?:tele)?phone\b.*\bnumber|\b(?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
+        r"|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber|\bhow (?:do|can) (?:i|we) (?:reach|call)"
+        r"|电话|號碼|热线",
+        r"\+?\d[\d\s()/.-]{4,}\d",
+        "phone telephone number call reach mobile ring 电话 号码 contact cell",
+    ),
+    _type(
+        "web",
+        r"\b(?:web ?site|url|web ?page|web address|admin page|homepage|link)\b|网址|网站",
+        r"https?://|www\.|\b[\w-]+\.(?:com|org|net|info|io|de|uk|eu|cn|local)\b|\d+\.\d+\.\d+\.\d+",
+        "website url address link page 网址 网站",
+    ),
+    _type(
+        "frequency",
+        r"\bhow (?:often|frequently)\b|多久.*一次",
+        rf"\b(?:every|each|once|twice|times|per)\b|{_DAY}|每",
+        "often frequently",
+        strict=False,
+    ),
+    _type(
+        "money",
+        r"\bhow much (?:is|are|was|were|does .* cost|do .* cost|did .* cost|(?:do|did|does) \w+ pay)\b"
+        r"|\bhow (?:expensive)\b|\b(?:price|cost|costs|fee|premium)\b|多少钱|价格|费用",
+        _MONEY,
+        "cost price pay expensive fee much money amount 多少钱 价格 钱 费用",
+    ),
+    _type(
+        "temperature",
+        r"\bhow (?:hot|warm|cold)\b|\btemperature\b|\bdegrees\b|温度|多少度|几度",
+        r"°|º|℃|\bdegrees?\b|\d\s?[CF]\b|\bgas mark\b|\d度",
+        "hot warm cold temperature degrees 温度",
+    ),
+    _type(
+        "weight",
+        r"\bhow (?:heavy|much .* weigh)\b|\bweigh(?:t|s)?\b|多重|重量",
+        r"\d\s*(?:kg|kilos?|kilograms?|g|grams?|lbs?|pounds?|oz|ounces?|stones?|t|tons?|tonnes?)\b|公斤|千克|克",
+        "heavy weigh weight much 重量",
+    ),
+    _type(
+        "duration",
+        rf"\bhow long\b|\bhow many {_TIME_UNIT}|\bhow much (?:time|notice|longer)\b|多久|多长时间",
+        rf"{_WORD_NUMBER}[\s-]*(?:full |more |calendar |working )?{_TIME_UNIT}|\b(?:until|till)\b"
+        r"|\d+\s*(?:m|cm|mm|km|metres?|meters?|feet|inch(?:es)?|miles?)\b|小时|分钟|天|年|月"
+        r"|\b(?:over)?night\b",
+        "long last take time duration 多久 时间",
+        strict=False,
+    ),
+    _type(
+        "age",
+        r"\bhow old\b|\bwhat age\b|多大年纪|几岁",
+        r"\byears?\b|\bmonths?\b|\bborn\b|\bold\b|\baged?\b|岁",
+        "old age",
+        strict=False,
+    ),
+    _type(
+        "time",
+        r"\bwhen\??$|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b|什么时候|几点|何时|哪天|哪一?年",
+        _WHEN,
+        "time date day year month 时候 时间 year",
+        strict=False,
+    ),
+    _type(
+        "size",
+        r"\bhow (?:tall|wide|deep|thick)\b|\b(?:dimensions?|width|height|depth|diameter)\b|多高|多宽|多深",
+        r"\d\s*(?:m|cm|mm|km|metres?|meters?|feet|foot|ft|inch(?:es)?|in|miles?|yards?|stor(?:e?y|ies))\b|[米]|厘米",
+        "tall wide deep thick dimension width height depth high",
+    ),
+    _type(
+        "area",
+        r"\bsquare (?:met|feet|foot)|\bhow (?:large|big) is (?:the|our) (?:flat|house|apartment|room)|平方",
+        r"m²|sq\.?\s?m|square|m2\b|平方",
+        "square metre meter feet large big have",
+    ),
+    _type(
+        "loudness", r"\bhow (?:loud|noisy)\b|\bnoise level\b", r"\d\s*dB", "loud noisy noise level"
+    ),
+    _type(
+        "speed",
+        r"\bhow fast\b|\bspeed\b",
+        r"\d\s*(?:km/h|kph|mph|m/s|[mg]bit|[mg]bps|rpm|knots)|per (?:second|minute|hour)|\brpm\b",
+        "fast speed",
+    ),
+    _type(
+        "power",
+        r"\bhow (?:powerful|many watts)\b|\bwattage\b|功率",
+        r"\d\s*k?W\b|\bwatts?\b|瓦",
+        "power watt 功率",
+    ),
+    _type(
+        "color",
+        r"\bwhat colou?r\b|什么颜色",
+        r"\b(?:black|white|red|green|blue|yellow|orange|brown|grey|gray"
+        r"|pink|purple|violet|silver|gold|beige|cream|turquoise)\b|[黑白红绿蓝黄紫灰]色",
+        "colour color",
+    ),
+    _type(
+        "number",
+        r"\bhow (?:many|much|big|large|high|far|full|strong)\b|\b(?:serial|model|part|account|customer|policy|contract"
+        r"|social security|registration|frame|order|flight|room|house) number\b|\bhow .{0,30}percent"
+        r"|\bwhat (?:percentage|percent|number|amount|pressure)\b|多少|几[个台张次位只]",
+        None,
+        "many much number big large high far amount",
+        strict=False,
+    ),
+    _type(
+        "code",
+        r"\b(?:licen[cs]e plate|(?:alarm|door|access|pin|security) code|pin)\b",
+        r"\w*\d",
+        "plate",
+    ),
+    _type(
+        "person",
+        r"\bname of the (?:person|doctor|vet|teacher)\b|\bwho\??$",
+        r"(?-i:(?<=[a-z,;:(|\-] )(?:\")?[A-Z][\w'’.-]+|^[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))"
+        r"|\b(?:mr|mrs|ms|dr|prof)\b",
+        "person name",
+        strict=False,
+    ),
+)
+
+
+_BY_NAME = {kind.name: kind for kind in ANSWER_TYPES}
+_OPENINGS = {
+    "who": "person",
+    "whose": "person",
+    "whom": "person",
+    "when": "time",
+    "where": "place",
+    "why": "reason",
+}
+_OPENING = re.compile(
+    r"(?:(?:and|but|so|by|with|to|from|since)\s+)?(who|whose|whom|when|where|why)\b", re.I
+)
+
+
+def expected(question: str) -> AnswerType | None:
+    """The kind of answer that ``question`` asks for, ``None`` when its words do not say.
+
+    A question that begins with "who", "when", "where" or "why" asks for that, whatever it goes on to
+    mention.
+    """
+    question = question.strip()
+    opening = _OPENING.match(question)
+    if opening:
+        return _BY_NAME.get(_OPENINGS[opening[1].lower()])
+    return next((kind for kind in ANSWER_TYPES if kind.question.search(question)), None)
+
+
+def holds(kind: AnswerType, text: str, question_keys: frozenset[str]) -> bool:
+    """Whether ``text`` holds something of that kind that the question does not say already."""
+    if kind.answer is None:
+        return any(_is_new_number(term, question_keys) for term in terms_of(text))
+    return kind.answer.search(text) is not None
+
+
+def _is_new_number(term: Term, question_keys: frozenset[str]) -> bool:
+    return term.kind in ("number", "code") and term.key not in question_keys
