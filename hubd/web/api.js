@@ -98,9 +98,6 @@ export async function* ask(text, conversation, signal) {
   yield* parsedEvents(response);
 }
 
-/** @returns {Promise<Object>} */
-export const getStatus = async () => (await request("/hub/status")).json();
-
 /** @returns {Promise<DocumentInfo[]>} */
 export const listDocuments = async () => (await request("/hub/documents")).json();
 

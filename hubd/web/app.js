@@ -2,7 +2,6 @@
  * Puts the page together.
  */
 
-import { getStatus } from "/static/api.js";
 import { startChat } from "/static/chat.js";
 import { byId } from "/static/dom.js";
 import { startDocuments } from "/static/documents.js";
@@ -23,11 +22,7 @@ byId("add-first").addEventListener("click", documents.open);
 
 /** What happened while nobody listened. A failure shows as the connection banner, nowhere else. */
 async function catchUp() {
-  await Promise.allSettled([
-    documents.refresh(),
-    timers.refresh(),
-    getStatus().then((status) => setEngine(status.engine)),
-  ]);
+  await Promise.allSettled([documents.refresh(), timers.refresh()]);
 }
 
 startEvents(

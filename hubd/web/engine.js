@@ -1,5 +1,5 @@
 /**
- * What the language model is doing, in words, from `engine` events and /hub/status.
+ * What the language model is doing, in words, from `engine` events.
  */
 
 /** @typedef {{state: string, message?: string, progress?: number | null}} EngineState */

@@ -1,0 +1,62 @@
+"""What the tests of several rooms share: Debian's chromium, driven by playwright."""
+
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for one module. Its tests are no coroutines: playwright runs a loop itself."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """``open_page(url, **context)`` opens a page in a fresh context.
+
+    What the browser complains about (a script's error, a breach of the content security policy)
+    fails the test at its end. A line that contains one of ``expected`` is no complaint.
+    """
+    contexts = []
+    complaints: list[str] = []
+
+    def open_one(url: str, *, expected: tuple[str, ...] = (), **context_options) -> Page:
+        def complain(text: str) -> None:
+            if not any(part in text for part in expected):
+                complaints.append(text)
+
+        context = browser.new_context(**context_options)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complain(str(error)))
+        page.on("console", lambda said: said.type in ("error", "warning") and complain(said.text))
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []

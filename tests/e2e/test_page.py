@@ -1,0 +1,303 @@
+"""The chat page against the real daemon, as a family uses it: mouse, finger, keyboard, light and dark."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "tests" / "data" / "vendor" / "axe-4.14.1.min.js"
+QUESTIONS = [
+    json.loads(line) for line in (ROOT / "samples" / "questions.jsonl").read_text().splitlines()
+]
+IN_A_PDF = next(q for q in QUESTIONS if q["answerable"] and q["page"])
+NOT_ANSWERABLE = next(q for q in QUESTIONS if not q["answerable"])
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+ANSWER_MS = 60_000
+RING_MS = 15_000
+
+
+@pytest.fixture
+def page(hub, open_page) -> Page:
+    return open_page(hub.url)
+
+
+@pytest.fixture(autouse=True)
+def no_timers_left(hub):
+    yield
+    with hub.client() as client:
+        client.post("/hub/tools/timers.cancel", json={"timer": "all"})
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question and wait for the end of its answer."""
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn").last
+    expect(turn.locator(".question")).to_contain_text(question)
+    expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=ANSWER_MS)
+    expect(turn.locator(".problem")).to_have_count(0)
+
+
+def last_answer(page: Page):
+    return page.locator(".reply").last
+
+
+def test_an_answer_leads_to_the_cited_words_on_their_page(page):
+    ask(page, IN_A_PDF["question"])
+    chip = last_answer(page).locator(".chip", has_text=IN_A_PDF["document"]).first
+    expect(chip).to_contain_text(f"{IN_A_PDF['document']} · page {IN_A_PDF['page']}")
+    expect(last_answer(page).locator(".prose .marker").first).to_be_visible()
+
+    chip.click()
+    panel = page.get_by_role("dialog", name=IN_A_PDF["document"])
+    mark = panel.locator("mark")
+    expect(mark).to_be_in_viewport()
+    assert mark.inner_text().strip()
+    expect(panel.locator("#source-place")).to_contain_text(f"Page {IN_A_PDF['page']} of")
+    original = panel.get_by_role("link", name="Open the original").get_attribute("href")
+    assert page.request.get(original.split("#")[0]).body().startswith(b"%PDF")
+
+    panel.get_by_role("button", name="Next page").click()
+    expect(panel.locator("#source-place")).to_contain_text(f"Page {IN_A_PDF['page'] + 1} of")
+    expect(mark).to_have_count(0)
+    panel.get_by_role("button", name="Previous page").click()
+    expect(mark).to_be_in_viewport()
+
+
+def test_the_number_in_the_text_opens_its_source(page):
+    ask(page, IN_A_PDF["question"])
+    marker = last_answer(page).locator(".prose .marker").first
+    name = marker.get_attribute("aria-label").partition(": ")[2].partition(" · ")[0]
+    marker.click()
+    expect(page.get_by_role("dialog", name=name).locator("mark")).to_be_in_viewport()
+
+
+def test_what_the_documents_do_not_tell_is_said_calmly(page):
+    ask(page, NOT_ANSWERABLE["question"])
+    expect(page.locator(".reply.refused")).to_be_visible()
+    expect(last_answer(page).locator(".chip")).to_have_count(0)
+    looked_at = last_answer(page).locator("summary")
+    expect(looked_at).to_contain_text("What I looked at")
+    looked_at.click()
+    last_answer(page).locator(".passages .link").first.click()
+    expect(page.locator("#source mark")).to_be_in_viewport()
+
+
+def test_a_reload_goes_on_with_the_conversation(page):
+    ask(page, IN_A_PDF["question"])
+    said = last_answer(page).locator(".prose").inner_text()
+    page.reload()
+    expect(last_answer(page).locator(".prose")).to_have_text(said, use_inner_text=True)
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".turn")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+
+
+def test_the_empty_page_suggests_questions_about_these_documents(page):
+    suggestion = page.locator(".suggestion").first
+    question = suggestion.inner_text()
+    suggestion.click()
+    expect(page.locator(".question")).to_contain_text(question)
+    expect(last_answer(page).locator(".answer-footer")).not_to_be_empty(timeout=ANSWER_MS)
+
+
+def test_a_timer_counts_down_rings_on_every_page_and_is_stopped_once(page, hub, open_page):
+    other = open_page(hub.url)
+    title = page.title()
+    ask(page, "set a tea timer for 3 seconds")
+    expect(last_answer(page).locator(".action")).to_contain_text("tea")
+    expect(page.locator("#timer-list .timer-left")).to_have_text(re.compile(r"^0:0[0-3]$|^now$"))
+    for one in (page, other):
+        expect(one.locator("#ringing-words")).to_have_text(
+            "The tea timer is done.", timeout=RING_MS
+        )
+        expect(one).to_have_title(re.compile("tea timer is done"))
+    page.locator("#ringing-stop").click()
+    for one in (page, other):
+        expect(one.locator("#ringing")).to_be_hidden()
+        expect(one).to_have_title(title)
+
+
+def test_a_timer_can_be_cancelled_on_the_strip(page):
+    ask(page, "set a pasta timer for 9 minutes")
+    page.get_by_role("button", name="Cancel the pasta timer").click()
+    expect(page.locator("#timers")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#document-count")).not_to_be_empty()
+    expect(page.locator("#timers")).to_be_hidden()
+
+
+DROP = """([name, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name, {type: "text/plain"}));
+    for (const type of ["dragenter", "dragover", "drop"]) {
+        document.body.dispatchEvent(
+            new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}));
+    }
+}"""
+
+
+def test_a_dropped_file_can_be_asked_about_and_removed(page):
+    name = "Attic ladder.md"
+    page.evaluate(DROP, [name, "# Attic ladder\n\nThe hook for the attic ladder hangs in the linen cupboard.\n"])  # fmt: skip
+    drawer = page.get_by_role("dialog", name="Documents")
+    expect(drawer.locator(".outcomes")).to_contain_text("Added", timeout=ANSWER_MS)
+    expect(drawer.locator(".document-list")).to_contain_text(name)
+    page.keyboard.press("Escape")
+
+    ask(page, "Where does the hook for the attic ladder hang?")
+    last_answer(page).locator(".chip", has_text=name).click()
+    expect(page.locator("#source mark")).to_contain_text("linen cupboard")
+    page.keyboard.press("Escape")
+
+    page.get_by_role("button", name="Documents", exact=False).first.click()
+    drawer.get_by_role("button", name=f"Remove {name}").click()
+    page.get_by_role("button", name="Keep it").click()
+    expect(drawer.locator(".document-list")).to_contain_text(name)
+    drawer.get_by_role("button", name=f"Remove {name}").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    expect(drawer.locator(".document-list")).not_to_contain_text(name)
+
+
+def test_a_bad_file_is_named_with_the_reason(page):
+    page.locator("#open-documents").click()
+    files = [
+        {"name": "empty.txt", "mimeType": "text/plain", "buffer": b""},
+        {"name": "song.txt", "mimeType": "text/plain", "buffer": bytes(range(256)) * 8},
+    ]
+    page.set_input_files("#file-chooser", files)
+    rows = page.locator(".outcomes li")
+    expect(rows).to_have_count(2, timeout=ANSWER_MS)
+    for row, file in zip(rows.all(), files, strict=True):
+        assert re.search(rf"{file['name']}\s+Not read: \w+", row.inner_text())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_everything_without_sideways_scrolling(hub, open_page, scheme):
+    page = open_page(hub.url, color_scheme=scheme, **PHONE)
+
+    def fits() -> None:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+    fits()
+    ask(page, "set a pasta timer for 9 minutes")
+    ask(page, "set a very-long-name-that-has-no-place-to-break timer for 8 minutes")
+    ask(page, IN_A_PDF["question"])
+    fits()
+    last_answer(page).locator("summary").click()
+    fits()
+    last_answer(page).locator(".chip").first.tap()
+    panel = page.locator("#source")
+    expect(panel.locator("mark")).to_be_in_viewport()
+    box = panel.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    fits()
+    page.locator("#source-close").tap()
+    page.locator("#open-documents").tap()
+    expect(page.locator(".document-list li").first).to_be_visible()
+    fits()
+
+
+def test_the_keyboard_alone_is_enough(page):
+    def focused() -> str:
+        return page.evaluate("document.activeElement.className || document.activeElement.id")
+
+    def tab_to(wanted: str, key: str) -> None:
+        for _ in range(30):
+            if wanted in focused():
+                return
+            page.keyboard.press(key)
+        pytest.fail(f"{wanted} cannot be reached with {key}; the focus is on {focused()}")
+
+    assert focused() == "question"
+    page.keyboard.type(IN_A_PDF["question"])
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer-footer summary")).to_be_visible(timeout=ANSWER_MS)
+    assert focused() == "question"
+    tab_to("chip", "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#source mark")).to_be_in_viewport()
+    assert focused() == "source-title"
+    page.keyboard.press("Escape")
+    expect(page.locator("#source")).to_be_hidden()
+    assert focused() == "chip"
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("d")
+    drawer = page.get_by_role("dialog", name="Documents")
+    expect(drawer.locator(".document-list li").first).to_be_visible()
+    for _ in range(60):  # round and round: never behind the dialog
+        page.keyboard.press("Tab")
+        assert page.evaluate(
+            "document.activeElement === document.body || !!document.activeElement.closest('#documents')"
+        )
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.locator(".turn")).to_have_count(0)
+    assert focused() == "question"
+
+
+def test_dark_follows_the_system_until_somebody_chooses(hub, open_page):
+    page = open_page(hub.url, color_scheme="dark")
+
+    def brightness() -> int:
+        colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        return sum(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+    assert brightness() < 120
+    page.get_by_role("button", name="Dark colours").click()
+    assert brightness() > 600
+    page.reload()
+    assert brightness() > 600
+    page.get_by_role("button", name="Dark colours").click()
+    assert brightness() < 120
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_to_complain_about(hub, open_page, scheme, width):
+    page = open_page(
+        hub.url,
+        color_scheme=scheme,
+        viewport={"width": width, "height": 844},
+        reduced_motion="reduce",
+    )
+    page.evaluate(AXE.read_text())
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+    def complaints() -> list[str]:
+        result = page.evaluate("(tags) => axe.run(document, {runOnly: tags})", tags)
+        return [
+            f"{found['id']}: {node['html'][:120]}"
+            for found in result["violations"]
+            for node in found["nodes"]
+        ]
+
+    expect(page.locator(".suggestion").first).to_be_visible()
+    assert complaints() == []
+    ask(page, "set a tea timer for 1 second")
+    ask(page, "set a pasta timer for 9 minutes")
+    expect(page.locator("#ringing")).to_be_visible(timeout=RING_MS)
+    ask(page, NOT_ANSWERABLE["question"])
+    ask(page, IN_A_PDF["question"])
+    last_answer(page).locator("summary").click()
+    assert complaints() == []
+    last_answer(page).locator(".chip").first.click()
+    expect(page.locator("#source mark")).to_be_in_viewport()
+    assert complaints() == []
+    page.keyboard.press("Escape")
+    page.locator("#open-documents").click()
+    expect(page.locator(".document-list li").first).to_be_visible()
+    assert complaints() == []
