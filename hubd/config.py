@@ -1,7 +1,8 @@
 """``hubd.toml`` and the environment as one typed tree.
 
 A mistake is one line that says what is allowed. Every key ``[section] key`` is also
-``HUBD_SECTION_KEY`` in the environment, which wins over the file. Knows nothing of the parts that are configured.
+``HUBD_SECTION_KEY`` in the environment, which wins over the file. Knows nothing of the parts that
+are configured.
 """
 
 import difflib

@@ -118,10 +118,13 @@ class Plugin:
     def tool(
         self, *, risk: Risk, timeout_s: float = 10.0
     ) -> Callable[[ToolFunction], ToolFunction]:
-        """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``."""
+        """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
+
+        ``list_`` is registered as ``list``, so that a module need not hide a builtin.
+        """
 
         def register(function: ToolFunction) -> ToolFunction:
-            name = f"{self.name}.{function.__name__}"
+            name = f"{self.name}.{function.__name__.rstrip('_')}"
             arguments = _arguments_struct(name, function)
             self.tools[name] = Tool(
                 name=name,

@@ -1,0 +1,1 @@
+"""The commands of ``hubd``, one file a family. What they share is in ``common``."""

@@ -1,0 +1,89 @@
+"""``hubd ask``, ``hubd chat`` and ``hubd retrieve``."""
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hubd.commands.common import print_json, source_name, with_daemon
+from hubd.errors import HubError
+
+if TYPE_CHECKING:
+    from hubd.client import HubClient
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="The whole answer as JSON.")
+@click.option("--conversation", "-c", help="Go on in this conversation.")
+def ask(text: tuple[str, ...], as_json: bool, conversation: str | None) -> None:
+    """Ask a question about the house, or give a command ("set a timer for 9 minutes")."""
+    body = {"text": " ".join(text)} | ({"conversation": conversation} if conversation else {})
+    if as_json:
+        print_json(with_daemon(lambda client: client.request("POST", "/hub/ask", json=body)))
+    else:
+        with_daemon(lambda client: print_turn(client, body))
+
+
+@click.command()
+def chat() -> None:
+    """Talk with the house until Ctrl-D."""
+    with_daemon(_chat)
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("-k", default=5, show_default=True, type=click.IntRange(1, 50), help="How many.")
+@click.option("--json", "as_json", is_flag=True, help="The passages as JSON.")
+def retrieve(text: tuple[str, ...], k: int, as_json: bool) -> None:
+    """Show the passages of the documents that fit TEXT best."""
+    body = {"text": " ".join(text), "k": k}
+    passages = with_daemon(lambda client: client.request("POST", "/hub/retrieve", json=body))
+    if as_json:
+        print_json(passages)
+        return
+    for passage in passages:
+        click.echo(f"{passage['score']:.2f}  {source_name(passage)}")
+        click.echo(f"      {' '.join(passage['text'].split())[:200]}")
+
+
+async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any]:
+    """Print an answer as it comes, then its sources; returns the ``done`` event.
+
+    Raises:
+        HubError: the turn failed.
+    """
+    async with aclosing(client.events("/hub/ask", body | {"stream": True})) as events:
+        async for name, data in events:
+            if name == "token":
+                click.echo(data["text"], nl=False)
+            elif name == "error":
+                click.echo()
+                error = HubError(data["message"], data["hint"])
+                raise error
+            elif name == "done":
+                click.echo()
+                for source in dict.fromkeys(map(source_name, data["citations"])):
+                    click.echo(f"  from {source}")
+                return dict(data)
+    return {}
+
+
+async def _chat(client: "HubClient") -> None:
+    import asyncio
+
+    await client.request("GET", "/healthz")
+    conversation: dict[str, Any] = {}
+    while True:
+        try:
+            text = await asyncio.to_thread(input, "> ")
+        except EOFError:
+            click.echo()
+            return
+        if not text.strip():
+            continue
+        try:
+            done = await print_turn(client, {"text": text} | conversation)
+            conversation = {"conversation": done["conversation"]}
+        except HubError as error:
+            click.echo(f"{error.message} {error.hint}".strip(), err=True)

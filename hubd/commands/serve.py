@@ -1,0 +1,126 @@
+"""``hubd serve``: the daemon in the foreground."""
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hubd.commands.common import settings
+
+if TYPE_CHECKING:
+    from hubd.commands.progress import Bars
+    from hubd.config import Config
+    from hubd.daemon import Daemon
+    from hubd.paths import Paths
+
+LOOK_EVERY_S = 0.1
+WORDS = {"starting": "starting", "restarting": "starting again"}
+
+
+@click.command()
+@click.option(
+    "--ingest",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Read these documents first.",
+)
+@click.option("--try", "question", help="A question to suggest when it is ready.")
+def serve(folders: tuple[Path, ...], question: str | None) -> None:
+    """Run the daemon until Ctrl-C."""
+    config, paths = settings()
+    start_logging(config.log.level)
+    asyncio.run(_serve(config, paths, list(folders), question))
+
+
+def start_logging(level: str) -> None:
+    """One line a record, to standard error. A person at a terminal sees what is wrong only."""
+    if level == "info" and sys.stderr.isatty():
+        level = "warning"
+    logging.basicConfig(
+        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True
+    )
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+
+
+async def _serve(
+    config: "Config", paths: "Paths", folders: list[Path], question: str | None
+) -> None:
+    from hubd.daemon import running
+
+    async with running(config, paths) as daemon:
+        stopped = asyncio.create_task(daemon.until_stopped())
+        ready = asyncio.create_task(_prepare(daemon, folders))
+        await asyncio.wait({stopped, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopped.done():
+            await ready
+            click.echo(f"hubd is ready: {daemon.address}")
+            if question:
+                click.echo(f'Try: "{question}"')
+        ready.cancel()
+        await asyncio.gather(ready, return_exceptions=True)
+        await stopped
+
+
+async def _prepare(daemon: "Daemon", folders: list[Path]) -> None:
+    """The documents read and the engine ready, or known not to be."""
+    from hubd.commands.progress import Bars
+
+    with Bars() as bars:
+        shown = asyncio.create_task(_show_engine(daemon, bars))
+        try:
+            reports = await _ingest(daemon, folders, bars) if folders else None
+            await shown
+        finally:
+            shown.cancel()
+    if reports is not None:
+        from hubd.commands.documents import print_reports
+
+        print_reports(reports)
+
+
+async def _show_engine(daemon: "Daemon", bars: "Bars") -> None:
+    """Draw the engine's start until it is over."""
+    engine = daemon.services.engine
+    waits = daemon.services.config.engine.preload
+    while engine.state.state in WORDS or (waits and engine.state.state == "off"):
+        state = engine.state
+        words = state.message or WORDS.get(state.state, "starting")
+        bars.show("language model", state.progress, words, words)
+        if state.state == "off" and not engine.model.is_file():
+            break
+        await asyncio.sleep(LOOK_EVERY_S)
+    bars.hide("language model")
+    if engine.state.state == "off" and waits:
+        click.echo(
+            f"The language model is missing ({engine.model}): answers are quotes only. "
+            "Fetch it with `hubd model pull`.",
+            err=True,
+        )
+    elif engine.state.state == "failed":
+        click.echo(f"The language model does not start: {engine.state.message}", err=True)
+
+
+async def _ingest(daemon: "Daemon", folders: list[Path], bars: "Bars") -> list[dict[str, object]]:
+    import msgspec
+
+    from hubd.commands.progress import show_ingest
+    from hubd.errors import HubError
+    from rag.errors import RagError
+    from rag.types import IngestProgress
+
+    def progress(at: IngestProgress) -> None:
+        show_ingest(bars, msgspec.to_builtins(at))
+
+    services = daemon.services
+    try:
+        reports = await services.library.ingest(
+            folders, progress=progress, wait_until_idle=services.turns.wait_until_idle
+        )
+    except RagError as error:
+        raise HubError(str(error)) from error
+    bars.hide("reading documents")
+    return [dict(msgspec.to_builtins(report)) for report in reports]

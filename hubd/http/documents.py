@@ -1,0 +1,238 @@
+"""The family's documents: list, add, read, remove. Uploads never stand whole in memory."""
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from hubd.config import is_loopback
+from hubd.errors import BadRequestError, HubError, NotFoundError
+from hubd.http.body import query, read_body, reply
+from hubd.http.security import over_unix_socket
+from hubd.http.services import SERVICES, Services
+from hubd.http.sse import frame, stream
+from rag.errors import RagError, UnknownDocumentError
+from rag.types import FileReport, IngestProgress, ProgressCallback
+
+FILE_LIMIT = 220 * 1024 * 1024
+"""A little above what the loaders take, so that they say themselves that a file is too large."""
+FILES_LIMIT = 200
+INLINE = {".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/plain"}
+"""What a browser may show here; everything else is downloaded, an HTML file above all."""
+
+Work = Callable[[ProgressCallback], Awaitable[list[FileReport]]]
+
+
+class Ingest(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    paths: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1, max_length=1000)]
+    stream: bool = False
+
+
+class Named(msgspec.Struct, kw_only=True):
+    document: Annotated[str, Meta(min_length=1)]
+
+
+class PageOf(Named, kw_only=True):
+    page: Annotated[int, Meta(ge=1)] | None = None
+
+
+class Upload(msgspec.Struct, frozen=True):
+    """A file that came in: its name as sent, and where its bytes are."""
+
+    name: str
+    path: Path
+
+
+async def documents(request: web.Request) -> web.StreamResponse:
+    """All documents, read or skipped."""
+    return reply(await request.app[SERVICES].library.documents())
+
+
+async def add(request: web.Request) -> web.StreamResponse:
+    """Ingest paths of this machine, or files sent as multipart."""
+    if request.content_type == "multipart/form-data":
+        return await _add_uploads(request)
+    return await _add_paths(request)
+
+
+async def remove(request: web.Request) -> web.StreamResponse:
+    """Forget a document."""
+    services = request.app[SERVICES]
+    name = query(request, Named).document
+    if not await services.library.remove(name):
+        raise NotFoundError(f"no document is called {name!r}")
+    _announce(services, [FileReport(document=name, path="", action="removed")])
+    return reply({"removed": True})
+
+
+async def page(request: web.Request) -> web.StreamResponse:
+    """The text of a page, which citations' offsets point into."""
+    asked = query(request, PageOf)
+    try:
+        return reply(await request.app[SERVICES].library.page(asked.document, asked.page))
+    except UnknownDocumentError as error:
+        raise NotFoundError(str(error)) from error
+
+
+async def file(request: web.Request) -> web.StreamResponse:
+    """The original file."""
+    asked = query(request, Named)
+    try:
+        path = await request.app[SERVICES].library.file(asked.document)
+    except UnknownDocumentError as error:
+        raise NotFoundError(str(error)) from error
+    kind = INLINE.get(path.suffix.lower())
+    shown = "inline" if kind else "attachment"
+    name = Path(asked.document).name
+    disposition = f"{shown}; filename*=UTF-8''{quote(name, safe='')}"
+    headers = {"Content-Disposition": disposition, "Cache-Control": "no-cache"}
+    headers["Content-Type"] = kind or "application/octet-stream"
+    return web.FileResponse(path, headers=headers)
+
+
+async def _add_paths(request: web.Request) -> web.StreamResponse:
+    services = request.app[SERVICES]
+    if not over_unix_socket(request) and not is_loopback(request.remote or ""):
+        raise BadRequestError("paths: only programs on this machine may name files; send the files")
+    body = await read_body(request, Ingest)
+    paths = [Path(path) for path in body.paths]
+
+    async def work(progress: ProgressCallback) -> list[FileReport]:
+        return await services.library.ingest(
+            paths, progress=progress, wait_until_idle=services.turns.wait_until_idle
+        )
+
+    return await _carry_out(request, work, body.stream)
+
+
+async def _add_uploads(request: web.Request) -> web.StreamResponse:
+    services = request.app[SERVICES]
+    incoming = services.paths.cache / "incoming"
+    incoming.mkdir(mode=0o700, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=incoming) as folder:
+        uploads, skipped = await _receive(request, Path(folder))
+
+        async def work(progress: ProgressCallback) -> list[FileReport]:
+            reports = list(skipped)
+            for number, upload in enumerate(uploads):
+                reports += await services.library.add_upload(
+                    upload.name,
+                    upload.path,
+                    progress=_counted(progress, number, len(uploads)),
+                    wait_until_idle=services.turns.wait_until_idle,
+                )
+            return reports
+
+        return await _carry_out(request, work, False)
+
+
+async def _receive(request: web.Request, folder: Path) -> tuple[list[Upload], list[FileReport]]:
+    """The files of a multipart body on the disk; those that are too large as reports."""
+    uploads: list[Upload] = []
+    skipped: list[FileReport] = []
+    try:
+        async for part in await request.multipart():
+            if not isinstance(part, aiohttp.BodyPartReader) or part.filename is None:
+                continue
+            if len(uploads) + len(skipped) >= FILES_LIMIT:
+                raise BadRequestError(f"files: at most {FILES_LIMIT} at once")
+            path = folder / str(len(uploads))
+            if await _save(part, path):
+                uploads.append(Upload(part.filename, path))
+            else:
+                reason = f"larger than {FILE_LIMIT // 2**20} MB"
+                name = part.filename
+                skipped.append(
+                    FileReport(document=name, path=name, action="skipped", reason=reason)
+                )
+    except ValueError as error:
+        raise BadRequestError(f"the multipart body is broken: {error}") from error
+    if not uploads and not skipped:
+        raise BadRequestError("files: no file was sent", "Send each as a part with a file name.")
+    return uploads, skipped
+
+
+async def _save(part: aiohttp.BodyPartReader, path: Path) -> bool:
+    """Write the part to ``path``; False if it is too large (then the rest is read and dropped)."""
+    size = 0
+    with await asyncio.to_thread(path.open, "wb") as target:
+        while piece := await part.read_chunk(256 * 1024):
+            size += len(piece)
+            if size <= FILE_LIMIT:
+                await asyncio.to_thread(target.write, piece)
+    if size > FILE_LIMIT:
+        await asyncio.to_thread(path.unlink)
+    return size <= FILE_LIMIT
+
+
+async def _carry_out(request: web.Request, work: Work, streamed: bool) -> web.StreamResponse:
+    services = request.app[SERVICES]
+    if streamed or "text/event-stream" in request.headers.get("Accept", ""):
+        return await stream(request, _frames(services, work))
+    try:
+        reports = await work(lambda _: None)
+    except RagError as error:
+        raise HubError(str(error)) from error
+    _announce(services, reports)
+    return reply({"files": reports})
+
+
+async def _frames(services: Services, work: Work) -> AsyncGenerator[bytes, None]:
+    """``progress`` events, the latest when several wait, then ``done`` or ``error``."""
+    latest: list[IngestProgress] = []
+    news = asyncio.Event()
+
+    def progress(at: IngestProgress) -> None:
+        latest[:] = [at]
+        news.set()
+
+    task = asyncio.ensure_future(work(progress))
+    task.add_done_callback(lambda _: news.set())
+    try:
+        while not task.done():
+            await news.wait()
+            news.clear()
+            if latest:
+                yield frame("progress", latest.pop())
+        reports = await task
+    except (RagError, HubError) as error:
+        yield frame("error", {"code": "internal", "message": str(error), "hint": ""})
+        return
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await task
+    _announce(services, reports)
+    yield frame("done", {"files": reports})
+
+
+def _counted(progress: ProgressCallback, number: int, total: int) -> ProgressCallback:
+    """Progress of one upload as progress of them all."""
+
+    def show(at: IngestProgress) -> None:
+        progress(msgspec.structs.replace(at, files_done=number, files_total=total))
+
+    return show
+
+
+def _announce(services: Services, reports: list[FileReport]) -> None:
+    changed = [report for report in reports if report.action != "unchanged"]
+    if changed:
+        services.board.publish("documents", {"files": msgspec.to_builtins(changed)})
+
+
+ROUTES = [
+    web.get("/hub/documents", documents),
+    web.post("/hub/documents", add),
+    web.delete("/hub/documents", remove),
+    web.get("/hub/documents/page", page),
+    web.get("/hub/documents/file", file),
+]

@@ -1,0 +1,74 @@
+"""What the endpoints work with: made by the daemon, found in the application."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from hubd.assistant.turn import Assistant
+from hubd.config import Config
+from hubd.errors import BusyError
+from hubd.events import NoticeBoard
+from hubd.paths import Paths
+from hubd.supervisor import EngineSupervisor
+from hubd.tools import ToolBox
+from rag.embed import Embedder
+from rag.library import Library
+
+TURNS_AT_ONCE = 8
+"""More people than a household has; the engine works on them one after the other anyway."""
+
+
+class Turns:
+    """How many questions are being answered: a limit for them, and quiet for those who wait."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """The time of one turn.
+
+        Raises:
+            BusyError: too many run already.
+        """
+        if self._running >= TURNS_AT_ONCE:
+            raise BusyError(
+                f"{TURNS_AT_ONCE} questions are being answered already.", "Ask again in a moment."
+            )
+        self._running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def wait_until_idle(self) -> None:
+        """Until nobody waits for an answer: background work gives way to people."""
+        await self._idle.wait()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """The parts of the running daemon that endpoints use."""
+
+    config: Config
+    paths: Paths
+    library: Library
+    embedder: Embedder
+    engine: EngineSupervisor
+    tools: ToolBox
+    board: NoticeBoard
+    assistant: Assistant
+    turns: Turns = field(default_factory=Turns)
+    started: float = field(default_factory=time.monotonic)
+
+
+SERVICES = web.AppKey("services", Services)

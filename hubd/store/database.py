@@ -1,0 +1,94 @@
+"""The hub's side of the one SQLite file: a thread of its own, and the tables.
+
+The connection never leaves its thread, so that the event loop never waits on the disk. What the
+rows mean is known by the modules beside this one.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from rag.db import DatabaseThread, connect, migrate, transaction
+
+T = TypeVar("T")
+
+MIGRATIONS = (
+    """
+    CREATE TABLE conversation (
+        id TEXT PRIMARY KEY,
+        started_at TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE turn (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation TEXT NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+        at TEXT NOT NULL,
+        utterance TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        outcome TEXT NOT NULL
+    );
+    CREATE INDEX turn_by_conversation ON turn (conversation, id);
+    CREATE TABLE plugin_storage (
+        plugin TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (plugin, key)
+    ) WITHOUT ROWID;
+    CREATE TABLE job (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        plugin TEXT NOT NULL,
+        key TEXT NOT NULL,
+        due TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (plugin, key)
+    );
+    """,
+)
+
+
+class Database:
+    """The connection and its thread. Open with ``Database.open``, end with ``close``."""
+
+    def __init__(self, connection: apsw.Connection, thread: DatabaseThread) -> None:
+        self._connection = connection
+        self._thread = thread
+
+    @classmethod
+    async def open(cls, path: Path) -> "Database":
+        """Open (or create) the file and bring the hub's tables up to date.
+
+        Raises:
+            rag.errors.DatabaseError: the file cannot be used; the message says why.
+        """
+        thread = DatabaseThread("hub")
+        try:
+            connection = await thread.run(_open, path)
+        except BaseException:
+            await thread.close()
+            raise
+        return cls(connection, thread)
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """``work(connection)`` as one transaction on the database thread.
+
+        It is on the disk when this returns. Cancelling the caller does not cancel the transaction.
+        """
+        return await self._thread.run(self._transact, work)
+
+    async def close(self) -> None:
+        """Close after the work that was already handed over."""
+        await self._thread.run(self._connection.close)
+        await self._thread.close()
+
+    def _transact(self, work: Callable[[apsw.Connection], T]) -> T:
+        result: list[T] = []
+        with transaction(self._connection):
+            result.append(work(self._connection))
+        return result[0]
+
+
+def _open(path: Path) -> apsw.Connection:
+    connection = connect(path)
+    migrate(connection, "hub", MIGRATIONS)
+    return connection

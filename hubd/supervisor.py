@@ -1,0 +1,306 @@
+"""The engine child: started when needed, watched, restarted with back-off, unloaded when idle.
+
+Whoever needs the language model asks ``client()`` and gets one that answers, or ``EngineDown`` with
+the reason. What is asked of the model is not known here.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal, Self
+
+import msgspec
+
+from engine.client import EngineClient
+from engine.errors import EngineError
+from hubd import config
+from hubd.errors import HubError
+from hubd.events import NoticeBoard
+from hubd.paths import Paths
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 0.1
+START_LIMIT_S = 600.0
+"""The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
+SETTLED_S = 60.0
+"""A child that lived this long after it was ready does not count as failing again and again."""
+FAILURES = 5
+BACKOFF_S = (0.0, 1.0, 2.0, 5.0)
+HOLD_S = 30.0
+"""After ``FAILURES`` failures in a row nothing is tried for this long."""
+TERMINATE_S = 5.0
+
+Phase = Literal["off", "starting", "restarting", "ready", "failed"]
+
+
+class EngineDown(HubError):  # noqa: N818 - named for the condition, as in the events
+    """The language model does not answer now."""
+
+    code = "engine_down"
+    status = 503
+
+
+class NoModel(EngineDown):
+    """There is no model file to start the engine with."""
+
+    code = "no_model"
+
+
+class EngineState(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine is doing, as pages show it."""
+
+    state: Phase
+    message: str = ""
+    """What the loading is at, or why it failed."""
+    progress: float | None = None
+    """How much of that is done, 0 to 1."""
+
+
+class EngineSupervisor:
+    """Owns the child process, from ``async with`` to its end."""
+
+    def __init__(self, settings: config.Engine, paths: Paths, board: NoticeBoard) -> None:
+        self._settings = settings
+        self._paths = paths
+        self._board = board
+        self._client = _client_for(settings, paths)
+        self._state = EngineState(state="ready" if settings.url else "off")
+        self._settled = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._last_use = time.monotonic()
+        self._gave_up_at = -HOLD_S
+        self._last_lines: deque[str] = deque(maxlen=20)
+        self.pid: int | None = None
+        """The child's process id while it runs."""
+
+    async def __aenter__(self) -> Self:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._client.__aexit__(None, None, None)
+
+    @property
+    def state(self) -> EngineState:
+        return self._state
+
+    @property
+    def model(self) -> Path:
+        """The model file that the settings name; it need not exist."""
+        return model_path(self._settings, self._paths)
+
+    @property
+    def name(self) -> str:
+        """The model's name: its file's without the extension, or the address it is asked at."""
+        return self._settings.url or self.model.stem
+
+    async def client(self) -> EngineClient:
+        """A client of an engine that is ready; starts the child first when it is not running.
+
+        Raises:
+            NoModel: the model file is missing.
+            EngineDown: the engine does not start; the message says why.
+        """
+        self._last_use = time.monotonic()
+        if self._settings.url:
+            return self._client
+        if self._task is None or self._task.done():
+            self._begin()
+        await self._settled.wait()
+        if self._state.state != "ready":
+            raise EngineDown(
+                f"The language model does not start: {self._state.message}",
+                "`hubd doctor` says what to do.",
+            )
+        return self._client
+
+    def _begin(self) -> None:
+        if not self.model.is_file():
+            raise NoModel(
+                f"There is no language model: {self.model} is missing.",
+                "Fetch the default one with `hubd model pull`, or set [engine] model.",
+            )
+        if time.monotonic() - self._gave_up_at < HOLD_S:
+            raise EngineDown(
+                f"The language model does not start: {self._state.message}",
+                f"It is tried again after {HOLD_S:.0f} seconds; `hubd doctor` says what to do.",
+            )
+        self._settled.clear()
+        self._task = asyncio.create_task(self._supervise(), name="engine supervisor")
+
+    async def _supervise(self) -> None:
+        """Children one after the other, until one is unloaded or too many have failed."""
+        failures = 0
+        while True:
+            self._show("restarting" if failures else "starting")
+            ready_at: float | None = None
+            async with self._child() as process:
+                try:
+                    await self._wait_ready(process)
+                    ready_at = time.monotonic()
+                    self._show("ready")
+                    log.info("engine ready pid=%d", process.pid)
+                    if await self._watch(process):
+                        self._show("off")
+                        return
+                    reason = self._last_words(process)
+                except EngineDown as error:
+                    reason = error.message
+            log.warning("engine ended: %s", reason)
+            lived = time.monotonic() - ready_at if ready_at else 0.0
+            failures = 1 if lived > SETTLED_S else failures + 1
+            if failures >= FAILURES:
+                self._gave_up_at = time.monotonic()
+                self._show("failed", reason)
+                return
+            self._show("restarting", reason)
+            await asyncio.sleep(BACKOFF_S[min(failures, len(BACKOFF_S)) - 1])
+
+    @contextlib.asynccontextmanager
+    async def _child(self) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A running child; it is ended with the block."""
+        self._paths.engine_socket.unlink(missing_ok=True)
+        self._last_lines.clear()
+        process = await asyncio.create_subprocess_exec(
+            *self._command(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(self._paths.cache / "numba")},
+            process_group=0,  # Ctrl-C in the terminal is for the daemon, which ends the child
+        )
+        self.pid = process.pid
+        reader = asyncio.create_task(self._log_lines(process))
+        try:
+            yield process
+        finally:
+            self.pid = None
+            await _end(process)
+            await reader
+
+    def _command(self) -> list[str]:
+        settings = self._settings
+        return [
+            *(sys.executable, "-m", "engine.server"),
+            *("--socket", str(self._paths.engine_socket)),
+            *("--model", str(self.model)),
+            *("--threads", str(settings.threads)),
+            *("--context-length", str(settings.context_length)),
+            *("--cache-directory", str(self._paths.cache)),
+            "--exit-with-parent",
+        ]
+
+    async def _wait_ready(self, process: asyncio.subprocess.Process) -> None:
+        """Until the child says that it is ready.
+
+        Raises:
+            EngineDown: it ended, says that it failed, or took longer than ``START_LIMIT_S``.
+        """
+        deadline = time.monotonic() + START_LIMIT_S
+        while time.monotonic() < deadline:
+            if process.returncode is not None:
+                raise EngineDown(self._last_words(process))
+            with contextlib.suppress(EngineError):
+                health = await self._client.health()
+                if health.status == "ready":
+                    return
+                if health.status == "failed":
+                    raise EngineDown(health.message)
+                self._show(self._state.state, health.stage, health.fraction)
+            await asyncio.sleep(LOOK_EVERY_S)
+        raise EngineDown(f"it was not ready within {START_LIMIT_S:.0f} seconds")
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> bool:
+        """Until the child ends (False), or is idle for longer than allowed (True)."""
+        limit = self._settings.idle_unload
+        if not limit:
+            await process.wait()
+            return False
+        while True:
+            idle = time.monotonic() - self._last_use
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(LOOK_EVERY_S, limit - idle)):
+                    await process.wait()
+                    return False
+            if time.monotonic() - self._last_use >= limit and await self._is_idle():
+                return True
+
+    async def _is_idle(self) -> bool:
+        try:
+            health = await self._client.health()
+        except EngineError:
+            return False
+        if health.active or health.waiting:
+            self._last_use = time.monotonic()
+            return False
+        return True
+
+    async def _log_lines(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while line := await _line(process.stderr):
+            self._last_lines.append(line)
+            log.info("engine says: %s", line)
+
+    def _last_words(self, process: asyncio.subprocess.Process) -> str:
+        code = process.returncode or 0
+        status = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        said = f": {self._last_lines[-1]}" if self._last_lines and code > 0 else ""
+        return f"the engine stopped ({status}){said}"
+
+    def _show(self, phase: Phase, message: str = "", progress: float | None = None) -> None:
+        state = EngineState(state=phase, message=message, progress=progress)
+        if state == self._state:
+            return
+        self._state = state
+        if phase in ("ready", "failed"):
+            self._settled.set()
+        elif phase != "off":
+            self._settled.clear()
+        self._board.publish("engine", msgspec.to_builtins(state))
+
+
+def model_path(settings: config.Engine, paths: Paths) -> Path:
+    """The model file: a name in the model folder, or a path of its own."""
+    named = Path(settings.model).expanduser()
+    return named if len(named.parts) > 1 else paths.models / named
+
+
+def _client_for(settings: config.Engine, paths: Paths) -> EngineClient:
+    if settings.url:
+        return EngineClient(url=settings.url, api_key=settings.api_key or None)
+    return EngineClient(socket=paths.engine_socket)
+
+
+async def _line(stream: asyncio.StreamReader) -> str:
+    """The next line; a longer one than the stream holds comes in pieces. Empty at the end."""
+    try:
+        return (await stream.readuntil()).decode(errors="replace").rstrip() or " "
+    except asyncio.IncompleteReadError as error:
+        return error.partial.decode(errors="replace").rstrip()
+    except asyncio.LimitOverrunError as error:
+        return (await stream.readexactly(error.consumed)).decode(errors="replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close the child's input, ask it to end, then make it."""
+    if process.stdin:
+        process.stdin.close()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is not None:
+            break
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(number)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(TERMINATE_S):
+                await process.wait()

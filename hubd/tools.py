@@ -1,0 +1,192 @@
+"""Plugins found, and their tools run: arguments validated, time limited, faults contained.
+
+A plugin is a module in ``plugins/`` with a ``plugin`` object, or an entry point of the group
+``hubd.plugins``. What a tool does is not known here.
+"""
+
+import asyncio
+import functools
+import importlib
+import importlib.metadata
+import logging
+import pkgutil
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import plugins
+from hubd.events import NoticeBoard
+from hubd.schedule import PluginJobs, Schedule
+from hubd.store.database import Database
+from hubd.store.plugin_storage import PluginStorage
+from plugins.api import Jobs, Plugin, Storage, Tool, ToolCall, ToolError, ToolResult
+
+log = logging.getLogger(__name__)
+
+ENTRY_POINTS = "hubd.plugins"
+Clock = Callable[[], datetime]
+"""The time, aware, in the household's zone."""
+
+
+class UnknownToolError(ToolError):
+    """No tool of that name."""
+
+
+class ArgumentsError(ToolError):
+    """The arguments do not fit the tool; the message names the argument."""
+
+
+class Context:
+    """``plugins.api.ToolContext`` for one call."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        storage: Storage,
+        jobs: Jobs,
+        board: NoticeBoard,
+        conversation: str = "",
+    ) -> None:
+        self._clock = clock
+        self._storage = storage
+        self._jobs = jobs
+        self._board = board
+        self._conversation = conversation
+
+    @property
+    def now(self) -> datetime:
+        return self._clock()
+
+    @property
+    def storage(self) -> Storage:
+        return self._storage
+
+    @property
+    def jobs(self) -> Jobs:
+        return self._jobs
+
+    @property
+    def conversation(self) -> str:
+        return self._conversation
+
+    def emit(self, event: str, data: dict[str, Any]) -> None:
+        self._board.publish(event, data)
+
+
+class ToolBox:
+    """The tools of all plugins."""
+
+    def __init__(
+        self,
+        plugins: list[Plugin],
+        *,
+        database: Database,
+        schedule: Schedule,
+        board: NoticeBoard,
+        clock: Clock,
+    ) -> None:
+        self.plugins = plugins
+        self._database = database
+        self._schedule = schedule
+        self._board = board
+        self._clock = clock
+        self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
+
+    def tools(self) -> list[Tool]:
+        """All tools, by name."""
+        return [self._tools[name] for name in sorted(self._tools)]
+
+    def sentence_files(self) -> list[Path]:
+        """The sentence files of the plugins that have one."""
+        return [path for plugin in self.plugins if (path := sentence_file(plugin))]
+
+    async def call(self, call: ToolCall, conversation: str = "") -> ToolResult:
+        """Run a tool.
+
+        Raises:
+            UnknownToolError: there is no such tool.
+            ArgumentsError: an argument is missing, unknown or of the wrong kind.
+            ToolError: the tool could not do it, failed, or ran past its time limit.
+        """
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            known = ", ".join(sorted(self._tools)) or "none"
+            raise UnknownToolError(f"there is no tool {call.tool}; known: {known}")
+        if tool.risk == "dangerous":
+            raise ToolError(f"{tool.name} needs somebody's confirmation, which cannot be given yet")
+        arguments = _validated(tool, call.arguments)
+        context = self._context(tool.name.split(".")[0], conversation)
+        try:
+            async with asyncio.timeout(tool.timeout_s):
+                return await tool.function(context, **arguments)
+        except ToolError:
+            raise
+        except TimeoutError as error:
+            raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
+        except Exception as error:  # whatever a plugin does, the daemon goes on
+            log.exception("tool failed tool=%s", tool.name)
+            raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
+
+    async def run_job(self, plugin: str, key: str) -> None:
+        """Call the plugin's job function: what ``Schedule.start`` is given."""
+        found = next((p for p in self.plugins if p.name == plugin), None)
+        if found is None or found.on_job is None:
+            raise LookupError(f"no plugin {plugin!r} with a job function is installed")
+        await found.on_job(self._context(plugin, ""), key)
+
+    def _context(self, plugin: str, conversation: str) -> Context:
+        return Context(
+            clock=self._clock,
+            storage=PluginStorage(self._database, plugin),
+            jobs=PluginJobs(self._schedule, plugin),
+            board=self._board,
+            conversation=conversation,
+        )
+
+
+def find_plugins() -> list[Plugin]:
+    """Every plugin that loads; one that does not is logged and left out."""
+    found: dict[str, Plugin] = {}
+    for origin, load in _candidates():
+        try:
+            plugin = load()
+        except Exception:  # a broken plugin must not keep the daemon from starting
+            log.exception("plugin not loaded: %s", origin)
+            continue
+        if isinstance(plugin, Plugin) and plugin.name not in found:
+            found[plugin.name] = plugin
+    return list(found.values())
+
+
+def sentence_file(plugin: Plugin) -> Path | None:
+    """The plugin's sentence file, beside the module that defines its tools."""
+    if plugin.sentences is None or not plugin.tools:
+        return None
+    function = next(iter(plugin.tools.values())).function
+    module = importlib.import_module(function.__module__)
+    return Path(str(module.__file__)).parent / plugin.sentences
+
+
+def _candidates() -> Iterator[tuple[str, Callable[[], object]]]:
+    for module in pkgutil.iter_modules(plugins.__path__):
+        if module.name != "api":
+            name = f"plugins.{module.name}"
+            yield name, functools.partial(_of_module, name)
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        yield entry.value, entry.load
+
+
+def _of_module(name: str) -> object:
+    return getattr(importlib.import_module(name), "plugin", None)
+
+
+def _validated(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        converted = msgspec.convert(arguments, tool.arguments, strict=False)
+    except msgspec.ValidationError as error:
+        raise ArgumentsError(f"{tool.name}: {error}") from error
+    return {name: getattr(converted, name) for name in tool.arguments.__struct_fields__}

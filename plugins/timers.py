@@ -1,0 +1,224 @@
+"""Timers: they survive a restart, and ring late but once when the box was off.
+
+A timer is one document in storage (``running``, then ``ringing`` until somebody stops it) and one
+job at its end. The job may be run twice if the process dies between ringing and the job's end, so
+the document is marked ``ringing`` before the event goes out, and a timer that is marked is not rung
+again. A page that was not there to hear it finds the ringing timer in the list.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+
+plugin = Plugin("timers", sentences="timers.en.yaml")
+
+LONGEST = timedelta(days=7)
+LATE = timedelta(seconds=30)
+"""A timer that rings later than this says so."""
+FORGET_RINGING = timedelta(hours=12)
+MAXIMUM_TIMERS = 100
+
+Amount = Annotated[float, Meta(ge=0, le=604_800)]
+Name = Annotated[str, Meta(max_length=60)]
+
+
+class Timer(msgspec.Struct, kw_only=True):
+    id: str
+    name: str
+    state: Literal["running", "ringing"]
+    started: datetime
+    due: datetime
+    duration_s: int
+
+
+@plugin.tool(risk="act")
+async def start(
+    context: ToolContext,
+    hours: Amount = 0,
+    minutes: Amount = 0,
+    seconds: Amount = 0,
+    name: Name = "",
+) -> ToolResult:
+    """Start a timer; hours, minutes and seconds add up.
+
+    name: what it is for, for instance pasta
+    """
+    duration = duration_of(hours, minutes, seconds)
+    timers = await _timers(context)
+    if len(timers) >= MAXIMUM_TIMERS:
+        raise ToolError(f"There are {MAXIMUM_TIMERS} timers already. Cancel some first.")
+    now = context.now
+    timer = Timer(
+        id=f"{int(now.timestamp() * 1e6):x}{secrets.token_hex(2)}",
+        name=clean_name(name),
+        state="running",
+        started=now,
+        due=now + duration,
+        duration_s=round(duration.total_seconds()),
+    )
+    await context.storage.put(timer.id, msgspec.to_builtins(timer))
+    await context.jobs.run_at(timer.id, timer.due)
+    _show(context, timer, "started")
+    return ToolResult(
+        text=f"{_called(timer)} is set for {spoken(duration)}.",
+        data=_data(timer, now),
+        undo=ToolCall(tool="timers.cancel", arguments={"timer": timer.id}),
+    )
+
+
+@plugin.tool(risk="read")
+async def list_(context: ToolContext, name: Name = "") -> ToolResult:
+    """How long is left on the timers, soonest first.
+
+    name: only the timers of this name
+    """
+    timers = await _timers(context)
+    if name:
+        timers = _named(timers, name)
+    now = context.now
+    text = " ".join(_standing(timer, now) for timer in timers) or "No timer is running."
+    return ToolResult(text=text, data={"timers": [_data(timer, now) for timer in timers]})
+
+
+@plugin.tool(risk="act")
+async def cancel(context: ToolContext, timer: Name = "latest") -> ToolResult:
+    """Cancel a timer, or stop it ringing.
+
+    timer: a name, an id, ``all``, or ``latest`` (what rings, else the one started last)
+    """
+    timers = await _timers(context)
+    chosen = _chosen(timers, timer)
+    for one in chosen:
+        await context.jobs.cancel(one.id)
+        await context.storage.delete(one.id)
+        _show(context, one, "cancelled")
+    verb = "stopped" if all(one.state == "ringing" for one in chosen) else "cancelled"
+    if len(chosen) == 1:
+        text = f"{_called(chosen[0])} is {verb}."
+    else:
+        text = f"{len(chosen)} timers are {verb}."
+    return ToolResult(text=text, data={"timers": [_data(one, context.now) for one in chosen]})
+
+
+@plugin.job
+async def ring(context: ToolContext, key: str) -> None:
+    """A timer's end: mark it, then show it."""
+    stored = await context.storage.get(key)
+    if stored is None:
+        return
+    timer = msgspec.convert(stored, Timer)
+    if timer.state == "ringing":
+        return
+    timer.state = "ringing"
+    await context.storage.put(key, msgspec.to_builtins(timer))
+    late = context.now - timer.due
+    done = f"was done {spoken(late)} ago" if late > LATE else "is done"
+    _show(context, timer, "ringing", text=f"{_called(timer)} {done}.")
+
+
+def duration_of(hours: float, minutes: float, seconds: float) -> timedelta:
+    """The sum, in whole seconds.
+
+    Raises:
+        ToolError: shorter than a second or longer than a week.
+    """
+    total = timedelta(seconds=round(hours * 3600 + minutes * 60 + seconds))
+    if total < timedelta(seconds=1):
+        raise ToolError("How long should the timer run? Say for instance: 9 minutes.")
+    if total > LONGEST:
+        raise ToolError("A timer can run for a week at most.")
+    return total
+
+
+def spoken(duration: timedelta) -> str:
+    """The duration in words, parts that are zero left out: ``1 hour, 20 minutes and 5 seconds``."""
+    rest = max(0, round(duration.total_seconds()))
+    parts = []
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+    if len(parts) < 2:
+        return parts[0] if parts else "0 seconds"
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def clean_name(name: str) -> str:
+    """A name as people mean it: without article, the word timer, or odd spaces."""
+    words = name.casefold().split()
+    if words and words[0] in ("the", "my", "a", "an"):
+        words = words[1:]
+    if words and words[-1] in ("timer", "timers"):
+        words = words[:-1]
+    return " ".join(words)
+
+
+async def _timers(context: ToolContext) -> list[Timer]:
+    """What runs or rings, soonest first; what has rung for half a day is forgotten."""
+    timers = []
+    for key, stored in (await context.storage.all()).items():
+        timer = msgspec.convert(stored, Timer)
+        if timer.state == "ringing" and context.now - timer.due > FORGET_RINGING:
+            await context.storage.delete(key)
+        else:
+            timers.append(timer)
+    return sorted(timers, key=lambda timer: (timer.due, timer.id))
+
+
+def _chosen(timers: list[Timer], which: str) -> list[Timer]:
+    """What ``cancel`` means: what rings comes before what runs.
+
+    Raises:
+        ToolError: there is no such timer.
+    """
+    if not timers:
+        raise ToolError("No timer is running.")
+    by_id = [timer for timer in timers if timer.id == which]
+    if by_id or which == "all":
+        return by_id or timers
+    if which in ("latest", ""):
+        ringing = [timer for timer in timers if timer.state == "ringing"]
+        return ringing or [max(timers, key=lambda timer: (timer.started, timer.id))]
+    return _named(timers, which)
+
+
+def _named(timers: list[Timer], name: str) -> list[Timer]:
+    wanted = clean_name(name)
+    found = [timer for timer in timers if timer.name == wanted]
+    if not found:
+        known = ", ".join(timer.name or "one without a name" for timer in timers)
+        there_are = f"There are: {known}." if timers else "No timer is running."
+        raise ToolError(f"There is no {wanted} timer. {there_are}")
+    return found
+
+
+def _called(timer: Timer) -> str:
+    """``The pasta timer``, or ``The 9 minutes timer`` when it has no name."""
+    return f"The {timer.name or spoken(timedelta(seconds=timer.duration_s))} timer"
+
+
+def _standing(timer: Timer, now: datetime) -> str:
+    if timer.state == "ringing":
+        return f"{_called(timer)} is ringing."
+    return f"{_called(timer)} has {spoken(timer.due - now)} left."
+
+
+def _data(timer: Timer, now: datetime) -> dict[str, Any]:
+    left = max(0.0, (timer.due - now).total_seconds())
+    return {
+        "id": timer.id,
+        "name": timer.name,
+        "state": timer.state,
+        "due": timer.due.isoformat(),
+        "duration_s": timer.duration_s,
+        "left_s": round(left),
+    }
+
+
+def _show(context: ToolContext, timer: Timer, state: str, text: str = "") -> None:
+    context.emit("timer", _data(timer, context.now) | {"state": state, "text": text})
