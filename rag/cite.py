@@ -19,6 +19,10 @@ from rag.types import Evidence, Passage
 SUPPORTED = 0.5
 """Least share of a sentence's weight that a span must hold; of 70 judged pairs it decides all right."""
 
+LEAST_WORDS = 0.3
+"""Least share of a sentence's plain words, whatever the numbers: "ten minutes" alone is no support."""
+
+_MEASURE_GAP = 4
 _FACT_WEIGHT, _WORD_WEIGHT, _GENERIC_WEIGHT = 2.0, 1.0, 0.2
 _OPPOSITE = 0.4
 """Factor when only one of sentence and span negates: "Use a brush" against "Never use a brush"."""
@@ -59,7 +63,9 @@ class _Span(NamedTuple):
     start: int
     end: int
     text: str
+    sentences: tuple[str, ...]
     around: frozenset[str]
+    """Keys of the headings and the document's name."""
 
 
 class _Claim(NamedTuple):
@@ -68,6 +74,8 @@ class _Claim(NamedTuple):
     weights: dict[str, float]
     facts: frozenset[str]
     """Numbers, codes and names: each must be in the span."""
+    words: frozenset[str]
+    """Its other words that mean something."""
     measures: frozenset[tuple[str, str]]
     """Numbers with their units."""
     negated: bool
@@ -116,11 +124,12 @@ def _spans(passage: Passage) -> Iterator[_Span]:
     for size in (1, 2):
         for i in range(len(pieces) - size + 1):
             window = pieces[i : i + size]
-            if window[-1].kind == "heading":
+            if window[-1].kind == "heading" or (size == 2 and "row" in {p.kind for p in window}):
                 continue
             start, end = window[0].start, window[-1].end
             around = above.union(*(keys(piece.context) for piece in window))
-            yield _Span(passage, start, end, passage.text[start:end], around)
+            parts = tuple(piece.text for piece in window)
+            yield _Span(passage, start, end, passage.text[start:end], parts, around)
 
 
 def _claim(text: str) -> _Claim:
@@ -136,7 +145,13 @@ def _claim(text: str) -> _Claim:
         else:
             weight = _GENERIC_WEIGHT if term.key in _FILLER else _WORD_WEIGHT
             weights[term.key] = max(weight, weights.get(term.key, 0.0))
-    return _Claim(weights, frozenset(facts), _measures(found), bool(_NEGATION.search(text)))
+    return _Claim(
+        weights=weights,
+        facts=frozenset(facts),
+        words=frozenset(weights) - facts - _FILLER - _UNITS,
+        measures=_measures(found),
+        negated=_NEGATION.search(text) is not None,
+    )
 
 
 def _is_fact(term: Term, first: int) -> bool:
@@ -149,18 +164,28 @@ def _score(claim: _Claim, span: _Span) -> float:
     present = keys(span.text) | span.around
     if not claim.facts <= present or not _measures_agree(claim.measures, span.text):
         return 0.0
+    if len(claim.words & present) < LEAST_WORDS * len(claim.words):
+        return 0.0
     total = sum(claim.weights.values())
     share = sum(weight for key, weight in claim.weights.items() if key in present) / total
-    return share * (_OPPOSITE if claim.negated != bool(_NEGATION.search(span.text)) else 1.0)
+    nearest = max(span.sentences, key=lambda text: len(keys(text) & claim.weights.keys()))
+    return share * (_OPPOSITE if claim.negated != bool(_NEGATION.search(nearest)) else 1.0)
 
 
 def _measures(found: Sequence[Term]) -> frozenset[tuple[str, str]]:
-    """Each number directly followed by a unit, as (number, unit)."""
-    return frozenset(
-        (term.key, following.key)
-        for term, following in zip(found, found[1:], strict=False)
-        if term.kind == "number" and following.key in _UNITS and following.start - term.end <= 3
-    )
+    """Each number with the unit right after it: "8 to 10 minutes" gives minutes to both."""
+    measures = set()
+    unit, unit_start = "", 0
+    for term in reversed(found):
+        adjacent = unit_start - term.end <= _MEASURE_GAP
+        if term.key in _UNITS:
+            unit = term.key
+        elif term.kind != "number" or not adjacent:
+            unit = ""
+        elif unit:
+            measures.add((term.key, unit))
+        unit_start = term.start
+    return frozenset(measures)
 
 
 def _measures_agree(wanted: frozenset[tuple[str, str]], text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.language import MAX_QUERY_TERMS, detect, fts_query, query_terms, terms
@@ -89,6 +89,7 @@ def test_queries_find_what_was_indexed(
     assert {row[0] for row in rows} == found
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_makes_a_valid_query(index: apsw.Connection, text: str) -> None:
     query = fts_query(text)
@@ -97,6 +98,7 @@ def test_any_text_makes_a_valid_query(index: apsw.Connection, text: str) -> None
     detect(text)
 
 
+@settings(deadline=None)
 @given(st.text("abcäßéXYZ019 -'热水器テ한.", max_size=40))
 def test_whatever_was_indexed_is_found_by_itself(text: str) -> None:
     """A query made of a text's own words matches that text, whatever its script."""
