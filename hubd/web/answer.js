@@ -93,18 +93,28 @@ function actionCard(action) {
   );
 }
 
+/** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
+async function copy(text) {
+  // Browsers offer the clipboard to https and localhost only; at home the hub is often plain http.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  const before = document.activeElement;
+  const carrier = h("textarea", { class: "visually-hidden" }, text);
+  document.body.append(carrier);
+  /** @type {HTMLTextAreaElement} */ (carrier).select();
+  const copied = document.execCommand("copy");
+  carrier.remove();
+  /** @type {HTMLElement | null} */ (before)?.focus();
+  return copied;
+}
+
 /** @param {string} text @returns {HTMLElement} */
 function copyButton(text) {
   const label = h("span", {}, "Copy");
   const button = h("button", { type: "button", class: "quiet" }, icon("copy"), label);
   button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      label.textContent = "Copied";
-      announce("Answer copied");
-    } catch {
-      label.textContent = "The browser does not allow it";
-    }
+    const copied = await copy(text);
+    label.textContent = copied ? "Copied" : "The browser does not allow it";
+    announce(label.textContent);
     setTimeout(() => (label.textContent = "Copy"), 2000);
   });
   return button;
@@ -115,7 +125,8 @@ function copyButton(text) {
  * @param {{openSource: OpenSource, grown: () => void}} hooks `grown` is called when the answer got longer
  */
 export function createAnswer(question, { openSource, grown }) {
-  const working = h("p", { class: "working", hidden: true }, h("span", { class: "pulse", "aria-hidden": "true" }), h("span"));
+  const doing = h("span");
+  const working = h("p", { class: "working", hidden: true }, h("span", { class: "pulse", "aria-hidden": "true" }), doing);
   const actions = h("div", { class: "actions" });
   const prose = h("div", { class: "prose" });
   const chips = h("ul", { class: "chips", "aria-label": "Sources" });
@@ -139,7 +150,7 @@ export function createAnswer(question, { openSource, grown }) {
     /** @param {string} words what the hub is doing; empty when it is done */
     setWorking(words) {
       working.hidden = words === "";
-      working.lastElementChild.textContent = words;
+      doing.textContent = words;
       reply.hidden = false;
       if (words) announce(words);
       grown();

@@ -35,7 +35,7 @@
   show();
   system.addEventListener("change", show);
   document.addEventListener("DOMContentLoaded", () => {
-    document.getElementById("theme").addEventListener("click", flip);
+    document.getElementById("theme")?.addEventListener("click", flip);
     show();
   });
 })();

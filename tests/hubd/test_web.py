@@ -367,15 +367,25 @@ def test_vendored_files_are_what_was_vendored(folder):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
 
 
-def test_the_first_load_is_small_and_complete():
+def linked(name: str, pattern: str) -> set[str]:
+    """The page's files that ``name`` refers to, and those that they refer to."""
     seen: set[str] = set()
-    waiting = ["index.html"]
+    waiting = [name]
     while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            text = (WEB / name).read_text()
-            waiting += re.findall(r'(?:src|href|from|import)[= (]*"/static/([^"]+)"', text)
-    assert {"app.js", "chat.js", "style.css"} <= seen
-    packed = sum(len(gzip.compress((WEB / name).read_bytes())) for name in seen)
+        found = re.findall(pattern, (WEB / waiting.pop()).read_text())
+        waiting += set(found) - seen
+        seen |= set(found)
+    return seen
+
+
+def test_the_first_load_is_small():
+    files = linked("index.html", r'(?:src|href|from|import)[= ]*"/static/([^"]+)"') | {"index.html"}
+    assert {"app.js", "chat.js", "style.css"} <= files
+    packed = sum(len(gzip.compress((WEB / name).read_bytes())) for name in files)
     assert packed < FIRST_LOAD_BYTES
+
+
+def test_every_module_is_fetched_at_once():
+    """Without the list in the head a module is asked for only when its importer has come."""
+    modules = linked("app.js", r'from "/static/([^"]+)"')
+    assert linked("index.html", r'modulepreload" href="/static/([^"]+)"') == modules
