@@ -14,11 +14,19 @@ class LoadError(RagError):
 
 
 class WorkerError(RagError):
-    """A worker process stopped, ran past its time limit, or could not start."""
+    """A worker process could not start, or was closed."""
+
+
+class WorkerCrashError(WorkerError):
+    """A worker process stopped, or ran past its time limit, while it had a request in hand."""
 
 
 class EmbedderError(RagError):
     """Texts could not be embedded; the message says why and what to do."""
+
+
+class LibraryClosedError(RagError):
+    """The library was closed while it ingested; what was stored before stays."""
 
 
 class UnknownDocumentError(RagError):

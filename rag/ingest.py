@@ -17,7 +17,7 @@ from rag import files
 from rag.chunk import ChunkSpan
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
-from rag.errors import LoadError, WorkerError
+from rag.errors import LibraryClosedError, LoadError, WorkerCrashError
 from rag.files import Found, FoundFile
 from rag.load_worker import LoadReply, LoadRequest
 from rag.loaders import check_size
@@ -28,6 +28,7 @@ from rag.worker import Worker
 READER_VERSION = 1
 """Raise it when loaders or chunks change, so that unchanged files are read again."""
 LOAD_SECONDS = 60
+_BROKE_THE_READER = "it is damaged, or reading it takes too much memory or time"
 
 
 class Ingester:
@@ -38,10 +39,12 @@ class Ingester:
         self._thread = thread
         self._embedder = embedder
         self._loader = Worker("rag.load_worker", idle_seconds=30.0)
+        self._closed = False
         self._made_by = f"reader {READER_VERSION}, {embedder.model}"
 
     async def close(self) -> None:
-        """End the loading process."""
+        """End the loading process, and a run before its next batch."""
+        self._closed = True
         await self._loader.close()
 
     async def run(
@@ -54,6 +57,8 @@ class Ingester:
 
         Raises:
             rag.errors.EmbedderError: no vectors to be had; what was stored before stays.
+            rag.errors.WorkerError: the loading process does not start.
+            LibraryClosedError: ``close`` was called meanwhile.
         """
         reports = [_missing(path) for path in found.missing]
         reports += [_unreadable(path) for path in found.unreadable]
@@ -97,13 +102,13 @@ class Ingester:
             return await self._skip(file, name, str(error))
         vectors = await self._embed(name, loaded.chunks, pace)
         record = self._record(file, name, digest, loaded)
-        replaces = await self._thread.run(self._store.record_named, name)
+        before = await self._thread.run(self._store.record_named, name)
         chunks = [_new_chunk(c, v) for c, v in zip(loaded.chunks, vectors, strict=True)]
         await self._thread.run(self._store.replace, record, loaded.pages, chunks)
         return FileReport(
             document=name,
             path=path,
-            action="replaced" if replaces else "added",
+            action="replaced" if before and not before.reason else "added",
             chunks=len(chunks),
         )
 
@@ -118,8 +123,8 @@ class Ingester:
             reply = await self._loader.request(
                 msgspec.msgpack.encode(request), time_limit=LOAD_SECONDS
             )
-        except WorkerError as error:
-            raise LoadError(f"the file could not be read: the reader {error}") from error
+        except WorkerCrashError as error:
+            raise LoadError(f"{_BROKE_THE_READER} ({error})") from error
         loaded = await asyncio.to_thread(msgspec.msgpack.decode, reply, type=LoadReply)
         if loaded.reason:
             raise LoadError(loaded.reason)
@@ -131,6 +136,8 @@ class Ingester:
         vectors = []
         for start in range(0, len(chunks), BATCH):
             await pace.wait()
+            if self._closed:
+                raise LibraryClosedError("the library was closed during an ingest; run it again")
             batch = chunks[start : start + BATCH]
             vectors.append(await self._embedder.embed([embedded_text(name, c) for c in batch]))
             pace.report(name, start + len(batch), len(chunks))

@@ -58,6 +58,7 @@ class Library:
         self._uploads = uploads
         self._ingester = Ingester(store, thread, embedder)
         self._ingesting = asyncio.Lock()
+        self._closed = False
 
     @classmethod
     async def open(cls, database: Path, *, embedder: Embedder, uploads: Path) -> Self:
@@ -200,6 +201,9 @@ class Library:
 
     async def close(self) -> None:
         """Close the database and end the loading process. A running ingest ends with an error."""
+        if self._closed:
+            return
+        self._closed = True
         await self._ingester.close()
         async with self._ingesting:
             await self._thread.run(self._connection.close)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.db import migrate
+from rag.db import migrate, transaction
 from rag.language import terms
 
 MAX_K = 4096
@@ -210,7 +210,7 @@ class Store:
 
     def replace(self, record: Record, pages: Sequence[str], chunks: Sequence[NewChunk]) -> None:
         """Store a document in place of what was at its path or under its name."""
-        with self._connection:
+        with transaction(self._connection):
             self._delete("path = ? OR name = ?", record.path, record.name)
             values = [getattr(record, field) for field in Record.__struct_fields__]
             marks = ", ".join("?" * len(values))
@@ -231,13 +231,13 @@ class Store:
 
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""
-        with self._connection:
+        with transaction(self._connection):
             deleted = self._delete("name = ?", name)
         return deleted > 0
 
     def rebuild(self) -> None:
         """Make both indexes again from the ``chunks`` table, in one transaction."""
-        with self._connection:
+        with transaction(self._connection):
             self._connection.execute("DELETE FROM chunk_vectors")
             self._connection.execute("INSERT INTO chunk_text (chunk_text) VALUES ('delete-all')")
             rows = self._connection.execute(

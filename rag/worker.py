@@ -16,11 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from rag.errors import WorkerError
+from rag.errors import WorkerCrashError, WorkerError
 
 MESSAGE_LIMIT = 512 * 1024 * 1024
 """Bytes; a longer frame means that the stream is corrupt."""
 _STDERR_TAIL = 2_000
+_EXIT_SECONDS = 2.0
 _LENGTH = struct.Struct("<I")
 
 State = Literal["stopped", "starting", "ready", "busy"]
@@ -78,14 +79,20 @@ class Worker:
         """Send ``message`` and return the reply, within ``time_limit`` s (a start not counted).
 
         Raises:
-            WorkerError: the child died, is stuck (then it is killed), or does not start.
+            WorkerCrashError: the child died, or is stuck (then it is killed).
+            WorkerError: it does not start, or ``close`` was called.
         """
         if self._closed:
-            raise WorkerError(f"{self.module} was closed")
+            raise WorkerError("was closed")
         exchange = asyncio.create_task(self._exchange(message, time_limit))
         self._exchanges.add(exchange)
         exchange.add_done_callback(self._forget)
-        return await asyncio.shield(exchange)
+        try:
+            return await asyncio.shield(exchange)
+        except asyncio.CancelledError:
+            if exchange.cancelled():
+                raise WorkerError("was closed") from None
+            raise
 
     async def stop(self) -> None:
         """End the child once its request in hand is answered; the next request starts another."""
@@ -110,9 +117,9 @@ class Worker:
                     reply = await self._converse(message)
             except TimeoutError as error:
                 await self._end()
-                raise WorkerError(f"no answer within {time_limit:g} s") from error
+                raise WorkerCrashError(f"no answer within {time_limit:g} s") from error
             except (EOFError, OSError) as error:
-                raise WorkerError(await self._last_words()) from error
+                raise WorkerCrashError(await self._last_words()) from error
             except BaseException:
                 await self._end()
                 raise
@@ -179,9 +186,12 @@ class Worker:
     async def _last_words(self) -> str:
         """Why the child is gone: its exit status and the last line it wrote."""
         process = self._process
-        await self._end()
         if process is None:
             return "could not be started"
+        with contextlib.suppress(TimeoutError):  # its pipes close a little before it exits
+            async with asyncio.timeout(_EXIT_SECONDS):
+                await process.wait()
+        await self._end()
         code = process.returncode or 0
         status = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         lines = self._stderr_tail.decode(errors="replace").strip().splitlines()

@@ -46,6 +46,8 @@ def page_of(markup: str) -> PageContent:
         root = lxml.html.document_fromstring(markup.encode(errors="replace"), parser=parser)
     except lxml.etree.ParserError as error:
         raise LoadError("there is no text in it") from error
+    except lxml.etree.LxmlError as error:  # the parser mends bad markup; what is left is memory
+        raise LoadError("the HTML is damaged, or too complicated to read") from error
     builder = PageBuilder()
     title = collapse(root.findtext(".//title") or "")
     if title and root.find(".//h1") is None:

@@ -28,6 +28,10 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _SAME_EDGE = 3.0
 """Points within which two lines begin at the same left edge."""
+_WRAPPED_CHARACTERS = 30
+"""A shorter line was not broken by the margin: addresses, verse, cells."""
+_NEAR = 0.75
+"""Times the line's height: a wider gap divides paragraphs."""
 _HYPHENS = ("\x02", "\ufffe")
 """What PDFium writes for a hyphen at a line's end."""
 _CELL_GAP = 1.0
@@ -163,7 +167,8 @@ def _continues(line: Line, following: Line, lines: list[Line], levels: dict[Styl
         return False
     if kind == "heading" and following_kind == "heading":
         return line.is_bold == following.is_bold and abs(line.left - following.left) < _SAME_EDGE
-    if following_kind != "paragraph" or kind not in ("paragraph", "item"):
+    is_short = len(line.text) < _WRAPPED_CHARACTERS
+    if is_short or following_kind != "paragraph" or kind not in ("paragraph", "item"):
         return False
     if following.left > line.left + _SAME_EDGE and kind != "item":
         return False  # indented: a new paragraph
@@ -192,7 +197,7 @@ def _is_title(line: Line) -> bool:
 def _is_near(above: Line, below: Line) -> bool:
     """Whether ``below`` is the next printed line, without a gap or a jump to another column."""
     height = max(above.top - above.bottom, below.top - below.bottom, above.size, 1.0)
-    return -0.5 * height < above.bottom - below.top < 0.9 * height
+    return -0.5 * height < above.bottom - below.top < _NEAR * height
 
 
 def _joined(lines: list[Line]) -> str:
