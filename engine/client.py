@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 
 import aiohttp
 import msgspec
+from aiohttp.http_exceptions import LineTooLong
 
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import (
@@ -212,7 +213,7 @@ async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     while True:
         try:
             line = await response.content.readline()
-        except ValueError as error:
+        except LineTooLong as error:
             raise EngineUnavailable("the engine sent a line that is too long") from error
         except (aiohttp.ClientError, OSError) as error:
             raise _unavailable(error) from error

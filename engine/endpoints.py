@@ -8,8 +8,8 @@ import base64
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
 import msgspec
@@ -19,7 +19,6 @@ from engine.chat import Message
 from engine.engine import Engine, Stream
 from engine.errors import (
     ChatTemplateError,
-    ContextLengthError,
     EngineClosedError,
     EngineError,
     InvalidRequestError,
@@ -60,6 +59,14 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_EMBEDDING_INPUTS = 256
+
+
+class UnknownModelError(EngineError):
+    """The request names a model that this engine does not serve."""
+
+
+class NotReadyError(EngineError):
+    """The model is loading, could not be loaded, or is going away."""
 
 
 class Endpoints:
@@ -158,6 +165,9 @@ class Endpoints:
                 f"input has {len(inputs)} entries; send 1 to {MAX_EMBEDDING_INPUTS}",
                 param="input",
             )
+        with _naming("input"):
+            for tokens in inputs:
+                engine.check_input(tokens)
         data: list[Embedding] = []
         for index, tokens in enumerate(inputs):
             vector = (await engine.embed(tokens)).astype("<f4")
@@ -228,13 +238,13 @@ class Endpoints:
                 "loading": f"the model is loading ({health.stage} {health.fraction:.0%})",
                 "failed": f"the model could not be loaded: {health.message}",
             }.get(health.status, "the engine is shutting down")
-            raise web.HTTPServiceUnavailable(text=what, headers={"Retry-After": "1"})
+            raise NotReadyError(what)
         return self.engine
 
     def _check_model(self, name: str | None) -> None:
         if name and name != self.model_name:
-            raise web.HTTPNotFound(
-                text=f"there is no model {name!r} here; this engine serves {self.model_name!r}"
+            raise UnknownModelError(
+                f"there is no model {name!r} here; this engine serves {self.model_name!r}"
             )
 
 
@@ -277,16 +287,24 @@ def _encode_inputs(
     return encoded
 
 
+@contextmanager
+def _naming(param: str) -> Iterator[None]:
+    """The engine knows a prompt; the request's field may have another name."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        if error.param == "prompt":
+            error.param = param
+        raise
+
+
 @asynccontextmanager
 async def _streaming(
     engine: Engine, prompt: Sequence[int], params: SamplingParams, param: str
 ) -> AsyncIterator[Stream]:
     """The answer to a prompt; leaving the block, however it is left, ends the work."""
-    try:
+    with _naming(param):
         generation = engine.prepare(prompt, params)
-    except ContextLengthError as error:
-        error.param = param
-        raise
     stream = engine.stream(generation)
     try:
         yield stream
@@ -354,7 +372,10 @@ async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamR
         return await handler(request)
     except ConnectionError:  # the client went away while we wrote; there is nobody to answer
         raise
-    except (EngineError, msgspec.MsgspecError, web.HTTPException, UnicodeDecodeError) as error:
+    except web.HTTPException as error:
+        detail = _http_error(error, request)
+        return _json(ErrorReply(detail), status=error.status)
+    except (EngineError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         status, detail = _described(error)
         response = _json(ErrorReply(detail), status=status)
         if status in (429, 503):
@@ -376,6 +397,10 @@ def _described(error: Exception) -> tuple[int, ErrorDetail]:
             return 422, ErrorDetail(message=text, param="messages", code="chat_template_error")
         case QueueFullError():
             return 429, ErrorDetail(message=text, type="rate_limit_error", code="queue_full")
+        case UnknownModelError():
+            return 404, ErrorDetail(message=text, param="model", code="model_not_found")
+        case NotReadyError():
+            return 503, ErrorDetail(message=text, type="server_error", code="not_ready")
         case EngineClosedError():
             return 503, ErrorDetail(message=text, type="server_error", code="shutting_down")
         case msgspec.ValidationError():
@@ -383,17 +408,11 @@ def _described(error: Exception) -> tuple[int, ErrorDetail]:
             return 400, ErrorDetail(message=text, param=param, code="invalid_type")
         case msgspec.MsgspecError() | UnicodeDecodeError():
             return 400, ErrorDetail(message=f"the body is not JSON: {text}", code="invalid_json")
-        case web.HTTPException():
-            return error.status, _http_error(error)
     return 500, ErrorDetail(message=text, type="server_error")
 
 
-def _http_error(error: web.HTTPException) -> ErrorDetail:
-    message = error.text or error.reason
+def _http_error(error: web.HTTPException, request: web.Request) -> ErrorDetail:
+    message = f"{error.reason}: {request.method} {request.path}"
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         message = f"the body is over {MAX_BODY_BYTES} bytes"
-    kind = "server_error" if error.status >= 500 else "invalid_request_error"
-    return ErrorDetail(message=message, type=kind, code=_HTTP_CODES.get(error.status))
-
-
-_HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 503: "not_ready"}
+    return ErrorDetail(message=message, code=error.reason.lower().replace(" ", "_"))

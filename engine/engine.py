@@ -115,9 +115,15 @@ class Engine:
         """
         return Stream(self.scheduler, generation)
 
+    def check_input(self, tokens: Sequence[int]) -> None:
+        """Raises InvalidRequestError for tokens that ``logits`` and ``embed`` cannot take."""
+        if len(tokens) > self.context_length:
+            raise ContextLengthError(len(tokens), self.context_length)
+        check_tokens(tokens, self.tokenizer.vocabulary_size)
+
     def logits(self, tokens: Sequence[int]) -> FloatArray:
         """Logits after every position, shape (len(tokens), vocabulary)."""
-        self._check_length(tokens)
+        self.check_input(tokens)
         ids = np.asarray(tokens, dtype=np.int32)
         future: Future[FloatArray] = self.scheduler.run(
             lambda model: model.forward(ids, model.new_cache(), want="all")
@@ -129,7 +135,7 @@ class Engine:
 
         Raises InvalidRequestError, QueueFullError, EngineClosedError.
         """
-        self._check_length(tokens)
+        self.check_input(tokens)
         ids = np.asarray(tokens, dtype=np.int32)
         future = self.scheduler.run(lambda model: _mean_pooled(model.hidden(ids)))
         return await asyncio.wrap_future(future)
@@ -151,11 +157,6 @@ class Engine:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _check_length(self, tokens: Sequence[int]) -> None:
-        if len(tokens) > self.context_length:
-            raise ContextLengthError(len(tokens), self.context_length)
-        check_tokens(tokens, self.tokenizer.vocabulary_size)
 
 
 class Stream:

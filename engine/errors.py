@@ -26,13 +26,13 @@ class InvalidRequestError(EngineError):
 
 
 class ContextLengthError(InvalidRequestError):
-    """The prompt leaves no room in the context for even one more token."""
+    """The prompt leaves no room in the context for one more token."""
 
-    def __init__(self, prompt_tokens: int, context_length: int, param: str | None = None) -> None:
+    def __init__(self, prompt_tokens: int, context_length: int) -> None:
         super().__init__(
-            f"the prompt has {prompt_tokens} tokens; this model's context holds {context_length}"
-            " and at least one is needed for the answer; shorten the prompt",
-            param=param,
+            f"the prompt has {prompt_tokens} tokens; the context of {context_length} tokens has to"
+            " hold it and at least one more; shorten the prompt",
+            param="prompt",
             code="context_length_exceeded",
         )
         self.prompt_tokens = prompt_tokens

@@ -34,15 +34,15 @@ def main(arguments: list[str] | None = None) -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    clean = asyncio.run(serve(options))
-    if not clean:
-        # A thread that is still computing (a compilation cannot be interrupted) would keep the
-        # process alive at interpreter exit.
-        os._exit(0)
+    asyncio.run(serve(options))
+    # Everything is closed. The interpreter's own way out would wait for threads that cannot be
+    # interrupted (a compilation), and takes a second to tear numba and LLVM down on a busy box.
+    logging.shutdown()
+    os._exit(0)
 
 
-async def serve(options: argparse.Namespace) -> bool:
-    """Run the server to its end. Returns whether all threads have ended."""
+async def serve(options: argparse.Namespace) -> None:
+    """Run the server to its end."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -58,27 +58,21 @@ async def serve(options: argparse.Namespace) -> bool:
     )
     await runner.setup()
     await _listen(runner, options)
-    loader = threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True)
-    loader.start()
+    threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True).start()
     await stop.wait()
-    return await _shut_down(runner, endpoints, loader, options)
+    await _shut_down(runner, endpoints, options)
 
 
 async def _shut_down(
-    runner: web.AppRunner,
-    endpoints: Endpoints,
-    loader: threading.Thread,
-    options: argparse.Namespace,
-) -> bool:
+    runner: web.AppRunner, endpoints: Endpoints, options: argparse.Namespace
+) -> None:
     endpoints.health = msgspec.structs.replace(endpoints.health, status="stopping")
-    clean = not loader.is_alive()
     if endpoints.engine is not None:
-        clean = await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS) and clean
+        await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS)
     await runner.cleanup()
     if options.socket is not None:
         options.socket.unlink(missing_ok=True)
     log.info("stopped")
-    return clean
 
 
 def _load(

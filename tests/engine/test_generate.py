@@ -137,7 +137,7 @@ def test_the_context_bounds_the_answer(engine):
 
 
 def test_prompts_that_cannot_be_computed_are_refused(engine):
-    with pytest.raises(ContextLengthError, match=r"512 tokens.* context holds 512"):
+    with pytest.raises(ContextLengthError, match=r"512 tokens.* context of 512"):
         next(engine.generate([5] * 512))
     with pytest.raises(InvalidRequestError, match="empty"):
         next(engine.generate([]))
