@@ -83,7 +83,7 @@ def create_directories(paths: Paths) -> None:
                 f"cannot create {directory}: {error.strerror}",
                 "give this user write access to it, or choose another place with HUBD_HOME",
             ) from error
-    if paths.run.stat().st_uid != os.geteuid():
+    if paths.run.lstat().st_uid != os.geteuid():  # lstat: somebody's link in /tmp is not ours
         raise HubError(f"{paths.run} belongs to another user", "remove it, or set HUBD_HOME")
 
 
@@ -107,7 +107,7 @@ def _of_the_system(environment: Mapping[str, str]) -> Paths:
         data=data,
         cache=_systemd(environment, "CACHE_DIRECTORY") or Path(dirs.user_cache_dir),
         models=data / "models",
-        run=_systemd(environment, "RUNTIME_DIRECTORY") or Path(dirs.user_runtime_dir),
+        run=_systemd(environment, "RUNTIME_DIRECTORY") or _runtime_directory(environment, data),
     )
 
 
@@ -115,6 +115,12 @@ def _systemd(environment: Mapping[str, str], name: str) -> Path | None:
     """systemd joins several directories with colons; the first is ours (systemd.exec(5))."""
     value = environment.get(name, "").split(":")[0]
     return Path(value) if value else None
+
+
+def _runtime_directory(environment: Mapping[str, str], data: Path) -> Path:
+    """The session's runtime directory; a private one where there is no session."""
+    of_the_user = Path(environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}")
+    return of_the_user / "hubd" if of_the_user.is_dir() else _short_runtime_directory(data)
 
 
 def _short_runtime_directory(data: Path) -> Path:

@@ -49,7 +49,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
     async with services.turns.one():
         if body.stream or "text/event-stream" in request.headers.get("Accept", ""):
             return await stream(request, _frames(services, utterance))
-        return reply(await finished(services, utterance))
+        return reply(fields(await finished(services, utterance)))
 
 
 async def retrieve(request: web.Request) -> web.StreamResponse:
@@ -100,10 +100,10 @@ def failure(failed: Failed) -> HubError:
 async def _frames(services: Services, utterance: Utterance) -> AsyncGenerator[bytes, None]:
     async with aclosing(events(services, utterance)) as turn:
         async for event in turn:
-            yield frame(str(event.__struct_config__.tag), _fields(event))
+            yield frame(str(event.__struct_config__.tag), fields(event))
 
 
-def _fields(event: Event) -> dict[str, object]:
+def fields(event: Event) -> dict[str, object]:
     """The event's fields without its tag, which is the name of the server-sent event."""
     return {name: getattr(event, name) for name in event.__struct_fields__}
 
