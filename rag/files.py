@@ -19,13 +19,11 @@ class FoundFile(msgspec.Struct, frozen=True):
 
     path: Path
     names: list[str]
-    """What the document may be called, best first; the last is certainly unique."""
+    """What the document may be called, best first; the last is taken even if another has it."""
     bytes: int = 0
     stamp: str = ""
     """Size and times: while it is equal, the file has not changed."""
     reason: str = ""
-    takes_name: bool = False
-    """Whether it replaces the document that has its first name (a new version of an upload)."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -164,9 +164,7 @@ class Ingester:
         )
 
     def _name_for(self, file: FoundFile) -> str:
-        """The first name that no document has. Runs on the database thread."""
-        if file.takes_name:
-            return file.names[0]
+        """The first name that no document has, or the last. Runs on the database thread."""
         return next((n for n in file.names if not self._store.record_named(n)), file.names[-1])
 
 

@@ -121,19 +121,16 @@ class Library:
                 kept = await asyncio.to_thread(uploads.keep, self._uploads, name, data_path)
             except LoadError as error:
                 return [FileReport(document=name, path=name, action="skipped", reason=str(error))]
-            old = await self._thread.run(self._store.record_named, name)
-            is_new_version = old is not None and self._is_upload(old.path)
+            name, old = await self._thread.run(self._upload_slot, name)
             file = msgspec.structs.replace(
-                await asyncio.to_thread(files.inspect, kept, None),
-                names=[name, f"uploads/{name}", f"uploads/{kept.stem}/{name}"],
-                takes_name=is_new_version,
+                await asyncio.to_thread(files.inspect, kept, None), names=[name]
             )
             try:
                 return await self._ingester.run(
                     Found([file], [], [], []), progress, wait_until_idle
                 )
             finally:
-                await self._drop_unused_uploads([kept, *([Path(old.path)] if old else [])])
+                await self._drop_unused_uploads([kept, old] if old else [kept])
 
     async def retrieve(self, text: str, k: int = 5) -> Retrieval:
         """The ``k`` passages that fit the question ``text`` best, best first.
@@ -175,7 +172,7 @@ class Library:
             UnknownDocumentError: no such document, or no such page.
         """
         record = await self._thread.run(self._store.record_named, document)
-        found = await self._thread.run(self._store.page, document, page or 1)
+        found = await self._thread.run(self._store.page, document, 1 if page is None else page)
         if record is None:
             raise UnknownDocumentError(f"no document is called {document!r}")
         if found is None:
@@ -219,6 +216,18 @@ class Library:
             _log.warning("searching without vectors: %s", error)
             return None
         return np.asarray(vectors[0])
+
+    def _upload_slot(self, name: str) -> tuple[str, Path | None]:
+        """The name for an upload called ``name``, and the upload that has it, to be replaced.
+
+        A file of a folder keeps its name. Runs on the database thread.
+        """
+        record = self._store.record_named(name)
+        if record is None:
+            return name, None
+        if self._is_upload(record.path):
+            return name, Path(record.path)
+        return self._upload_slot(f"uploads/{name}")
 
     def _is_upload(self, path: str) -> bool:
         return Path(path).parent == self._uploads
