@@ -7,7 +7,7 @@ from engine.kernels.attention import attention_scratch_bytes
 from engine.kernels.columns import column_buffer_bytes
 
 MAX_ROWS = 256
-"""Tokens that go through the layers at once. More would only push activations out of the L2 cache."""
+"""Tokens that go through the layers at once; more would push activations out of the L2 cache."""
 _ALIGNMENT = 64
 
 

@@ -1,8 +1,10 @@
-"""Reader of GGUF model files, versions 1 to 3, little-endian: bytes → metadata and tensor views over mmap.
+"""Reader of GGUF model files, versions 1 to 3, little-endian: bytes → metadata and tensor views
+over mmap.
 
-Source: the GGUF specification (ggml, docs/gguf.md). A model file is untrusted input: every count, length
-and offset is compared with the bytes that are really there before it is used, and nothing is
-allocated from a number that the file merely claims. Knows nothing of models or quantization arithmetic.
+Source: the GGUF specification (ggml, docs/gguf.md). A model file is untrusted input: every count,
+length and offset is compared with the bytes that are really there before it is used, and nothing is
+allocated from a number that the file merely claims. Knows nothing of models or quantization
+arithmetic.
 """
 
 import hashlib
@@ -182,7 +184,8 @@ def _array(cursor: _Cursor, field: str, depth: int) -> list[Any]:
     raw = cursor.data[cursor.position : cursor.position + count * size]
     cursor.position += count * size
     values = np.frombuffer(raw, np.dtype("<" + _SCALARS[kind]))
-    return (values != 0).tolist() if kind == _BOOL else values.tolist()
+    result: list[Any] = (values != 0).tolist() if kind == _BOOL else values.tolist()
+    return result
 
 
 def _value(cursor: _Cursor, field: str) -> Any:

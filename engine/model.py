@@ -42,7 +42,8 @@ def _silent(stage: str, fraction: float) -> None:
 
 
 class Model:
-    """A loaded model. `forward` blocks and is for one thread at a time; it holds no GIL while it computes."""
+    """A loaded model. `forward` blocks and is for one thread at a time; it holds no GIL while it
+    computes."""
 
     def __init__(
         self,
@@ -61,7 +62,9 @@ class Model:
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
         self._weights = weights  # keeps the map alive that the programs point into
         positions = self.new_cache().padded_capacity
-        self._angles = family.rope_angles(self.config, positions, _rope_factors(gguf, family.ROPE_FACTORS))
+        self._angles = family.rope_angles(
+            self.config, positions, _rope_factors(gguf, family.ROPE_FACTORS)
+        )
         self._buffers = Buffers(self.config, threads, self._angles.ctypes.data)
         bodies = [family.build_body(self.config, weights, self._buffers) for _ in range(3)]
         family.add_head(bodies[1], self.config, weights, self._buffers)
@@ -85,10 +88,10 @@ class Model:
     ) -> Self:
         """Load a GGUF file.
 
-        threads: default the cores that this process may use. context_length: positions of a sequence,
-        default and at most what the model was trained for. cache_directory: where packed weights are
-        kept; without it they are packed into memory. progress: told ("packing weights" |
-        "compiling kernels", fraction). Raises OSError or ModelFormatError.
+        threads: default the cores that this process may use. context_length: positions of a
+        sequence, default and at most what the model was trained for. cache_directory: where packed
+        weights are kept; without it they are packed into memory. progress: told ("packing weights"
+        | "compiling kernels", fraction). Raises OSError or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -114,8 +117,8 @@ class Model:
     ) -> NDArray[np.float32]:
         """Append tokens to the cache; float32 (rows, vocabulary) logits of the positions wanted.
 
-        tokens: int32 (n,), n ≥ 1. Raises ContextFullError (the cache is then as before) and ValueError for
-        an id that is not in the vocabulary.
+        tokens: int32 (n,), n ≥ 1. Raises ContextFullError (the cache is then as before) and
+        ValueError for an id that is not in the vocabulary.
         """
         tokens = self._checked(tokens)
         cache.reserve(tokens.size)
@@ -132,7 +135,8 @@ class Model:
         return logits[:, : self.config.vocabulary]
 
     def hidden(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
-        """float32 (n, dim): the states after the final norm of a sequence of its own, for embeddings."""
+        """float32 (n, dim): the states after the final norm of a sequence of its own, for
+        embeddings."""
         tokens = self._checked(tokens)
         cache = self.new_cache()
         cache.reserve(tokens.size)
@@ -163,7 +167,8 @@ class Model:
         outputs: int,
         out: NDArray[np.float32],
     ) -> None:
-        """Run a program for at most MAX_ROWS tokens; results of the last `outputs` rows go to `out`."""
+        """Run a program for at most MAX_ROWS tokens; results of the last `outputs` rows go to
+        `out`."""
         step = np.zeros(STEP_SLOTS, np.int64)
         step[ROWS], step[POSITION], step[TOKENS] = tokens.size, cache.length, tokens.ctypes.data
         step[KEYS], step[VALUES] = cache.keys.ctypes.data, cache.values.ctypes.data
@@ -183,9 +188,7 @@ def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfi
     return dataclasses.replace(config, context_length=min(context_length, config.context_length))
 
 
-def _check_tensors(
-    gguf: GGUFFile, shapes: dict[str, tuple[int, ...]], optional: str
-) -> list[str]:
+def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]], optional: str) -> list[str]:
     """Names of the tensors to pack; ModelFormatError if one is missing, misshapen or unknown.
 
     A tensor that the program would not use means that the model computes something else.

@@ -9,46 +9,10 @@ import threading
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from engine.kernels.dispatch import compile_function
-from engine.kernels.intrinsics import atomic_load
-from engine.kernels.program import run
-
-# What a worker is told to do, int64 slots: the arguments of `kernels.program.run`.
-_TABLE, _OPERATIONS, _STEP, _ARRIVALS, _COUNTER = range(5)
-_ORDER_SLOTS = 64  # the counter gets a cache line of its own
-_COUNTER_SLOT = 32
-
-_read = types.ExternalFunction("read", types.intp(types.int32, types.intp, types.uintp))
-
-
-def _obey(order: int, thread: int, threads: int) -> None:
-    """Do one thread's share of the program that the order names."""
-    run(
-        atomic_load(order + 8 * _TABLE),
-        atomic_load(order + 8 * _OPERATIONS),
-        atomic_load(order + 8 * _STEP),
-        thread,
-        threads,
-        order + 8 * _COUNTER_SLOT,
-        atomic_load(order + 8 * _ARRIVALS),
-    )
-
-
-def _serve(order: int, pipe: int, byte: int, thread: int, threads: int) -> None:
-    """A worker's life: one program for every byte that comes through the pipe, until it is closed."""
-    while _read(np.int32(pipe), byte, np.uint64(1)) == 1:
-        run(
-            atomic_load(order + 8 * _TABLE),
-            atomic_load(order + 8 * _OPERATIONS),
-            atomic_load(order + 8 * _STEP),
-            thread,
-            threads,
-            order + 8 * _COUNTER_SLOT,
-            atomic_load(order + 8 * _ARRIVALS),
-        )
+from engine.kernels.orders import COUNTER, ORDER_SLOTS, lead, serve
 
 
 class ThreadPool:
@@ -57,24 +21,24 @@ class ThreadPool:
     def __init__(self, threads: int) -> None:
         """Start the workers; `threads` counts the caller's."""
         self.threads = threads
-        self._obey = compile_function(_obey)
-        self._order = np.zeros(_ORDER_SLOTS, np.int64)
+        self._lead = compile_function(lead)
+        self._order = np.zeros(ORDER_SLOTS, np.int64)
         self._bytes = np.zeros(64 * threads, np.uint8)
         self._pipes: list[int] = []
         self._workers: list[threading.Thread] = []
-        serve = compile_function(_serve) if threads > 1 else None
+        work = compile_function(serve) if threads > 1 else None
         for thread in range(1, threads):
             reading, writing = os.pipe()
             self._pipes.append(writing)
-            arguments = (serve, reading, thread)
+            arguments = (work, reading, thread)
             name = f"engine-{thread}"
             worker = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
             worker.start()
             self._workers.append(worker)
 
-    def _work(self, serve: Any, pipe: int, thread: int) -> None:
+    def _work(self, work: Any, pipe: int, thread: int) -> None:
         byte = self._bytes.ctypes.data + 64 * thread
-        serve(self._order.ctypes.data, pipe, byte, thread, self.threads)
+        work(self._order.ctypes.data, pipe, byte, thread, self.threads)
         os.close(pipe)
 
     def run(self, table: NDArray[np.int64], step: NDArray[np.int64]) -> None:
@@ -84,10 +48,10 @@ class ThreadPool:
         step: int64 (STEP_SLOTS,).
         """
         order = self._order
-        order[:_COUNTER] = table.ctypes.data, len(table), step.ctypes.data, order[_COUNTER_SLOT]
+        order[:4] = table.ctypes.data, len(table), step.ctypes.data, order[COUNTER]
         for pipe in self._pipes:
             os.write(pipe, b"\0")
-        self._obey(order.ctypes.data, 0, self.threads)
+        self._lead(order.ctypes.data, self.threads)
 
     def close(self) -> None:
         """End the workers."""

@@ -1,8 +1,8 @@
 """Packed weights: the matrices of a model file in the layout of the kernels, memory-mapped.
 
-Packed once into the cache directory, next to a hash of the content; mapped from then on. The first page
-of a packed file is a header that follows from the model file alone: a file whose header or size is not
-exactly the one expected is foreign, old or cut short, and is packed again.
+Packed once into the cache directory, next to a hash of the content; mapped from then on. The first
+page of a packed file is a header that follows from the model file alone: a file whose header or
+size is not exactly the one expected is foreign, old or cut short, and is packed again.
 """
 
 import hashlib
@@ -141,8 +141,8 @@ class Weights:
     ) -> None:
         """Map the packed file of this content, packing first if need be.
 
-        Without a cache directory, or where it cannot be written, the weights are packed into memory.
-        Raises ModelFormatError for a tensor that no kernel can take.
+        Without a cache directory, or where it cannot be written, the weights are packed into
+        memory. Raises ModelFormatError for a tensor that no kernel can take.
         """
         self._places, size = _layout(gguf, names)
         header = _header(content_hash, self._places, size)

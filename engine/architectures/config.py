@@ -1,6 +1,5 @@
 """The sizes of a model, and reading them from metadata that may be anything."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +40,7 @@ def integer(metadata: dict[str, Any], key: str, default: int | None = None) -> i
 def number(metadata: dict[str, Any], key: str, default: float | None = None) -> float:
     """A positive finite number; ModelFormatError otherwise."""
     value = metadata.get(key, default)
-    valid = isinstance(value, int | float) and not isinstance(value, bool)
-    if not valid or not (math.isfinite(value) and 0 < value < 1e12):
-        problem = "is missing" if value is None else f"is {value!r}"
-        raise ModelFormatError(f"{key} {problem}; a positive number is expected")
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LARGEST:
+        return float(value)
+    problem = "is missing" if value is None else f"is {value!r}"
+    raise ModelFormatError(f"{key} {problem}; a number between 0 and {_LARGEST} is expected")

@@ -1,6 +1,7 @@
 """Llama: RMSNorm, rotary positions, grouped-query attention, SwiGLU (Touvron et al. 2023).
 
-Reads the configuration from the metadata and writes the forward pass down as a program of operations.
+Reads the configuration from the metadata and writes the forward pass down as a program of
+operations.
 """
 
 import math
@@ -59,7 +60,7 @@ def read_config(gguf: GGUFFile) -> ModelConfig:
 
 
 def tensor_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every tensor that the model needs; `output.weight` is there only if untied."""
+    """Name and shape of every tensor that the model must have (`output.weight` it may have)."""
     q, kv = config.heads * config.head_dim, config.kv_heads * config.head_dim
     dim, ffn = config.dim, config.ffn_dim
     layer = {
@@ -112,9 +113,7 @@ def build_body(config: ModelConfig, weights: Weights, buffers: Buffers) -> Progr
         multiply(program, matrix["attn_v"], b.columns, b.qkv + 4 * (q + kv), width)
         heads = (c.heads, c.kv_heads, c.head_dim)
         program.add(rope_store, b.qkv, b.angles, index, *heads)
-        program.add(
-            attention, b.qkv, b.attended, width, index, *heads, b.scratch, b.scratch_bytes
-        )
+        program.add(attention, b.qkv, b.attended, index, *heads, b.scratch, b.scratch_bytes)
         program.add(quantize, b.attended, b.columns, q)
         multiply(program, matrix["attn_output"], b.columns, b.x, c.dim, add=True)
 

@@ -1,7 +1,7 @@
 """Weight formats: one file each, and the table of them.
 
-A format knows its layout, how to dequantize (the reference) and how to hand its weights over in blocks
-of 32 for packing. Adding one: a file like `q8_0.py` and a line here.
+A format knows its layout, how to dequantize (the reference) and how to hand its weights over in
+blocks of 32 for packing. Adding one: a file like `q8_0.py` and a line here.
 """
 
 from collections.abc import Callable

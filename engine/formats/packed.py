@@ -1,11 +1,12 @@
 """The layout that the matrix kernels read: tiles of 16 output rows, interleaved.
 
-Lane = output row. A block is 32 weights of each of 16 rows; a group is 4 consecutive weights of each.
+Lane = output row. A block is 32 weights of each of 16 rows; a group is 4 consecutive weights of
+each.
 
-- 4 bits: `scale (16,) f16, minimum (16,) f16, nibbles (4 groups, 16 rows, 4)`, block after block; the low
-  nibbles are groups 0-3, the high ones groups 4-7. weight = scale · nibble + minimum.
-- 8 bits: `scale (blocks, 16) f16` padded to 64 bytes, then `(blocks, 8 groups, 16 rows, 4)` of w + 128.
-  weight = scale · (byte - 128).
+- 4 bits: `scale (16,) f16, minimum (16,) f16, nibbles (4 groups, 16 rows, 4)`, block after block;
+  the low nibbles are groups 0-3, the high ones groups 4-7. weight = scale · nibble + minimum.
+- 8 bits: `scale (blocks, 16) f16` padded to 64 bytes, then `(blocks, 8 groups, 16 rows, 4)` of w +
+  128. weight = scale · (byte - 128).
 
 Rows are padded with zeros to a multiple of 16. Every tile starts on a multiple of 64 bytes.
 """
@@ -57,7 +58,7 @@ def packed_bytes(bits: int, rows: int, columns: int) -> int:
 
 
 def quantize_blocks(values: NDArray[np.float32]) -> Blocks:
-    """Quantize float32 (rows, columns) to 8 bits: scale = the largest magnitude of a block / 127."""
+    """Quantize float32 (rows, columns) to 8 bits: scale = largest magnitude of a block / 127."""
     rows, columns = values.shape
     blocks = values.reshape(rows, columns // BLOCK, BLOCK)
     scales = (np.abs(blocks).max(axis=2) / np.float32(127)).astype(np.float16)
@@ -67,35 +68,38 @@ def quantize_blocks(values: NDArray[np.float32]) -> Blocks:
     return Blocks(8, quants, scales)
 
 
+def _tiled(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """(rows, …) → (tiles, 16, …), rows padded with zeros."""
+    padding = padded_rows(len(values)) - len(values)
+    widths = [(0, padding)] + [(0, 0)] * (values.ndim - 1)
+    padded = np.pad(values, widths) if padding else values
+    return padded.reshape(-1, LANES, *values.shape[1:])
+
+
+def _by_block(values: NDArray[np.float16]) -> NDArray[np.uint8]:
+    """float16 (rows, blocks) → its bytes as uint8 (tiles, blocks, 32): 16 rows side by side."""
+    return np.ascontiguousarray(_tiled(values).transpose(0, 2, 1)).view(np.uint8)
+
+
 def pack(blocks: Blocks) -> NDArray[np.uint8]:
     """Interleave a matrix by 16 rows; gives a flat uint8 array (see the module's docstring)."""
-    rows, count, _ = blocks.quants.shape
-    padding = padded_rows(rows) - rows
-
-    def tiled(values: NDArray[np.generic]) -> NDArray[np.generic]:
-        widths = [(0, padding)] + [(0, 0)] * (values.ndim - 1)
-        padded = np.pad(values, widths) if padding else values
-        return padded.reshape(-1, LANES, *values.shape[1:])
-
-    scales = np.ascontiguousarray(tiled(blocks.scales).transpose(0, 2, 1))  # (tiles, blocks, 16)
-    quants = tiled(blocks.quants)  # (tiles, 16, blocks, 32)
-    tiles = quants.shape[0]
+    count = blocks.quants.shape[1]
+    quants = _tiled(blocks.quants).view(np.uint8)  # (tiles, 16, blocks, 32)
+    tiles = len(quants)
     out = np.zeros((tiles, tile_bytes(blocks.bits, count)), np.uint8)
     if blocks.bits == 4:
         assert blocks.minimums is not None, "a 4-bit matrix has minimums"
-        minimums = np.ascontiguousarray(tiled(blocks.minimums).transpose(0, 2, 1))
-        nibbles = quants.astype(np.uint8, copy=False)
-        both = nibbles[..., :16] | nibbles[..., 16:] << 4
+        both = quants[..., :16] | quants[..., 16:] << 4
+        nibbles = both.reshape(tiles, LANES, count, 4, 4).transpose(0, 2, 3, 1, 4)
         records = out.reshape(tiles, count, Q4_RECORD_BYTES)
-        records[:, :, :SCALE_BYTES] = scales.view(np.uint8)
-        records[:, :, SCALE_BYTES : 2 * SCALE_BYTES] = minimums.view(np.uint8)
-        grouped = both.reshape(tiles, LANES, count, 4, 4).transpose(0, 2, 3, 1, 4)
-        records[:, :, 2 * SCALE_BYTES :] = grouped.reshape(tiles, count, -1)
+        records[:, :, :SCALE_BYTES] = _by_block(blocks.scales)
+        records[:, :, SCALE_BYTES : 2 * SCALE_BYTES] = _by_block(blocks.minimums)
+        records[:, :, 2 * SCALE_BYTES :] = nibbles.reshape(tiles, count, -1)
     else:
         head = count * SCALE_BYTES
-        out[:, :head] = scales.reshape(tiles, -1).view(np.uint8)
-        unsigned = quants.view(np.uint8) ^ np.uint8(0x80)
-        grouped = unsigned.reshape(tiles, LANES, count, 8, 4).transpose(0, 2, 3, 1, 4)
+        offset = quants ^ np.uint8(0x80)
+        grouped = offset.reshape(tiles, LANES, count, 8, 4).transpose(0, 2, 3, 1, 4)
+        out[:, :head] = _by_block(blocks.scales).reshape(tiles, -1)
         out[:, (head + 63) // 64 * 64 :] = grouped.reshape(tiles, -1)
     return out.reshape(-1)
 
@@ -109,13 +113,14 @@ def unpack(data: NDArray[np.uint8], bits: int, rows: int, columns: int) -> NDArr
         halves = np.ascontiguousarray(records[:, :, : 2 * SCALE_BYTES]).view(np.float16)
         scales, minimums = halves[:, :, :LANES], halves[:, :, LANES:]
         both = records[:, :, 2 * SCALE_BYTES :].reshape(-1, count, 4, LANES, 4)
-        groups = np.concatenate([both & 15, both >> 4], axis=2).astype(np.float32)
+        nibbles = np.concatenate([both & 15, both >> 4], axis=2)
+        groups = nibbles.astype(np.float32)
     else:
         head = count * SCALE_BYTES
         scales = np.ascontiguousarray(tiles[:, :head]).view(np.float16).reshape(-1, count, LANES)
         minimums = np.zeros_like(scales)
-        unsigned = tiles[:, (head + 63) // 64 * 64 :].reshape(-1, count, 8, LANES, 4)
-        groups = unsigned.astype(np.float32) - 128
+        stored = tiles[:, (head + 63) // 64 * 64 :].reshape(-1, count, 8, LANES, 4)
+        groups = stored.astype(np.float32) - 128
     scale = scales.astype(np.float32)[:, :, None, :, None]
     minimum = minimums.astype(np.float32)[:, :, None, :, None]
     weights = groups * scale + minimum  # (tiles, blocks, groups, lanes, 4)

@@ -1,4 +1,7 @@
-"""Q8_0: blocks of 32 weights in 34 bytes: `scale f16, quants int8 (32,)`. weight = scale · quant."""
+"""Q8_0: blocks of 32 weights in 34 bytes: `scale f16, quants int8 (32,)`.
+
+weight = scale · quant.
+"""
 
 import numpy as np
 from numpy.typing import NDArray

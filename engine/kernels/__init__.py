@@ -1,1 +1,2 @@
-"""The numba kernels. They see addresses and integers: no files, no model families, no tokens' meaning."""
+"""The numba kernels. They see addresses and integers: no files, no model families, no tokens'
+meaning."""

@@ -17,7 +17,8 @@ _LARGEST_HALF = np.int32(0x477FE000)  # 65504 as float32 bits
 def exponential(x: np.float32) -> np.float32:
     """exp(x) in float32 within 2 units in the last place; x is clamped to ±87.
 
-    Cephes' expf: 2ⁿ · polynomial(r). The library's expf is a call that keeps loops from being vectorized.
+    Cephes' expf: 2ⁿ · polynomial(r). The library's expf is a call that keeps loops from being
+    vectorized.
     """
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
     n = (x * _LOG2E + _ROUND) - _ROUND
@@ -29,13 +30,15 @@ def exponential(x: np.float32) -> np.float32:
     p = p * r + np.float32(1.6666665459e-1)
     p = p * r + np.float32(5.0000001201e-1)
     p = p * r * r + r + np.float32(1.0)
-    return p * bits_to_float((np.int32(n) + np.int32(127)) << np.int32(23))
+    result: np.float32 = p * bits_to_float((np.int32(n) + np.int32(127)) << np.int32(23))
+    return result
 
 
 @njit(inline="always")
 def silu(x: np.float32) -> np.float32:
     """x · sigmoid(x)."""
-    return x / (np.float32(1.0) + exponential(-x))
+    result: np.float32 = x / (np.float32(1.0) + exponential(-x))
+    return result
 
 
 @njit(inline="always")
@@ -44,7 +47,8 @@ def half_to_float(half: np.uint16) -> np.float32:
     bits = np.int32(half)
     magnitude = bits_to_float((bits & np.int32(0x7FFF)) << np.int32(13)) * _HALF_TO_FLOAT
     sign = (bits & np.int32(0x8000)) << np.int32(16)
-    return bits_to_float(float_to_bits(magnitude) | sign)
+    result: np.float32 = bits_to_float(float_to_bits(magnitude) | sign)
+    return result
 
 
 @njit(inline="always")

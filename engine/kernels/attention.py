@@ -1,7 +1,8 @@
 """Rotary positions, the KV cache's layout, and causal grouped-query attention.
 
-Cache of a layer, all float16: keys (kv_heads, capacity / 16, head_dim, 16), so that 16 positions are one vector;
-values (kv_heads, capacity, head_dim). The cache stays in f16 and is widened in registers.
+Cache of a layer, all float16: keys (kv_heads, capacity / 16, head_dim, 16), so that 16 positions
+are one vector; values (kv_heads, capacity, head_dim). The cache stays in f16 and is widened in
+registers.
 """
 
 from typing import Any
@@ -89,8 +90,9 @@ def softmax_update(
 ) -> None:
     """One step of the running softmax (Milakov & Gimelshein 2018) of one query.
 
-    scores: float32 of `count` positions, becomes their weights (0 for those not `visible`); state: float32 (2,)
-    highest score and sum of weights so far; out: float32 (head_dim,), rescaled to the new highest score.
+    scores: float32 of `count` positions, becomes their weights (0 for those not `visible`); state:
+    float32 (2,) highest score and sum of weights so far; out: float32 (head_dim,), rescaled to the
+    new highest score.
     """
     if visible > 0:
         highest = max(state[0], largest(scores, visible))
@@ -105,71 +107,83 @@ def softmax_update(
         scores[i] = np.float32(0.0)
 
 
+@njit
+def gather_queries(
+    q: np.ndarray, first: int, here: int, heads: tuple[int, int], out: np.ndarray
+) -> None:
+    """Queries of `here` rows from `first` on as columns, scaled by 1 / √head_dim; then zeros.
+
+    q: float32 (rows, all heads, head_dim); heads: the first one of the group and how many;
+    out: float32 (columns, head_dim), the column of a row's head is row · group + head.
+    """
+    head, group = heads
+    dim = out.shape[1]
+    scale = np.float32(1.0) / np.sqrt(np.float32(dim))
+    for c in range(out.shape[0]):
+        for i in range(dim):
+            if c < here * group:
+                out[c, i] = q[first + c // group, head + c % group, i] * scale
+            else:
+                out[c, i] = np.float32(0.0)
+
+
+@njit
+def scatter_results(
+    sums: np.ndarray, states: np.ndarray, first: int, heads: tuple[int, int], out: np.ndarray
+) -> None:
+    """Divide each column by its sum of weights and put it where it belongs in out.
+
+    sums: float32 (columns, head_dim); states: float32 (columns, 2); out: float32 (rows, heads,
+    head_dim).
+    """
+    head, group = heads
+    for c in range(sums.shape[0]):
+        for i in range(sums.shape[1]):
+            out[first + c // group, head + c % group, i] = sums[c, i] / states[c, 1]
+
+
 def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     """out = softmax(q · Kᵀ / √head_dim) · V, each row seeing the cache up to itself.
 
-    operands: address of q float32 (rows, q_stride), of out float32 (rows, heads · head_dim), q_stride, layer, heads,
-    kv_heads, head_dim, address of scratch, bytes of scratch for a thread.
-    A piece of work is 8 rows of the query heads that share a kv head, as columns of a matrix product.
+    operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of out float32 (rows,
+    heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread.
+
+    A piece of work is 8 rows of the query heads that share a kv head: columns of a matrix product.
     """
-    q_address, out_address, q_stride, layer = operands[0], operands[1], operands[2], operands[3]
-    heads, kv_heads, dim = operands[4], operands[5], operands[6]
+    layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
     rows, position, capacity = step[ROWS], step[POSITION], step[CAPACITY]
+    qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
+    out = floats(operands[1], (rows, heads, dim))
     group = heads // kv_heads
     most = (QUERY_ROWS * group + 3) // 4 * 4
-    scratch = operands[7] + thread * operands[8]
-    queries = floats(scratch, (most, dim))
-    scores = floats(scratch + 4 * most * dim, (most, KEY_BLOCK))
-    sums = floats(scratch + 4 * most * (dim + KEY_BLOCK), (most, dim))
-    states = floats(scratch + 4 * most * (2 * dim + KEY_BLOCK), (most, 2))
-    q = floats(q_address, (rows, q_stride))
-    out = floats(out_address, (rows, heads * dim))
-    scale = np.float32(1.0) / np.sqrt(np.float32(dim))
-    chunks = (rows + QUERY_ROWS - 1) // QUERY_ROWS
-    for item in range(thread, chunks * kv_heads, threads):
-        first, kv = item // kv_heads * QUERY_ROWS, item % kv_heads
+    queries_at = operands[6] + thread * operands[7]
+    scores_at = queries_at + 4 * most * dim
+    sums_at = scores_at + 4 * most * KEY_BLOCK
+    states_at = sums_at + 4 * most * dim
+    pieces = (rows + QUERY_ROWS - 1) // QUERY_ROWS * kv_heads
+    for piece in range(thread, pieces, threads):
+        first, kv = piece // kv_heads * QUERY_ROWS, piece % kv_heads
         here = min(QUERY_ROWS, rows - first)
-        columns = (here * group + 3) // 4 * 4
-        layer_offset = 2 * (layer * kv_heads + kv) * capacity * dim
-        for c in range(columns):
-            row, head = first + c // group, kv * group + c % group
-            states[c, 0], states[c, 1] = _LOWEST, np.float32(0.0)
-            for i in range(dim):
-                sums[c, i] = np.float32(0.0)
-                queries[c, i] = np.float32(0.0)
-                if c < here * group:
-                    queries[c, i] = q[row, head * dim + i] * scale
+        used = here * group
+        columns = (used + 3) // 4 * 4
+        scores, sums = floats(scores_at, (used, KEY_BLOCK)), floats(sums_at, (used, dim))
+        states = floats(states_at, (used, 2))
+        gather_queries(qkv, first, here, (kv * group, group), floats(queries_at, (columns, dim)))
+        sums[:] = np.float32(0.0)
+        states[:, 0], states[:, 1] = _LOWEST, np.float32(0.0)
+        cache = 2 * (layer * kv_heads + kv) * capacity * dim
         end = position + first + here
         for base in range(0, end, KEY_BLOCK):
             count = min(KEY_BLOCK, end - base)
+            keys = step[KEYS] + cache + 2 * base * dim
+            values = step[VALUES] + cache + 2 * base * dim
             for p in range(0, count, LANES):
-                multiply_panel(
-                    step[KEYS] + layer_offset + 2 * (base + p) * dim,
-                    2 * LANES,
-                    queries.ctypes.data,
-                    4 * dim,
-                    scores.ctypes.data + 4 * p,
-                    4 * KEY_BLOCK,
-                    dim,
-                    columns,
-                    0,
-                )
-            for c in range(here * group):
+                a, c = keys + 2 * p * dim, scores_at + 4 * p
+                multiply_panel(a, 2 * LANES, queries_at, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+            for c in range(used):
                 visible = min(count, position + first + c // group + 1 - base)
                 softmax_update(scores[c], visible, count, states[c], sums[c])
             for i in range(0, dim, LANES):
-                multiply_panel(
-                    step[VALUES] + layer_offset + 2 * (base * dim + i),
-                    2 * dim,
-                    scores.ctypes.data,
-                    4 * KEY_BLOCK,
-                    sums.ctypes.data + 4 * i,
-                    4 * dim,
-                    count,
-                    columns,
-                    1,
-                )
-        for c in range(here * group):
-            row, head = first + c // group, kv * group + c % group
-            for i in range(dim):
-                out[row, head * dim + i] = sums[c, i] / states[c, 1]
+                a, c = values + 2 * i, sums_at + 4 * i
+                multiply_panel(a, 2 * dim, scores_at, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
+        scatter_results(sums, states, first, (kv * group, group), out)

@@ -1,8 +1,9 @@
 """Matrix kernels for CPUs with AVX-512 VNNI: a tile of 16 output rows by 1, 4 or 8 columns.
 
-A lane is an output row, so nothing is ever summed across lanes, and the 16 scales of a block are one
-load. `vpdpbusd` multiplies 64 unsigned by 64 signed bytes and adds them by fours into 16 int32.
-The layouts are those of `engine.formats.packed` (weights) and `engine.kernels.columns` (activations).
+A lane is an output row, so nothing is ever summed across lanes, and the 16 scales of a block are
+one load. `vpdpbusd` multiplies 64 unsigned by 64 signed bytes and adds them by fours into 16 int32.
+The layouts are those of `engine.formats.packed` (weights) and `engine.kernels.columns`
+(activations).
 """
 
 from collections.abc import Callable
@@ -105,8 +106,9 @@ def _finish(builder: Any, totals: list[Any], y: Any, stride: Any, valid: Any, ad
 def _tile(bits: int, columns: int) -> Callable[..., None]:
     """An intrinsic: multiply one tile of 16 rows with `columns` columns of activations.
 
-    Its arguments, all int64: address of the tile, number of blocks, address of the activations, address of
-    y[0, first row of the tile], floats from one column of y to the next, columns to store, whether to add.
+    Its arguments, all int64: address of the tile, number of blocks, address of the activations,
+    address of y[0, first row of the tile], floats from one column of y to the next, columns to
+    store, whether to add.
     """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -146,7 +148,14 @@ def _tile(bits: int, columns: int) -> Callable[..., None]:
 
     @intrinsic
     def multiply(
-        typing_context: Any, tile: Any, blocks: Any, x: Any, y: Any, stride: Any, valid: Any, add: Any
+        typing_context: Any,
+        tile: Any,
+        blocks: Any,
+        x: Any,
+        y: Any,
+        stride: Any,
+        valid: Any,
+        add: Any,
     ) -> Any:
         return types.void(*[types.int64] * 7), emit
 

@@ -18,7 +18,9 @@ OFFSET_SUM = SCALED_SUM + 4 * COLUMNS
 RECORD_BYTES = 384
 """Bytes from a record to the next: 352 rounded up to whole cache lines."""
 
-_TO_INTEGER = np.float32(12582912.0)  # 1.5 · 2²³: adding it rounds to the nearest integer, ties to even
+_TO_INTEGER = np.float32(
+    12582912.0
+)  # 1.5 · 2²³: adding it rounds to the nearest integer, ties to even
 
 
 def column_buffer_bytes(rows: int, inputs: int) -> int:

@@ -1,8 +1,8 @@
 """Which kernels this CPU runs, and how they are compiled and cached.
 
 A path is a module with `multiply_q4`, `multiply_q8` and `multiply_panel`. Operations are written
-once, against those names; `compile_operation` compiles them with a path's own. To add a path (AVX2, AVX-VNNI, NEON):
-a module beside `avx512vnni.py` and a line in `_PATHS`.
+once, against those names; `compile_operation` compiles them with a path's own. To add a path (AVX2,
+AVX-VNNI, NEON): a module beside `avx512vnni.py` and a line in `_PATHS`.
 """
 
 import functools
@@ -48,7 +48,7 @@ def available_paths() -> list[str]:
 
 
 def choose_path() -> str:
-    """The best path for this CPU, or the one that HUBD_KERNELS names; EngineError if it cannot run."""
+    """The best path for this CPU, or what HUBD_KERNELS names; EngineError if that cannot run."""
     available = available_paths()
     wanted = os.environ.get("HUBD_KERNELS", "")
     if wanted and wanted not in available:
@@ -60,8 +60,9 @@ def choose_path() -> str:
 
 @functools.cache
 def _source_hash() -> str:
-    """Of everything that ends up in compiled kernels. numba's cache looks at one file only: without this,
-    a change in a file that an operation calls into would leave stale code in the cache."""
+    """Of everything that ends up in compiled kernels. numba's cache looks at one file only:
+    without this, a change in a file that an operation calls into would leave stale code in the
+    cache."""
     room = Path(__file__).parent
     files = [*sorted(room.glob("*.py")), room.parent / "formats" / "packed.py"]
     digest = hashlib.sha256()
@@ -75,9 +76,7 @@ def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
     assert isinstance(function, FunctionType)
     module, _ = _PATHS[path]
     seen = {name: getattr(module, name) for name in _TILE_KERNELS}
-    copy = FunctionType(
-        function.__code__, {**function.__globals__, **seen}, function.__name__
-    )
+    copy = FunctionType(function.__code__, {**function.__globals__, **seen}, function.__name__)
     copy.__module__ = function.__module__
     copy.__qualname__ = f"{function.__name__}_{path}_{_source_hash()}"
     return copy
@@ -97,9 +96,7 @@ def compile_operation(function: Callable[..., None], path: str | None = None) ->
 @functools.cache
 def compile_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that Python calls without the GIL, or load it from numba's cache."""
-    result: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)(
-        _bound(function, "portable")
-    )
+    result: Callable[..., Any] = njit(
+        nogil=True, cache=True, error_model="numpy", boundscheck=False
+    )(_bound(function, "portable"))
     return result
-
-

@@ -1,6 +1,7 @@
 """Operations around the matrix products: embedding, RMSNorm, quantizing, SwiGLU, choosing rows.
 
-Each is an operation of `kernels.program`; rows (token positions) or blocks are shared among threads.
+Each is an operation of `kernels.program`; rows (token positions) or blocks are shared among
+threads.
 """
 
 from typing import Any
@@ -91,8 +92,8 @@ def quantize_row(values: np.ndarray, buffer: int, row: int) -> None:
 def rms_norm_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
     """Columns = quantized RMSNorm of x.
 
-    operands: address of x float32 (rows, dim), of the weight float32 (dim,), of y float32 (rows, dim) for the
-    norm, of the columns, dim, bits of the float32 epsilon.
+    operands: address of x float32 (rows, dim), of the weight float32 (dim,), of y float32 (rows,
+    dim) for the norm, of the columns, dim, bits of the float32 epsilon.
     """
     rows, dim = step[ROWS], operands[4]
     x, y = floats(operands[0], (rows, dim)), floats(operands[2], (rows, dim))
@@ -107,7 +108,8 @@ def rms_norm_quantize(operands: Any, step: Any, thread: int, threads: int) -> No
 def rms_norm_output(operands: Any, step: Any, thread: int, threads: int) -> None:
     """The step's result = RMSNorm of x, for embeddings.
 
-    operands: address of x float32 (rows, dim), of the weight float32 (dim,), dim, bits of the float32 epsilon.
+    operands: address of x float32 (rows, dim), of the weight float32 (dim,), dim, bits of the
+    float32 epsilon.
     """
     rows, dim = step[ROWS], operands[2]
     x, y = floats(operands[0], (rows, dim)), floats(step[LOGITS], (rows, dim))
@@ -143,7 +145,8 @@ def swiglu_block(gate: np.ndarray, up: np.ndarray) -> None:
 def swiglu_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
     """Columns = quantized silu(gate) · up.
 
-    operands: address of float32 (rows, 2 · ffn_dim), gate then up in each row, of the columns, ffn_dim.
+    operands: address of float32 (rows, 2 · ffn_dim), gate then up in each row, of the columns,
+    ffn_dim.
     """
     rows, inputs = step[ROWS], operands[2]
     blocks = inputs // BLOCK
@@ -158,7 +161,8 @@ def swiglu_quantize(operands: Any, step: Any, thread: int, threads: int) -> None
 
 
 def keep_rows(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """From here on only the rows that are wanted at the end: moved to the front of x, the rest dropped.
+    """From here on only the rows that are wanted at the end: moved to the front of x, the rest
+    dropped.
 
     operands: address of x float32 (rows, dim), dim.
     """

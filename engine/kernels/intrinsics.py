@@ -3,6 +3,7 @@
 Each intrinsic is a few LLVM instructions. Nothing here knows what a model is.
 """
 
+import platform
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,25 @@ def atomic_load(typing_context: Any, address: Any) -> Any:
         return builder.load_atomic(source, "acquire", 8, typ=I64)
 
     return types.int64(types.int64), emit
+
+
+@intrinsic
+def pause(typing_context: Any) -> Any:
+    """Tell the CPU that this thread spins: about 20 ns on Zen 4, less power, room for a sibling."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        machine = platform.machine()
+        if machine == "x86_64":
+            kind = ir.FunctionType(ir.VoidType(), [])
+            name = "llvm.x86.sse2.pause"
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        elif machine == "aarch64":
+            kind = ir.FunctionType(ir.VoidType(), [I32])
+            name = "llvm.aarch64.hint"
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(), emit
 
 
 @intrinsic

@@ -10,7 +10,8 @@ from engine.kernels.portable import multiply_q4, multiply_q8
 from engine.kernels.program import LOGITS, ROWS, share
 
 ROW_CHUNK = 64
-"""Rows of x that all tiles are multiplied with before the next rows: their x and y stay in cache."""
+"""Rows of x that all tiles meet before the next rows: their x and y stay in cache (twice as fast
+as 256 at 960 x 576)."""
 
 
 class Job(NamedTuple):
@@ -33,8 +34,9 @@ class Job(NamedTuple):
 def job(operands: Any, step: Any, thread: int, threads: int) -> Job:
     """Read the operands of a matrix product.
 
-    operands: address of W (packed), of x (see kernels.columns), of y float32 (0: the step's logits);
-    inputs; outputs (a multiple of 16); floats from a row of y to the next; whether to add to y; bits.
+    operands: address of W (packed), of x (see kernels.columns), of y float32 (0: the step's
+    logits); inputs; outputs (a multiple of 16); floats from a row of y to the next; whether to add
+    to y; bits.
     """
     y, blocks, bits = operands[2], operands[3] // BLOCK, operands[7]
     if y == 0:

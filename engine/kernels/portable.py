@@ -46,8 +46,8 @@ def _add_products(
 def multiply_q8(tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int) -> None:
     """One tile of 8-bit weights times up to 8 columns.
 
-    Addresses of the tile, the activations and y[0, first row of the tile]; floats from one column of y to the next;
-    columns that count; whether to add to y.
+    Addresses of the tile, the activations and y[0, first row of the tile]; floats from one column
+    of y to the next; columns that count; whether to add to y.
     """
     head = (blocks * SCALE_BYTES + 63) // 64 * 64
     total = np.zeros((COLUMNS, LANES), np.float32)
@@ -111,8 +111,8 @@ def multiply_panel(
 ) -> None:
     """c[column, 0:16] (+)= Σ over i < depth of a[i, 0:16] · b[column, i], for attention.
 
-    a: address of float16 vectors of 16, b and c of float32; strides in bytes from one i of a, one column of b
-    and c to the next; columns: a multiple of 4.
+    a: address of float16 vectors of 16, b and c of float32; strides in bytes from one i of a, one
+    column of b and c to the next; columns: a multiple of 4.
     """
     for column in range(columns):
         out = floats(c + column * c_stride, LANES)

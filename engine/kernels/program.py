@@ -1,22 +1,22 @@
 """A forward pass as data: a table of operations that all threads walk through in step.
 
-An operation is a compiled function `void(operands, step, thread, threads)`: it does one thread's share of
-one large piece of work (a matrix product, a norm). Its operands, addresses and sizes, are fixed when the model
-is loaded; what changes from step to step (rows, position, cache) is in `step`. All threads run the
-table from top to bottom with a barrier after each operation, in one call that holds no GIL.
+An operation is a compiled function `void(operands, step, thread, threads)`: it does one thread's
+share of one large piece of work (a matrix product, a norm). Its operands, addresses and sizes, are
+fixed when the model is loaded; what changes from step to step (rows, position, cache) is in `step`.
+All threads run the table from top to bottom with a barrier after each operation, in one call that
+holds no GIL.
 
-Calling by address keeps kernels apart: each is compiled and cached for itself, only the ones in use are
-compiled, and a new one enters without touching this file.
+Calling by address keeps kernels apart: each is compiled and cached for itself, only the ones in use
+are compiled, and a new one enters without touching this file.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from engine.kernels.intrinsics import atomic_add, atomic_load, call_operation
+from engine.kernels.intrinsics import atomic_add, atomic_load, call_operation, pause
 
 # Slots of the step: what an operation may ask about the tokens at hand.
 ROWS = 0  # tokens in this step
@@ -33,9 +33,10 @@ STEP_SLOTS = 16
 OPERANDS = 14
 """Most operands of an operation."""
 
-_SPINS = 2000  # about 50 µs: longer than an operation's imbalance, shorter than a lost time slice
+_SPINS = 2000  # about 40 µs: longer than an operation's imbalance, shorter than a lost time slice
 
 _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
 
 class Program:
     """Operations in the order in which they run, and the compiled table of them."""
@@ -44,9 +45,7 @@ class Program:
         self._operations: list[tuple[Callable[..., None], list[int]]] = []
         self._barriers: list[bool] = []
 
-    def add(
-        self, operation: Callable[..., None], *operands: int, barrier: bool = True
-    ) -> None:
+    def add(self, operation: Callable[..., None], *operands: int, barrier: bool = True) -> None:
         """Append an operation; without `barrier`, the next one may run beside it."""
         assert len(operands) <= OPERANDS, f"{operation.__name__}: more than {OPERANDS} operands"
         self._operations.append((operation, [int(value) for value in operands]))
@@ -79,6 +78,7 @@ def wait_for_all(counter: int, arrivals: int) -> None:
     atomic_add(counter, 1)
     spins = 0
     while atomic_load(counter) < arrivals:
+        pause()
         spins += 1
         if spins > _SPINS:  # the other thread has lost its core: give it ours
             _sched_yield()
@@ -90,8 +90,8 @@ def run(
 ) -> None:
     """Do one thread's share of every operation of the table at address `table`.
 
-    counter: address of the barrier's count, which only ever grows (a thread that is late in leaving a barrier
-    cannot be caught by the next); arrivals: the count when the step began.
+    counter: address of the barrier's count, which only ever grows (a thread that is late in leaving
+    a barrier cannot be caught by the next); arrivals: the count when the step began.
     """
     row = table
     for _ in range(operations):

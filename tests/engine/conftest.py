@@ -1,0 +1,88 @@
+"""What the engine's tests share: the model file, one loaded model a worker, engine processes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from engine.model import Model
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def _model_file() -> Path:
+    """Where the default model is: HUBD_TEST_MODEL, else hubd's own folder of models."""
+    if "HUBD_TEST_MODEL" in os.environ:
+        return Path(os.environ["HUBD_TEST_MODEL"])
+    if "HUBD_HOME" in os.environ:
+        return Path(os.environ["HUBD_HOME"]) / "models" / FILE_NAME
+    return platformdirs.user_data_path("hubd") / "models" / FILE_NAME
+
+
+@pytest.fixture(scope="session")
+def model_path() -> Path:
+    """The default model's file."""
+    path = _model_file()
+    if not path.is_file():
+        pytest.skip(f"no model at {path}: run `hubd model pull`")
+    return path
+
+
+@pytest.fixture(scope="session")
+def model(model_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
+    """The default model on two threads; tests take a fresh cache each."""
+    folder = tmp_path_factory.mktemp("packed")
+    loaded = Model.load(model_path, threads=2, context_length=1024, cache_directory=folder)
+    yield loaded
+    loaded.close()
+
+
+class EngineProcess:
+    """A running ``python -m engine.server``."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.address = ""
+        """The path of its socket, or its URL."""
+
+    def listens(self) -> None:
+        """Wait until it says where it listens."""
+        assert self.process.stdout is not None
+        said = self.process.stdout.readline()
+        assert said.startswith("listening on "), said
+        self.address = said.removeprefix("listening on ").strip()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait(10)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+@pytest.fixture(scope="module")
+def start_engine(model_path: Path) -> Iterator[Callable[..., EngineProcess]]:
+    """``start_engine("--socket", path)`` starts a real engine; it listens, and loads on."""
+    running: list[EngineProcess] = []
+
+    def start(*arguments: object, model: Path = model_path) -> EngineProcess:
+        command = [sys.executable, "-m", "engine.server", "--model", model, "--threads", "1"]
+        engine = EngineProcess(
+            subprocess.Popen(
+                [str(part) for part in (*command, *arguments)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        running.append(engine)
+        engine.listens()
+        return engine
+
+    yield start
+    for engine in running:
+        engine.end()
