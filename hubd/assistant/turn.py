@@ -35,7 +35,7 @@ from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import ToolBox
 from plugins.api import ToolCall, ToolError
 from rag.library import Library
-from rag.types import Evidence, Passage
+from rag.types import Evidence
 
 REFUSAL = "I don't know: your documents do not tell."
 NO_DOCUMENTS = (
@@ -131,11 +131,9 @@ class Assistant:
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
             return
-        grounding = Grounding(retrieval.passages, evidence)
+        grounding = Grounding(utterance.text, evidence)
         pieces: list[str] = []
-        async with aclosing(
-            self._write(utterance, retrieval.passages, evidence, grounding, clock)
-        ) as written:
+        async with aclosing(self._write(utterance, evidence, grounding, clock)) as written:
             async for grounded in written:
                 clock.mark("first_token_ms")
                 pieces.append(grounded.text)
@@ -146,7 +144,6 @@ class Assistant:
     async def _write(
         self,
         utterance: Utterance,
-        passages: Sequence[Passage],
         evidence: Evidence,
         grounding: Grounding,
         clock: "_Clock",
@@ -164,7 +161,7 @@ class Assistant:
                 utterance.conversation, prompt.HISTORY_MESSAGES
             )
         request = ChatRequest(
-            messages=prompt.build(utterance.text, passages, evidence, history or []),
+            messages=prompt.build(utterance.text, evidence, history or []),
             max_tokens=self._config.assistant.max_tokens,
             temperature=self._config.assistant.temperature,
         )
