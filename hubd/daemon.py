@@ -64,7 +64,7 @@ async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
     async with contextlib.AsyncExitStack() as stack:
         home = stack.enter_context(lock.hold(paths.lock))
         shutil.rmtree(paths.cache / "incoming", ignore_errors=True)  # of uploads cut off by a crash
-        services, schedule = await _open(stack, config, paths)
+        services, schedule = await open_rooms(stack, config, paths)
         address = await _listen(stack, services)
         home.announce(address)
         await schedule.start(services.tools.run_job)
@@ -76,7 +76,7 @@ async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
         log.info("stopping")
 
 
-async def _open(
+async def open_rooms(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""

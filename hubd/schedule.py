@@ -83,11 +83,11 @@ class Schedule:
         )
 
     async def _wake(self, job: int) -> None:
-        """APScheduler cancels its own tasks at shutdown; ours are waited for."""
+        """Begin, and let APScheduler go: it cancels what it runs at shutdown, and it would drop a
+        wake-up that the running job sets for its own key."""
         task = asyncio.create_task(self._carry_out(job))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        await asyncio.shield(task)
 
     async def _carry_out(self, number: int) -> None:
         job = await jobs.begin(self._database, number)

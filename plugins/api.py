@@ -146,7 +146,7 @@ class Plugin:
 
 
 def _arguments_struct(name: str, function: ToolFunction) -> type[msgspec.Struct]:
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
     fields = [
         (p.name, hints[p.name]) if p.default is p.empty else (p.name, hints[p.name], p.default)

@@ -127,12 +127,12 @@ def duration_of(hours: float, minutes: float, seconds: float) -> timedelta:
     Raises:
         ToolError: shorter than a second or longer than a week.
     """
-    total = timedelta(seconds=round(hours * 3600 + minutes * 60 + seconds))
-    if total < timedelta(seconds=1):
+    total = hours * 3600 + minutes * 60 + seconds
+    if not total >= 1:  # false for NaN as well
         raise ToolError("How long should the timer run? Say for instance: 9 minutes.")
-    if total > LONGEST:
+    if total > LONGEST.total_seconds():
         raise ToolError("A timer can run for a week at most.")
-    return total
+    return timedelta(seconds=round(total))
 
 
 def spoken(duration: timedelta) -> str:

@@ -73,7 +73,7 @@ class Conversations:
         def select(connection: apsw.Connection) -> list[Conversation]:
             rows = connection.execute(
                 "SELECT c.id, c.started_at, count(*), "
-                "(SELECT utterance FROM turn WHERE id = min(t.id)) "
+                "(SELECT utterance FROM turn WHERE conversation = c.id ORDER BY id LIMIT 1) "
                 "FROM conversation c JOIN turn t ON t.conversation = c.id GROUP BY c.id "
                 "ORDER BY c.started_at DESC, c.id LIMIT ?",
                 (limit,),

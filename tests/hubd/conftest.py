@@ -1,0 +1,72 @@
+"""Real parts for the room's tests: a home in a temporary folder, the database, the application."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from hubd.config import Config
+from hubd.daemon import open_rooms
+from hubd.http.app import make_app
+from hubd.paths import Paths, create_directories, find_paths
+from hubd.store.database import Database
+
+
+@pytest.fixture
+def paths(tmp_path) -> Paths:
+    """The directories of a fresh home, made."""
+    found = find_paths({"HUBD_HOME": str(tmp_path / "home")})
+    create_directories(found)
+    return found
+
+
+@pytest.fixture
+async def database(paths) -> AsyncIterator[Database]:
+    """The hub's database of that home."""
+    opened = await Database.open(paths.database)
+    yield opened
+    await opened.close()
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.time = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def advance(self, **parts: float) -> None:
+        self.time += timedelta(**parts)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+OpenHub = Callable[..., "asynccontextmanager[TestClient]"]
+
+
+@pytest.fixture
+def open_hub(paths) -> OpenHub:
+    """``async with open_hub(config) as client``: the whole application over TCP, in this process.
+
+    The engine and the embedder start when something asks for them, as in the daemon.
+    """
+
+    @asynccontextmanager
+    async def opened(config: Config | None = None) -> AsyncIterator[TestClient]:
+        async with AsyncExitStack() as stack:
+            services, schedule = await open_rooms(stack, config or Config(), paths)
+            await schedule.start(services.tools.run_job)
+            stack.push_async_callback(schedule.stop)
+            client = TestClient(TestServer(make_app(services)))
+            await stack.enter_async_context(client)
+            stack.callback(services.board.close)
+            yield client
+
+    return opened

@@ -1,0 +1,81 @@
+"""What people say to timers, and what they say that only sounds like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubd.assistant.route import Router
+from hubd.tools import sentence_file
+from plugins.timers import plugin
+
+ROUTER = Router([sentence_file(plugin)])
+
+COMMANDS = [
+    ("set a pasta timer for 9 minutes", "start", {"name": "pasta", "minutes": 9}),
+    ("Set a timer for 9 minutes.", "start", {"minutes": 9}),
+    ("please set a timer for nine minutes", "start", {"minutes": 9}),
+    ("set a timer for twenty five minutes and thirty seconds", "start",
+     {"minutes": 25, "seconds": 30}),
+    ("set a timer for 1 hour 20 minutes", "start", {"hours": 1, "minutes": 20}),
+    ("set a timer for an hour and a half", "start", {"hours": 1, "minutes": 30}),
+    ("set a timer for half an hour", "start", {"hours": 0.5}),
+    ("set a timer for three quarters of an hour", "start", {"hours": 0.75}),
+    ("set an egg timer for 4 and a half minutes", "start",
+     {"name": "egg", "minutes": 4, "seconds": 30}),
+    ("start a 5-minute timer", "start", {"minutes": 5}),
+    ("10 minute timer", "start", {"minutes": 10}),
+    ("set a ten minute timer for the eggs", "start", {"minutes": 10, "name": "eggs"}),
+    ("set a timer for pasta for 9 minutes", "start", {"name": "pasta", "minutes": 9}),
+    ("start a timer called laundry for 45 minutes", "start", {"name": "laundry", "minutes": 45}),
+    ("how long is left?", "list", {}),
+    ("How much time is left?", "list", {}),
+    ("how long is left on the pasta timer?", "list", {"name": "pasta"}),
+    ("what timers are running?", "list", {}),
+    ("list timers", "list", {}),
+    ("cancel it", "cancel", {"timer": "latest"}),
+    ("stop the timer", "cancel", {"timer": "latest"}),
+    ("Stop!", "cancel", {"timer": "latest"}),
+    ("can you stop the timer, please", "cancel", {"timer": "latest"}),
+    ("cancel the pasta timer", "cancel", {"timer": "pasta"}),
+    ("cancel all timers", "cancel", {"timer": "all"}),
+]  # fmt: skip
+
+QUESTIONS = [
+    "How do I set a timer on the oven?",
+    "What does error code E04 on the oven mean?",
+    "how long is left on the lease?",
+    "how long do I have to cancel the lease?",
+    "How long is the warranty?",
+    "how long does the pasta take?",
+    "When does the heating timer go off in the boiler manual?",
+    "Stop the washing machine mid-cycle: how?",
+    "what does the timer on the oven do?",
+    "How do I cancel the delayed start?",
+    "设置一个九分钟的定时器",
+    "",
+]
+
+
+@pytest.mark.parametrize(("text", "tool", "arguments"), COMMANDS)
+def test_a_command_is_understood(text, tool, arguments):
+    call = ROUTER.route(text)
+    assert call is not None
+    assert (call.tool, call.arguments) == (f"timers.{tool}", arguments)
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_a_question_for_the_documents_is_left_alone(text):
+    assert ROUTER.route(text) is None
+
+
+@given(st.integers(1, 300), st.sampled_from(["set a timer for {} minutes", "{} minute timer"]))
+def test_every_number_of_minutes_is_understood(minutes, sentence):
+    call = ROUTER.route(sentence.format(minutes))
+    assert call is not None
+    assert call.arguments == {"minutes": minutes}
+
+
+@given(st.text(max_size=80))
+def test_no_text_breaks_the_grammar(text):
+    call = ROUTER.route(text)
+    assert call is None or call.tool in plugin.tools
