@@ -5,12 +5,14 @@ Synchronous; called in a thread. Opens a file only to hash it. Links may not lea
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MISSING = "no such file or folder (is the disk mounted?); nothing was removed"
 
 
@@ -83,7 +85,7 @@ def candidate_names(path: Path, root: Path | None) -> list[str]:
     start = len((root or path.parent).parts)
     parts = path.parts
     names = ["/".join(parts[first:]) for first in range(start, 0, -1)] + [str(path)]
-    return [printable(name) for name in names]
+    return [_CONTROL.sub("\ufffd", printable(name)) for name in names]
 
 
 def printable(name: str) -> str:

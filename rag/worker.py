@@ -22,6 +22,7 @@ MESSAGE_LIMIT = 512 * 1024 * 1024
 """Bytes; a longer frame means that the stream is corrupt."""
 _STDERR_TAIL = 2_000
 _EXIT_SECONDS = 2.0
+_INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH")
 _LENGTH = struct.Struct("<I")
 
 State = Literal["stopped", "starting", "ready", "busy"]
@@ -38,12 +39,10 @@ class Worker:
         self,
         module: str,
         *,
-        environment: dict[str, str] | None = None,
         start_seconds: float = 120.0,
         idle_seconds: float = 600.0,
     ) -> None:
         self.module = module
-        self._environment = environment or {}
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         self._process: asyncio.subprocess.Process | None = None
@@ -105,6 +104,8 @@ class Worker:
         for exchange in list(self._exchanges):
             exchange.cancel()
         await asyncio.gather(*self._exchanges, return_exceptions=True)
+        if self._stopping:
+            await self._stopping
         async with self._turn:
             await self._end()
 
@@ -157,7 +158,8 @@ class Worker:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=self._child_environment(),
+                env=_environment(),
+                start_new_session=True,  # Ctrl-C in a terminal is for the parent
             )
             self._stderr = asyncio.create_task(self._drain_stderr(self._process))
             async with asyncio.timeout(self._start_seconds):
@@ -170,12 +172,6 @@ class Worker:
         except BaseException:
             await self._end()
             raise
-
-    def _child_environment(self) -> dict[str, str]:
-        """The parent's environment, with this package importable from anywhere."""
-        here = str(Path(__file__).resolve().parent.parent)
-        path = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
-        return os.environ | self._environment | {"PYTHONPATH": path}
 
     async def _drain_stderr(self, process: asyncio.subprocess.Process) -> None:
         self._stderr_tail = b""
@@ -228,6 +224,14 @@ class Worker:
         self._exchanges.discard(exchange)
         if not exchange.cancelled():
             exchange.exception()  # a caller that left cannot; without this, asyncio complains
+
+
+def _environment() -> dict[str, str]:
+    """What a child needs of the parent's environment, secrets not; this package is importable."""
+    here = str(Path(__file__).resolve().parent.parent)
+    path = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
+    kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return kept | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def serve(prepare: Callable[[], Callable[[bytes], bytes]]) -> None:

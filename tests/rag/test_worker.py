@@ -18,6 +18,8 @@ ECHO = """
     def handle(message):
         print("stray output")
         os.system("echo from a grandchild")
+        if message == b"environment":
+            return ",".join(sorted(os.environ)).encode()
         if message == b"crash":
             raise ValueError("no good")
         if message.startswith(b"sleep"):
@@ -121,6 +123,13 @@ async def test_closing_ends_the_request_in_hand(echo):
     assert not is_alive(pid)
     with pytest.raises(WorkerError, match="closed"):
         await worker.request(b"ab", time_limit=1)
+
+
+async def test_the_child_is_not_told_secrets_of_the_environment(echo, monkeypatch):
+    monkeypatch.setenv("HUBD_TOKEN", "secret")
+    names = (await echo().request(b"environment", time_limit=10)).decode().split(",")
+    assert "PYTHONPATH" in names
+    assert "HUBD_TOKEN" not in names
 
 
 async def test_a_module_that_does_not_start_is_told(tmp_path):
