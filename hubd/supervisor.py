@@ -177,7 +177,7 @@ class EngineSupervisor:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            env=os.environ | {"NUMBA_CACHE_DIR": str(self._paths.cache / "numba")},
+            env={"NUMBA_CACHE_DIR": str(self._paths.cache / "numba")} | os.environ,
             process_group=0,  # Ctrl-C in the terminal is for the daemon, which ends the child
         )
         self.pid = process.pid

@@ -31,15 +31,18 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timings(msgspec.Struct, frozen=True, kw_only=True):
-    """Milliseconds since the turn began, and token counts. ``None`` where the step did not run."""
+    """Milliseconds since the turn began, and token counts.
+
+    ``None`` where a step did not run, or where the model was stopped before it counted.
+    """
 
     route_ms: float | None = None
     retrieve_ms: float | None = None
     first_token_ms: float | None = None
     total_ms: float = 0.0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="start"):

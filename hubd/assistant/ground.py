@@ -1,8 +1,9 @@
 """From what the model says to what may be shown: only sentences that the evidence supports.
 
 A sentence of the model stays when it says nothing but what one quoted sentence of the evidence (and
-the question) says; anything else is dropped. An answer that does not rest on the best quote gets that
-quote itself, in quotation marks. So a small model makes an answer smoother, never wrong.
+the question) says; anything else is dropped. An answer that does not begin with what the best quote
+says becomes that quote itself, in quotation marks. So a small model makes an answer smoother, never
+wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,14 +38,14 @@ class Grounding:
         self._question = keys(question) | GENERIC
         self._quotes = evidence.quotes
         self._pending = ""
-        self._read = 0
         self._length = 0
+        self._stopped = False
         self.citations: list[Citation] = []
 
     @property
     def complete(self) -> bool:
-        """True when the model has said enough, and may stop."""
-        return self._read >= SENTENCES
+        """True when the model has said enough, or cannot be followed, and may stop."""
+        return self._stopped or len(self.citations) >= SENTENCES
 
     def feed(self, piece: str) -> Iterator[Grounded]:
         """The supported ones among the sentences that ``piece`` completes."""
@@ -53,21 +54,25 @@ class Grounding:
             yield from self._supported(sentence)
 
     def finish(self) -> Iterator[Grounded]:
-        """The last sentence, and the best quote where no sentence so far rests on it."""
+        """The last sentence if it stands, and the best quote where none did."""
         last, self._pending = self._pending, ""
         yield from self._supported(last)
-        best = self._quotes[0]
-        if not any(_overlap(citation, best) for citation in self.citations):
+        if not self.citations:
+            best = self._quotes[0]
             yield self._cite(f"“{best.text.strip()}”", best)
 
     def _supported(self, text: str) -> Iterator[Grounded]:
         sentence = text.strip()
         if not sentence or self.complete:
             return
-        self._read += 1
-        source = supporting_quote(sentence, self._quotes, self._question)
-        # A source that is cited already means that the model repeats itself.
-        if source and not any(_overlap(source, citation) for citation in self.citations):
+        # The best quote first, then the others; never one twice, for then the model repeats itself.
+        quotes = [q for q in self._quotes if not any(_overlap(q, c) for c in self.citations)]
+        source = supporting_quote(
+            sentence, quotes if self.citations else quotes[:1], self._question
+        )
+        if source is None:
+            self._stopped = True
+        else:
             yield self._cite(sentence, source)
 
     def _cite(self, text: str, source: Passage) -> Grounded:
@@ -87,12 +92,12 @@ def supporting_quote(
     """The quote that says all that ``sentence`` says, if there is one.
 
     Its numbers, names and negation must agree (``rag.cite``), and no word may be new: what is
-    neither in the quote nor in the ``question`` (term keys) is the model's own. A row of a table
-    supports nothing but itself: all words of "the guest password is guest" are in
-    "guest | pepper-2026".
+    neither in the quote nor in the ``question`` (term keys) is the model's own. A row of more than
+    two cells supports nothing but itself: "guest net | pepper-2026 | visitors" holds all words of
+    "the visitors' password is guest net".
     """
     for quote in quotes:
-        if "|" in quote.text:
+        if quote.text.strip("| ").count("|") > 1:
             continue
         supports = align(sentence, [quote])
         if not supports or any(support.passage is None for support in supports):

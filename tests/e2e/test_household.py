@@ -1,0 +1,71 @@
+"""The sample household's questions, asked as its people ask: found, answered with the page, or refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+QUESTIONS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "samples" / "questions.jsonl").read_text().splitlines()
+]
+ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
+NOT_ANSWERABLE = [question for question in QUESTIONS if not question["answerable"]]
+
+
+def test_the_right_document_is_among_the_first_five(hub):
+    with hub.client() as client:
+        missed = [
+            question["id"]
+            for question in ANSWERABLE
+            if question["document"]
+            not in [
+                passage["document"]
+                for passage in client.post(
+                    "/hub/retrieve", json={"text": question["question"], "k": 5}
+                ).json()
+            ]
+        ]
+    assert len(ANSWERABLE) - len(missed) >= 28, f"not found: {missed}"
+
+
+@pytest.mark.parametrize("question", NOT_ANSWERABLE, ids=lambda q: q["id"])
+def test_what_the_documents_do_not_tell_is_refused(hub, question):
+    with hub.client() as client:
+        reply = client.post("/hub/ask", json={"text": question["question"]}).json()
+    assert reply["refused"], reply["answer"]
+    assert reply["citations"] == []
+
+
+@pytest.mark.parametrize("question", ANSWERABLE[::5], ids=lambda q: q["id"])
+def test_an_answer_cites_the_page_that_it_comes_from(hub, question):
+    with hub.client() as client:
+        reply = client.post("/hub/ask", json={"text": question["question"]}).json()
+        assert not reply["refused"], reply
+        cited = {(c["document"], c["page"]) for c in reply["citations"]}
+        assert (question["document"], question["page"]) in cited
+        for citation in reply["citations"]:
+            page = client.get(
+                "/hub/documents/page",
+                params={"document": citation["document"], "page": citation["page"] or 1},
+            ).json()
+            assert page["text"][citation["start"] : citation["end"]] == citation["text"]
+            assert reply["answer"][citation["answer_start"] : citation["answer_end"]]
+
+
+def test_the_command_line_prints_what_programs_read(hub):
+    question = ANSWERABLE[0]
+    reply = json.loads(hub.command("ask", "--json", question["question"]).stdout)
+    assert {"answer", "citations", "refused", "actions", "timings"} <= reply.keys()
+    assert question["document"] in [citation["document"] for citation in reply["citations"]]
+    passages = json.loads(hub.command("retrieve", "--json", question["question"], "-k", "3").stdout)
+    assert len(passages) == 3
+    assert {"document", "page", "start", "end", "text", "score"} <= passages[0].keys()
+
+
+def test_the_command_line_prints_what_people_read(hub):
+    question = ANSWERABLE[0]
+    said = hub.command("ask", question["question"]).stdout
+    assert question["document"] in said
+    assert f"page {question['page']}" in said
+    assert "\x1b" not in said, "control characters without a terminal"

@@ -1,0 +1,66 @@
+"""The official OpenAI client works against the hub unchanged."""
+
+import openai
+import pytest
+
+
+@pytest.fixture(scope="module")
+def client(hub):
+    with openai.OpenAI(base_url=f"{hub.url}/v1", api_key="none") as client:
+        yield client
+
+
+def test_the_household_is_the_first_model(client):
+    names = [model.id for model in client.models.list()]
+    assert names[0] == "household"
+    assert any(name.startswith("raw:") for name in names)
+
+
+def test_a_streamed_answer_carries_its_source(client):
+    stream = client.chat.completions.create(
+        model="household",
+        messages=[{"role": "user", "content": "What does error code E04 on the oven mean?"}],
+        stream=True,
+    )
+    chunks = list(stream)
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert len([c for c in chunks if c.choices and c.choices[0].delta.content]) > 1
+    assert "temperature sensor" in text
+    assert "oven-manual.pdf, page 9" in text
+    assert chunks[-1].choices[0].finish_reason == "stop"
+
+
+def test_an_answer_in_one_piece(client):
+    reply = client.chat.completions.create(
+        model="household",
+        messages=[{"role": "user", "content": "What does error code E04 on the oven mean?"}],
+    )
+    assert "oven-manual.pdf, page 9" in (reply.choices[0].message.content or "")
+    assert reply.model_extra["citations"][0]["document"] == "oven-manual.pdf"
+
+
+def test_the_plain_model_is_there_too(client):
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    reply = client.chat.completions.create(
+        model=raw,
+        messages=[{"role": "user", "content": "What is the capital of France?"}],
+        max_tokens=24,
+        temperature=0,
+    )
+    assert "Paris" in (reply.choices[0].message.content or "")
+    assert reply.usage.completion_tokens > 0
+
+
+def test_embeddings(client):
+    reply = client.embeddings.create(model="all-MiniLM-L6-v2", input=["oven", "stove", "lease"])
+    oven, stove, lease = (item.embedding for item in reply.data)
+    dot = lambda one, other: sum(a * b for a, b in zip(one, other, strict=True))  # noqa: E731
+    assert dot(oven, oven) == pytest.approx(1, abs=1e-3)
+    assert dot(oven, stove) > dot(oven, lease)
+
+
+def test_an_unknown_plain_model_is_an_honest_error(client):
+    with pytest.raises(openai.NotFoundError, match="household"):
+        client.chat.completions.create(
+            model="raw:nothing", messages=[{"role": "user", "content": "hello"}]
+        )

@@ -1,0 +1,94 @@
+"""What a small model says is shown only as far as the evidence says it too."""
+
+import pytest
+
+from hubd.assistant.ground import Grounding, supporting_quote
+from rag.lexical import keys
+from rag.types import Evidence, Passage
+
+
+def quote(text, start=0, document="lease.docx"):
+    return Passage(
+        document=document, page=None, start=start, end=start + len(text), text=text, score=0.9
+    )
+
+
+NOTICE = quote("The tenants must give notice of six weeks, the landlord of three months.")
+PETS = quote("One cat is allowed; any further animal needs permission in writing.", start=400)
+MOTOR = quote("Motor | 10 years, parts only", document="warranty.pdf")
+GUESTS = quote("guest net | pepper-2026 | visitors", document="wifi.md")
+
+
+def answer(question, quotes, *pieces):
+    grounding = Grounding(question, Evidence(quotes=quotes, answerable=0.9))
+    grounded = []
+    for piece in pieces:
+        grounded += grounding.feed(piece)
+        if grounding.complete:
+            break
+    grounded += grounding.finish()
+    text = "".join(part.text for part in grounded)
+    assert all(
+        text[part.citation.answer_start : part.citation.answer_end] == part.text.strip()
+        for part in grounded
+    )
+    return text, [part.citation.text for part in grounded]
+
+
+def test_a_supported_sentence_stays_as_the_model_said_it():
+    said = "We must give notice of six weeks."
+    assert answer("How much notice must we give?", [NOTICE], said) == (said, [NOTICE.text])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The notice is two weeks.",
+        "The notice of six weeks is equivalent to three months.",
+        "You should ask a lawyer.",
+        "No notice is needed.",
+        "",
+        "\n\n",
+    ],
+)
+def test_anything_else_becomes_the_quote(said):
+    text, cited = answer("How much notice do we have to give?", [NOTICE], said)
+    assert text == f"“{NOTICE.text}”"
+    assert cited == [NOTICE.text]
+
+
+def test_the_answer_begins_with_the_best_quote_even_if_the_model_prefers_another():
+    text, cited = answer("How much notice?", [NOTICE, PETS], "One cat is allowed. ", "Notice is six")
+    assert text == f"“{NOTICE.text}”"
+    assert cited == [NOTICE.text]
+
+
+def test_a_second_sentence_may_rest_on_another_quote():
+    text, cited = answer(
+        "What about notice and cats?",
+        [NOTICE, PETS],
+        "The tenants must give notice of six",
+        " weeks. One cat",
+        " is allowed. And much more is said here.",
+    )
+    assert text == "The tenants must give notice of six weeks. One cat is allowed."
+    assert cited == [NOTICE.text, PETS.text]
+
+
+def test_a_row_of_two_cells_is_a_label_and_its_value():
+    asked = keys("How many years is the motor covered?")
+    assert supporting_quote("The motor is covered for 10 years.", [MOTOR], asked) == MOTOR
+    assert supporting_quote("The motor is covered for 12 years.", [MOTOR], asked) is None
+
+
+def test_a_row_of_more_cells_supports_no_sentence():
+    asked = keys("What is the password for visitors?")
+    assert supporting_quote("The password for visitors is guest net.", [GUESTS], asked) is None
+
+
+def test_a_sentence_is_shown_as_soon_as_it_ends():
+    grounding = Grounding("How much notice?", Evidence(quotes=[NOTICE], answerable=0.9))
+    assert not list(grounding.feed("The tenants must give notice of six weeks"))
+    assert [part.text for part in grounding.feed(". And")] == [
+        "The tenants must give notice of six weeks."
+    ]
