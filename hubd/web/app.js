@@ -13,23 +13,29 @@ import { startTimers } from "/static/timers.js";
 import { startWelcome } from "/static/welcome.js";
 
 const openSource = startSources();
-const chat = startChat({ openSource });
+const chat = startChat({ openSource, emptied: refreshDocuments });
 const welcome = startWelcome({ submit: chat.submit });
 const documents = startDocuments({ changed: welcome.suggest });
 const timers = startTimers();
 startKeys({ stop: chat.stop, newConversation: chat.newConversation, openDocuments: documents.open });
 byId("add-first").addEventListener("click", documents.open);
 
-/** What happened while nobody listened. A failure shows as the connection banner, nowhere else. */
-async function catchUp() {
-  await Promise.allSettled([documents.refresh(), timers.refresh()]);
+// A failure of these shows as the connection banner, nowhere else.
+function refreshDocuments() {
+  documents.refresh().catch(() => {});
+}
+function refreshTimers() {
+  timers.refresh().catch(() => {});
 }
 
 startEvents(
   {
-    timer: () => timers.refresh().catch(() => {}),
-    documents: () => documents.refresh().catch(() => {}),
+    timer: refreshTimers,
+    documents: refreshDocuments,
     engine: setEngine,
   },
-  catchUp,
+  () => { // what happened while nobody listened
+    refreshDocuments();
+    refreshTimers();
+  },
 );

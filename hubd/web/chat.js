@@ -13,8 +13,8 @@ import { forgetHistory, loadHistory, saveHistory } from "/static/history.js";
 const NEAR_THE_END_PX = 160;
 const QUESTION_GAP_PX = 16;
 
-/** @param {{openSource: OpenSource}} hooks */
-export function startChat({ openSource }) {
+/** @param {{openSource: OpenSource, emptied: () => void}} hooks `emptied`: the welcome is shown again */
+export function startChat({ openSource, emptied }) {
   const form = byId("composer");
   const box = byId("question");
   const send = byId("send");
@@ -136,6 +136,7 @@ export function startChat({ openSource }) {
     log.replaceChildren();
     welcome.hidden = false;
     announce("New conversation");
+    emptied();
     box.focus();
   }
 

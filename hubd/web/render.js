@@ -13,7 +13,6 @@ const escapeHtml = (text) =>
 
 const markdown = new Marked({
   gfm: true,
-  breaks: true,
   renderer: {
     html: (/** @type {{text: string}} */ { text }) => escapeHtml(text),
     image: (/** @type {{text: string}} */ { text }) => escapeHtml(text), // loading a picture would tell its host who reads
@@ -39,9 +38,13 @@ DOMPurify.addHook("afterSanitizeAttributes", (/** @type {Element} */ node) => {
   node.setAttribute("title", /** @type {string} */ (node.getAttribute("href"))); // where it really goes
 });
 
+const TABLE = /^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*\|/m;
+
 /** @param {string} text Markdown @returns {DocumentFragment} */
 export function renderMarkdown(text) {
-  return DOMPurify.sanitize(/** @type {string} */ (markdown.parse(text)), ALLOWED);
+  // A quoted row of a table comes without its table: its cells are then set apart by dots.
+  const shown = TABLE.test(text) ? text : text.replaceAll(" | ", " · ");
+  return DOMPurify.sanitize(/** @type {string} */ (markdown.parse(shown)), ALLOWED);
 }
 
 // Markers travel through Markdown as punctuation that no keyboard has, so that they disturb no emphasis:

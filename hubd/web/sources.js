@@ -14,30 +14,33 @@ const wide = matchMedia("(min-width: 64rem)");
  * The page's text with the passage in a <mark>. A page that changed since the answer is searched for it.
  *
  * @param {string} text @param {Passage} passage
- * @param {(text: string) => (Node | string)[]} [present] how text becomes nodes
  * @returns {{nodes: (Node | string)[], mark: HTMLElement | null}}
  */
-export function highlight(text, passage, present = (plain) => [plain]) {
+export function highlight(text, passage) {
   let parts = splitAtSpan(text, passage.start, passage.end);
   if (parts[1] !== passage.text) {
     const found = passage.text ? text.indexOf(passage.text) : -1;
-    if (found < 0) return { nodes: present(text), mark: null };
+    if (found < 0) return { nodes: readable(text), mark: null };
     parts = [text.slice(0, found), passage.text, text.slice(found + passage.text.length)];
   }
-  const mark = h("mark", {}, ...present(parts[1]));
-  return { nodes: [...present(parts[0]), mark, ...present(parts[2])], mark };
+  const mark = h("mark", {}, ...readable(parts[1]));
+  return { nodes: [...readable(parts[0]), mark, ...readable(parts[2])], mark };
 }
 
 /**
- * Text that may be Markdown's source, without the signs that a reader has no use for.
+ * A document's text without the signs that a reader has no use for: Markdown's own (many documents are
+ * Markdown), and the bars between the cells of a table.
  *
  * @param {string} text
  * @returns {(Node | string)[]}
  */
 export function readable(text) {
   return text
+    .replace(/^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+[ \t:|-]*$\n?/gm, "")
+    .replace(/^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, "")
+    .replace(/ \| /g, " · ")
+    .replace(/\*\*|`/g, "")
     .split(/(^#{1,6} .*$)/m)
-    .map((part) => part.replace(/\*\*|`/g, ""))
     .map((part) => (/^#{1,6} /.test(part) ? h("strong", {}, part.replace(/^#+ /, "")) : part));
 }
 
@@ -93,13 +96,12 @@ export function startSources() {
     const heading = onCitedPage ? cited.heading.replaceAll(" > ", " › ") : "";
     place.textContent = [where, heading].filter(Boolean).join(" · ");
     original.href = originalAddress(read.document, read.page, read.type);
-    const present = read.type === "md" ? readable : undefined;
     if (!onCitedPage) {
-      text.replaceChildren(read.text);
+      text.replaceChildren(...readable(read.text));
       text.scrollTop = 0;
       return;
     }
-    const { nodes, mark } = highlight(read.text, cited, present);
+    const { nodes, mark } = highlight(read.text, cited);
     if (!mark) nodes.unshift(h("p", { class: "note" }, "This document has changed since the answer was given."));
     text.replaceChildren(...nodes);
     mark?.scrollIntoView({ block: "center" });

@@ -9,7 +9,7 @@ import { spokenName } from "/static/text.js";
 /** @typedef {import("/static/api.js").DocumentInfo} DocumentInfo */
 
 const MOST_SUGGESTIONS = 4;
-const MOST_READ = 16;
+const MOST_READ = 24;
 const DULL = /^(contents|table of contents|introduction|overview|about|notes?|index|appendix)\b/i;
 
 /**
@@ -18,13 +18,13 @@ const DULL = /^(contents|table of contents|introduction|overview|about|notes?|in
  * @type {{needs: RegExp, question: (thing: string, match: RegExpMatchArray) => string}[]}
  */
 const FAMILIAR = [
-  { needs: /\bwi-?fi\b[^]{0,600}\bpassword\b/i, question: () => "What is the wifi password?" },
-  { needs: /\berror code[^]{0,400}?\b([EF]-?\d{1,3})\b/i, question: (thing, match) => `What does error code ${match[1]} on the ${thing} mean?` },
-  { needs: /\bschool\b[^]{0,2000}\b(half-term|holidays?)\b/i, question: () => "When are the next school holidays?" },
+  { needs: /\b(bins?|waste|rubbish)\b[^]{0,400}\bcollect/i, question: () => "On which day is the rubbish collected?" },
+  { needs: /\bwarranty\b[^]*\byears\b/i, question: (thing) => `How long does the ${thing.replace(/ warranty$/, "")} warranty last?` },
   { needs: /\b(tenancy|lease|landlord)\b[^]*\bnotice\b/i, question: () => "How much notice do we have to give before moving out?" },
-  { needs: /\b(bins?|waste|rubbish)\b[^]{0,400}\bcollect/i, question: () => "When is the rubbish collected?" },
-  { needs: /\bwarranty\b[^]*\byears?\b/i, question: (thing) => `How long does the ${thing.replace(/ warranty$/, "")} warranty last?` },
   { needs: /\b(manual|guide)\b[^]*\bclean/i, question: (thing) => `How do I clean the ${thing}?` },
+  { needs: /\berror code[^]{0,400}?\b([EF]-?\d{1,3})\b/i, question: (thing, match) => `What does error code ${match[1]} on the ${thing} mean?` },
+  { needs: /\bschool\b[^]{0,2000}\bhalf-term\b/i, question: () => "When is half-term?" },
+  { needs: /\bwi-?fi\b[^]{0,600}\bpassword\b/i, question: () => "What is the wifi password?" },
   { needs: /\binsurance\b[^]*\bexcess\b/i, question: (thing) => `How high is the excess on the ${thing}?` },
 ];
 
@@ -84,7 +84,7 @@ export function startWelcome({ submit }) {
     byId("welcome-empty").hidden = ready.length > 0;
     byId("welcome-ready").hidden = ready.length === 0;
     const names = ready.map((info) => info.document).join("\n");
-    if (names === known) return;
+    if (names === known || byId("welcome").hidden) return;
     known = names;
     const questions = await questionsFor(ready);
     if (names !== known) return; // the documents changed meanwhile

@@ -296,6 +296,20 @@ def test_a_passage_is_found_again_after_the_page_changed(page):
     assert found == [["code", "the code is"], ["code", "code 7"], [None, "gone"]]
 
 
+def test_a_page_is_shown_without_the_signs_of_its_markup(page):
+    text = "## Codes\n\n| Code | Meaning |\n|---|:---:|\n| **E04** | press `OK` |\n\nA - b | c."
+    shown = page.evaluate(
+        """async (text) => {
+            const { readable } = await import("/static/sources.js");
+            const box = document.createElement("div");
+            box.append(...readable(text));
+            return box.textContent;
+        }""",
+        text,
+    )
+    assert shown == "Codes\n\nCode · Meaning\nE04 · press OK\n\nA - b · c."
+
+
 # --- a daemon that misbehaves ---
 
 
