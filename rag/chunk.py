@@ -15,11 +15,12 @@ from rag.loaders.page import Block, LoadedDocument, PageContent
 TARGET_TOKENS = 200
 """Below the encoder's 256, so that the heading path and the document's name fit in front."""
 
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD_OR_MARK = re.compile(f"[{_CJK}]|[^\\W_{_CJK}]+|[^\\w\\s]|_")
+_LETTERS_A_TOKEN = 6
+"""Of a word beyond its first token: within 6 % on the sample household, 10 % on dense notes."""
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*|\n+")
 _WORD_END = re.compile(r"\s+")
-_TOKENS_A_WORD = 1.3
-_CHARACTERS_A_TOKEN = 4
 
 
 class ChunkSpan(msgspec.Struct, frozen=True):
@@ -60,13 +61,9 @@ def chunks_of(document: LoadedDocument) -> Iterator[ChunkSpan]:
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens the encoder makes of ``text``: a CJK character is one, a word 1.3."""
-    ideographs = len(_CJK.findall(text))
-    characters = len(text) - ideographs
-    words = len(text.split())
-    return ideographs + int(
-        min(max(words * _TOKENS_A_WORD, characters / _CHARACTERS_A_TOKEN), characters)
-    )
+    """About how many tokens the encoder makes of ``text``: a mark or CJK character is one."""
+    words = _WORD_OR_MARK.findall(text)
+    return sum(1 + (len(word) - 1) // _LETTERS_A_TOKEN for word in words)
 
 
 def _sections(page: PageContent, path: list[Block]) -> Iterator[_Section]:

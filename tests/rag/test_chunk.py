@@ -38,7 +38,7 @@ def test_chunks_cover_all_text_once_and_in_order(sources, blocks):
             assert chunk.text == chunk.text.strip() != ""
             assert chunk.start >= position
             assert not page.text[position : chunk.start].strip()
-            assert count_tokens(chunk.text) <= TARGET_TOKENS * 1.3
+            assert count_tokens(chunk.text) <= TARGET_TOKENS
             position = chunk.end
         assert not page.text[position:].strip()
 
@@ -102,7 +102,7 @@ def test_a_long_paragraph_is_cut_between_sentences():
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("锅炉压力", 4), ("one two three four", 5), ("x" * 400, 100)]
+    ("text", "tokens"), [("", 0), ("锅炉压力", 4), ("F22, at once.", 5), ("dishwasher", 2)]
 )
 def test_tokens_are_counted_about_as_the_encoder_does(text, tokens):
     assert count_tokens(text) == tokens
