@@ -1,0 +1,58 @@
+"""Writes tests/data/smollm2_reference.npz: what transformers makes of the default model's file.
+
+Run by hand: `python tests/engine/make_reference.py MODEL.gguf`. The text is the prose of CPython's
+language reference, as the interpreter's `help()` has it. Kept for each of 14 windows of 512 tokens:
+ids, the reference's most likely next token, its log-probability of the real one.
+"""
+
+import sys
+from pathlib import Path
+from pydoc_data.topics import topics
+
+import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+WINDOWS, WINDOW = 14, 512
+TARGET = Path(__file__).parent.parent / "data" / "smollm2_reference.npz"
+
+
+def reference_model(path: Path) -> torch.nn.Module:
+    """The model file, dequantized to float32, in transformers."""
+    return AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=path.name, dtype=torch.float32
+    )
+
+
+def reference_logits(model: torch.nn.Module, ids: np.ndarray) -> np.ndarray:
+    """float32 (n, vocabulary) for ids (n,)."""
+    with torch.inference_mode():
+        return model(torch.from_numpy(ids[None].astype(np.int64))).logits[0].numpy()
+
+
+def log_probabilities(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """float32 (n - 1,): log-probability that each position gives to the token that follows."""
+    rows = logits[:-1].astype(np.float64)
+    rows -= rows.max(axis=1, keepdims=True)
+    chosen = rows[np.arange(len(rows)), ids[1:]]
+    return (chosen - np.log(np.exp(rows).sum(axis=1))).astype(np.float32)
+
+
+def main() -> None:
+    path = Path(sys.argv[1])
+    tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    text = "\n\n".join(topics[name] for name in sorted(topics))
+    tokens = np.array(tokenizer(text)["input_ids"], np.uint16)
+    starts = np.linspace(0, len(tokens) - WINDOW, WINDOWS).astype(int)
+    windows = np.stack([tokens[start : start + WINDOW] for start in starts])
+    model = reference_model(path)
+    best, likely = [], []
+    for ids in windows:
+        logits = reference_logits(model, ids)
+        best.append(logits.argmax(axis=1).astype(np.uint16))
+        likely.append(log_probabilities(logits, ids))
+    np.savez_compressed(TARGET, ids=windows, best=np.stack(best), likely=np.stack(likely))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""Every kernel against its NumPy twin, on every path that this CPU can run."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from numba import njit
+
+from engine import reference
+from engine.formats.packed import Blocks, pack, packed_bytes, padded_rows, quantize_blocks, unpack
+from engine.kernels import arithmetic, columns, dispatch, elementwise
+from engine.kernels import program as p
+from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
+from engine.kernels.intrinsics import integers as signed_words
+from engine.kernels.matmul import matmul
+from engine.kernels.program import STEP_SLOTS, Program
+from engine.threads import ThreadPool
+
+PATHS = dispatch.available_paths()
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    made = ThreadPool(2)
+    yield made
+    made.close()
+
+
+def aligned(size):
+    """uint8 (size,) on a cache line, filled with what would be NaN as floats."""
+    room = np.full(size + 64, 0xFF, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size]
+
+
+def floats(*shape):
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+def run(pool, operation, operands, path=None, **slots):
+    """Run one operation on all threads of the pool."""
+    program = Program()
+    program.add(operation, *operands)
+    step = np.zeros(STEP_SLOTS, np.int64)
+    for name, value in slots.items():
+        step[getattr(p, name.upper())] = value
+    pool.run(program.table(lambda function: dispatch.compile_operation(function, path)), step)
+    return step
+
+
+def quantized(pool, x):
+    """x (rows, inputs) as columns for the matrix kernels."""
+    buffer = aligned(columns.column_buffer_bytes(*x.shape))
+    operands = (x.ctypes.data, buffer.ctypes.data, x.shape[1])
+    run(pool, elementwise.quantize, operands, rows=len(x))
+    return buffer
+
+
+def read_columns(buffer, rows, inputs):
+    """Quants, scales, scaled sums and offset sums out of a column buffer."""
+    groups, blocks = -(-rows // 8), inputs // 32
+    records = buffer.reshape(groups, blocks, columns.RECORD_BYTES)
+
+    def field(start, size, kind):
+        raw = np.ascontiguousarray(records[:, :, start : start + size]).view(kind)
+        return raw.reshape(groups, blocks, -1, 8).transpose(0, 3, 1, 2).reshape(groups * 8, blocks)
+
+    quants = np.ascontiguousarray(records[:, :, :256]).view(np.int8)
+    quants = quants.reshape(groups, blocks, 8, 8, 4).transpose(0, 3, 1, 2, 4)
+    quants = quants.reshape(groups * 8, blocks, 32)
+    found = [field(columns.SCALE, 32, np.float32), field(columns.SCALED_SUM, 32, np.float32)]
+    return [a[:rows] for a in (quants, *found, field(columns.OFFSET_SUM, 32, np.int32))]
+
+
+def random_matrix(bits, outputs, inputs):
+    if bits == 8:
+        return quantize_blocks(floats(outputs, inputs))
+    quants = RNG.integers(0, 16, (outputs, inputs // 32, 32), dtype=np.uint8)
+    scales = RNG.random((outputs, inputs // 32)).astype(np.float16)
+    return Blocks(4, quants, scales, (scales * RNG.normal(-8, 2, scales.shape)).astype(np.float16))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 19])
+def test_quantize(pool, rows):
+    x = floats(rows, 96)
+    x[0, :32] = 0
+    quants, scales, sums, offsets = read_columns(quantized(pool, x), rows, 96)
+    expected, expected_scales = reference.quantize_activations(x)
+    np.testing.assert_array_equal(quants, expected)
+    np.testing.assert_allclose(scales, expected_scales, rtol=1e-6)
+    np.testing.assert_array_equal(offsets, -128 * expected.sum(axis=2, dtype=np.int32))
+    np.testing.assert_allclose(sums, expected_scales * expected.sum(axis=2), rtol=1e-5, atol=1e-6)
+
+
+def test_quantize_rounds_to_nearest_not_down(pool):
+    x = np.zeros((1, 32), np.float32)
+    x[0, :5] = [127, 0.6, -0.6, 99.51, -99.51]
+    quants = read_columns(quantized(pool, x), 1, 32)[0]
+    assert quants[0, 0, :5].tolist() == [127, 1, -1, 100, -100]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("rows", [1, 2, 4, 5, 8, 70])
+def test_matmul(pool, path, bits, rows):
+    """All column counts, outputs that do not fill a tile, an odd number of blocks, adding."""
+    outputs, inputs = 40, 96
+    blocks = random_matrix(bits, outputs, inputs)
+    weights = aligned(packed_bytes(bits, outputs, inputs))
+    weights[:] = pack(blocks)
+    x = floats(rows, inputs)
+    stride = padded_rows(outputs) + 5
+    before = floats(rows, stride)
+    y = before.copy()
+    buffer = quantized(pool, x)
+    fixed = (weights.ctypes.data, buffer.ctypes.data, y.ctypes.data, inputs, padded_rows(outputs))
+    expected = reference.matmul(x, unpack(weights, bits, outputs, inputs))
+    tolerance = 1e-5 * np.abs(expected).max()
+
+    run(pool, matmul, (*fixed, stride, 0, bits), path, rows=rows)
+    np.testing.assert_allclose(y[:, :outputs], expected, atol=tolerance)
+    np.testing.assert_array_equal(y[:, padded_rows(outputs) :], before[:, padded_rows(outputs) :])
+    run(pool, matmul, (*fixed, stride, 1, bits), path, rows=rows)
+    np.testing.assert_allclose(y[:, :outputs], 2 * expected, atol=2 * tolerance)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_matmul_of_extreme_values_does_not_overflow(pool, path):
+    """The largest products that a block can have: 255 · 127 · 32 in int32."""
+    x = np.full((8, 64), 1, np.float32)
+    for sign in (1, -1):
+        blocks = Blocks(8, np.full((16, 2, 32), 127 * sign, np.int8), np.ones((16, 2), np.float16))
+        weights = aligned(packed_bytes(8, 16, 64))
+        weights[:] = pack(blocks)
+        y, buffer = np.zeros((8, 16), np.float32), quantized(pool, x)
+        addresses = (weights.ctypes.data, buffer.ctypes.data, y.ctypes.data)
+        run(pool, matmul, (*addresses, 64, 16, 16, 0, 8), path, rows=8)
+        np.testing.assert_allclose(y, sign * 127.0 * 64, rtol=1e-5)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("rows", "position"), [(1, 0), (1, 140), (9, 0), (20, 250)])
+def test_attention_with_rope_and_cache(pool, path, rows, position):
+    heads, kv_heads, dim, capacity = 6, 2, 32, 288
+    angles = floats(capacity, dim // 2)
+    angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
+    keys = np.full((1, kv_heads, capacity, dim), 0x7FFF, np.uint16)  # NaN where nothing is written
+    values = keys.copy()
+    cache = {"keys": keys.ctypes.data, "values": values.ctypes.data, "capacity": capacity}
+    scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
+    scratch = aligned(2 * scratch_bytes)
+    raw = floats(position + rows, heads + 2 * kv_heads, dim)
+    out = np.zeros((rows, heads, dim), np.float32)
+    sizes = (0, heads, kv_heads, dim)
+    for start, stop in ((0, position), (position, position + rows)):
+        qkv = raw[start:stop].copy()
+        here = {"rows": stop - start, "position": start, **cache}
+        if stop > start:
+            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes)
+            run(pool, rope_store, operands, path, **here)
+    addresses = (qkv.ctypes.data, out.ctypes.data)
+    run(pool, attention, (*addresses, *sizes, scratch.ctypes.data, scratch_bytes), path, **here)
+
+    rotated = reference.rope(raw[:, : heads + kv_heads], angles[: position + rows])
+    k = rotated[:, heads:].astype(np.float16).astype(np.float32)
+    v = raw[:, heads + kv_heads :].astype(np.float16).astype(np.float32)
+    expected = reference.attention(rotated[position:, :heads], k, v)
+    np.testing.assert_allclose(out, expected, atol=2e-5)
+
+
+def test_rms_norm_quantize(pool):
+    x, weight, y = floats(5, 96), floats(96), np.zeros((5, 96), np.float32)
+    buffer = aligned(columns.column_buffer_bytes(5, 96))
+    epsilon = int(np.float32(1e-5).view(np.int32))
+    addresses = [a.ctypes.data for a in (x, weight, y, buffer)]
+    run(pool, elementwise.rms_norm_quantize, (*addresses, 96, epsilon), rows=5)
+    np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
+    np.testing.assert_array_equal(
+        read_columns(buffer, 5, 96)[0], reference.quantize_activations(y)[0]
+    )
+
+
+def test_rms_norm_output(pool):
+    x, weight, y = floats(3, 64), floats(64), np.zeros((3, 64), np.float32)
+    epsilon = int(np.float32(1e-5).view(np.int32))
+    operands = (x.ctypes.data, weight.ctypes.data, 64, epsilon)
+    run(pool, elementwise.rms_norm_output, operands, rows=3, logits=y.ctypes.data)
+    np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
+
+
+def test_swiglu_quantize(pool):
+    both = 4 * floats(9, 2, 64)
+    expected = reference.swiglu(both[:, 0], both[:, 1])
+    buffer = aligned(columns.column_buffer_bytes(9, 64))
+    operands = (both.ctypes.data, buffer.ctypes.data, 64)
+    run(pool, elementwise.swiglu_quantize, operands, rows=9)
+    np.testing.assert_allclose(both[:, 0], expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(
+        read_columns(buffer, 9, 64)[0], reference.quantize_activations(both[:, 0])[0]
+    )
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_embed(pool, bits):
+    weights = aligned(packed_bytes(bits, 50, 96))
+    weights[:] = pack(random_matrix(bits, 50, 96))
+    tokens = np.array([0, 49, 17, 16, 17], np.int32)
+    x = np.zeros((5, 96), np.float32)
+    operands = (weights.ctypes.data, bits, x.ctypes.data, 96)
+    run(pool, elementwise.embed, operands, rows=5, tokens=tokens.ctypes.data)
+    np.testing.assert_allclose(x, unpack(weights, bits, 50, 96)[tokens], rtol=1e-6)
+
+
+def test_keep_rows(pool):
+    x = floats(6, 32)
+    expected = x[3:].copy()
+    step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, first_output=3, outputs=3)
+    np.testing.assert_array_equal(x[:3], expected)
+    assert step[p.ROWS] == 3
+
+
+def test_exponential_and_silu():
+    exponential, silu = arithmetic.exponential, arithmetic.silu
+
+    @njit
+    def both(x):
+        return exponential(x), silu(x)
+
+    for x in np.concatenate([np.linspace(-87, 87, 999), [0, -1e-20, 1e-20]]).astype(np.float32):
+        e, s = both(x)
+        assert e == pytest.approx(np.exp(np.float64(x)), rel=4e-7)
+        assert s == pytest.approx(float(reference.silu(x)), rel=1e-6, abs=1e-30)
+    assert both(np.float32(-1e30))[0] < 1e-37
+
+
+def test_every_half_float_there_and_back():
+    half_to_float, float_to_half = arithmetic.half_to_float, arithmetic.float_to_half
+
+    @njit
+    def convert(halves, floats_, back):
+        for i in range(halves.size):
+            floats_[i] = half_to_float(halves[i])
+            back[i] = float_to_half(floats_[i])
+
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    halves = halves[np.isfinite(halves.view(np.float16))]
+    found, back = np.zeros(halves.size, np.float32), np.zeros_like(halves)
+    convert(halves, found, back)
+    np.testing.assert_array_equal(found, halves.view(np.float16).astype(np.float32))
+    np.testing.assert_array_equal(back, halves)
+
+
+def test_floats_round_to_the_nearest_half():
+    float_to_half = arithmetic.float_to_half
+
+    @njit
+    def convert(values, out):
+        for i in range(values.size):
+            out[i] = float_to_half(values[i])
+
+    values = np.concatenate([floats(20_000) * scale for scale in (1, 1e-6, 1e-4, 2e3)])
+    out = np.zeros(values.size, np.uint16)
+    convert(values.astype(np.float32), out)
+    np.testing.assert_array_equal(out.view(np.float16), values.astype(np.float16))
+    convert(np.array([1e6, -1e6], np.float32), out)
+    assert out[:2].view(np.float16).tolist() == [65504, -65504]
+
+
+def add_up(operands, step, thread, threads):
+    """Operation: target[thread] = 1 + the sum of what all threads wrote last time, modulo 1000."""
+    source, target = signed_words(operands[0], threads), signed_words(operands[1], threads)
+    total = 1
+    for i in range(threads):
+        total += source[i]
+    target[thread] = (total + thread) % 1000
+
+
+def test_threads_meet_at_every_barrier():
+    """4 threads on fewer cores, 2500 operations, each reading what all wrote just before."""
+    pool, program = ThreadPool(4), Program()
+    words = np.zeros((2, 4), np.int32)
+    expected = words[0].copy()
+    for index in range(500):
+        source, target = words[index % 2], words[1 - index % 2]
+        program.add(add_up, source.ctypes.data, target.ctypes.data)
+    table = program.table(dispatch.compile_operation)
+    for _ in range(5):
+        pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+        for _ in range(500):
+            expected = (1 + expected.sum() + np.arange(4)) % 1000
+        np.testing.assert_array_equal(words[0], expected)
+    pool.close()
+
+
+def test_unknown_kernels_are_refused(monkeypatch):
+    monkeypatch.setenv("HUBD_KERNELS", "abacus")
+    with pytest.raises(dispatch.EngineError, match=r"'abacus'; this machine can run: .*portable"):
+        dispatch.choose_path()
+
+
+def test_portable_is_always_there():
+    assert PATHS[-1] == "portable"
+    assert ctypes.sizeof(ctypes.c_void_p) == 8, "operands are int64 addresses"
