@@ -3,84 +3,18 @@
  * what was done, and why. Knows nothing of the network.
  */
 
+import { markers, passageList, sourceChips } from "/static/citations.js";
 import { announce, h, icon } from "/static/dom.js";
 import { createStream, renderAnswer } from "/static/render.js";
-import { readable } from "/static/sources.js";
-import { counted, sourceName } from "/static/text.js";
+import { counted } from "/static/text.js";
 
 /**
  * @typedef {import("/static/api.js").Passage} Passage
  * @typedef {import("/static/api.js").Citation} Citation
  * @typedef {import("/static/api.js").Action} Action
  * @typedef {import("/static/api.js").Done} Done
- * @typedef {(passage: Passage, opener: HTMLElement) => void} OpenSource
+ * @typedef {import("/static/citations.js").OpenSource} OpenSource
  */
-
-/**
- * Number the sources: one number for each page cited, in the order of the answer.
- *
- * @param {Citation[]} citations
- * @returns {{numbers: number[], sources: Citation[]}} the number of each citation; the first citation of each number
- */
-export function numberSources(citations) {
-  /** @type {Citation[]} */
-  const sources = [];
-  const numbers = citations.map((citation) => {
-    const known = sources.findIndex((source) => sourceName(source) === sourceName(citation));
-    return known >= 0 ? known + 1 : sources.push(citation);
-  });
-  return { numbers, sources };
-}
-
-/** @param {Citation[]} citations @param {OpenSource} openSource */
-function markers(citations, openSource) {
-  const { numbers } = numberSources(citations);
-  const seen = new Set();
-  return citations.flatMap((citation, i) => {
-    const place = `${numbers[i]}@${citation.answer_end}`;
-    if (seen.has(place)) return [];
-    seen.add(place);
-    const make = () => {
-      const label = `Source ${numbers[i]}: ${sourceName(citation)}`;
-      const button = h("button", { type: "button", class: "marker", "aria-label": label, title: label }, String(numbers[i]));
-      button.addEventListener("click", () => openSource(citation, button));
-      return button;
-    };
-    return [{ offset: citation.answer_end, make }];
-  });
-}
-
-/** @param {Citation[]} citations @param {OpenSource} openSource */
-function sourceChips(citations, openSource) {
-  const { sources } = numberSources(citations);
-  return sources.map((source, i) => {
-    const chip = h(
-      "button",
-      { type: "button", class: "chip", title: source.heading || sourceName(source) },
-      h("span", { class: "chip-number", "aria-hidden": "true" }, String(i + 1)),
-      h("span", { class: "chip-name" }, sourceName(source)),
-    );
-    chip.addEventListener("click", () => openSource(source, chip));
-    return h("li", {}, chip);
-  });
-}
-
-/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource */
-function passageList(passages, title, openSource) {
-  const items = passages.map((passage) => {
-    const link = h("button", { type: "button", class: "link" }, sourceName(passage));
-    link.addEventListener("click", () => openSource(passage, link));
-    const percent = `${Math.round(passage.score * 100)} %`;
-    return h(
-      "li",
-      {},
-      h("div", { class: "passage-head" }, link, h("span", { class: "score", title: "How well it fits the question" }, percent)),
-      passage.heading && h("div", { class: "heading-path" }, passage.heading.replaceAll(" > ", " › ")),
-      h("p", { class: "excerpt" }, ...readable(passage.text)),
-    );
-  });
-  return h("details", { class: "why" }, h("summary", {}, title), h("ol", { class: "passages" }, ...items));
-}
 
 /** @param {Action} action */
 function actionCard(action) {
@@ -96,7 +30,11 @@ function actionCard(action) {
 /** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
 async function copy(text) {
   // Browsers offer the clipboard to https and localhost only; at home the hub is often plain http.
-  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  if (navigator.clipboard)
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
   const before = document.activeElement;
   const carrier = h("textarea", { class: "visually-hidden" }, text);
   document.body.append(carrier);
@@ -126,7 +64,12 @@ function copyButton(text) {
  */
 export function createAnswer(question, { openSource, grown }) {
   const doing = h("span");
-  const working = h("p", { class: "working", hidden: true }, h("span", { class: "pulse", "aria-hidden": "true" }), doing);
+  const working = h(
+    "p",
+    { class: "working", hidden: true },
+    h("span", { class: "pulse", "aria-hidden": "true" }),
+    doing,
+  );
   const actions = h("div", { class: "actions" });
   const prose = h("div", { class: "prose" });
   const chips = h("ul", { class: "chips", "aria-label": "Sources" });
@@ -135,7 +78,12 @@ export function createAnswer(question, { openSource, grown }) {
   const element = h(
     "article",
     { class: "turn" },
-    h("h2", { class: "question" }, h("span", { class: "visually-hidden" }, "You asked: "), question),
+    h(
+      "h2",
+      { class: "question" },
+      h("span", { class: "visually-hidden" }, "You asked: "),
+      question,
+    ),
     reply,
   );
   /** @type {Citation[]} */
@@ -185,12 +133,18 @@ export function createAnswer(question, { openSource, grown }) {
       reply.classList.toggle("refused", done.refused);
       actions.replaceChildren(...done.actions.map(actionCard));
       // A tool's answer repeats the card word for word: the card alone says it.
-      const repeated = done.actions.map((action) => action.text).join(" ").trim() === done.answer.trim();
+      const repeated =
+        done.actions
+          .map((action) => action.text)
+          .join(" ")
+          .trim() === done.answer.trim();
       const body = renderAnswer(repeated ? "" : done.answer, markers(done.citations, openSource));
       prose.replaceChildren(body);
       if (done.refused) prose.prepend(icon("question"));
       chips.replaceChildren(...sourceChips(done.citations, openSource));
-      const title = done.refused ? `What I looked at (${counted(passages.length, "passage")})` : "Why this answer?";
+      const title = done.refused
+        ? `What I looked at (${counted(passages.length, "passage")})`
+        : "Why this answer?";
       footer.replaceChildren(
         ...(repeated ? [] : [copyButton(done.answer)]),
         ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
@@ -201,17 +155,35 @@ export function createAnswer(question, { openSource, grown }) {
     /** The person stopped it: what came so far stays. */
     stopped() {
       working.hidden = true;
-      footer.replaceChildren(h("p", { class: "note" }, text ? "Stopped here." : "Stopped."), ...(text ? [copyButton(text)] : []));
+      footer.replaceChildren(
+        h("p", { class: "note" }, text ? "Stopped here." : "Stopped."),
+        ...(text ? [copyButton(text)] : []),
+      );
       announce("Stopped");
     },
     /** @param {{message: string, hint?: string}} error @param {() => void} retry */
     fail(error, retry) {
       working.hidden = true;
       reply.hidden = false;
-      const again = h("button", { type: "button", class: "secondary", on: { click: retry } }, icon("again"), "Try again");
+      const again = h(
+        "button",
+        { type: "button", class: "secondary", on: { click: retry } },
+        icon("again"),
+        "Try again",
+      );
       footer.replaceChildren(
-        h("div", { class: "problem", role: "alert" }, icon("warning"),
-          h("div", {}, h("p", {}, error.message), error.hint ? h("p", { class: "note" }, error.hint) : null, again)),
+        h(
+          "div",
+          { class: "problem", role: "alert" },
+          icon("warning"),
+          h(
+            "div",
+            {},
+            h("p", {}, error.message),
+            error.hint ? h("p", { class: "note" }, error.hint) : null,
+            again,
+          ),
+        ),
       );
       grown();
     },

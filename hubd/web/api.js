@@ -44,12 +44,20 @@ async function request(path, options) {
     response = await fetch(path, options);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new HubError("unreachable", "hubd does not answer.", "Is the hub switched on and in the same network?");
+    throw new HubError(
+      "unreachable",
+      "hubd does not answer.",
+      "Is the hub switched on and in the same network?",
+    );
   }
   if (response.ok) return response;
   const reply = await response.json().catch(() => ({}));
   const { code, message, hint } = reply.error ?? {};
-  throw new HubError(code ?? "http", message ?? `hubd replied with status ${response.status}.`, hint);
+  throw new HubError(
+    code ?? "http",
+    message ?? `hubd replied with status ${response.status}.`,
+    hint,
+  );
 }
 
 /** @param {string} path @param {Object} body @returns {Promise<any>} */
@@ -78,7 +86,11 @@ async function* parsedEvents(response) {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error; // fetch's name for a broken connection
   }
-  throw new HubError("broken_off", "The connection broke off in the middle of the answer.", "Ask again in a moment.");
+  throw new HubError(
+    "broken_off",
+    "The connection broke off in the middle of the answer.",
+    "Ask again in a moment.",
+  );
 }
 
 /**
@@ -92,7 +104,9 @@ export async function* ask(text, conversation, signal) {
   const response = await request("/hub/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-    body: JSON.stringify(conversation ? { text, conversation, stream: true } : { text, stream: true }),
+    body: JSON.stringify(
+      conversation ? { text, conversation, stream: true } : { text, stream: true },
+    ),
     signal,
   });
   yield* parsedEvents(response);

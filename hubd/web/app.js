@@ -17,7 +17,11 @@ const chat = startChat({ openSource, emptied: refreshDocuments });
 const welcome = startWelcome({ submit: chat.submit });
 const documents = startDocuments({ changed: welcome.suggest });
 const timers = startTimers();
-startKeys({ stop: chat.stop, newConversation: chat.newConversation, openDocuments: documents.open });
+startKeys({
+  stop: chat.stop,
+  newConversation: chat.newConversation,
+  openDocuments: documents.open,
+});
 byId("add-first").addEventListener("click", documents.open);
 
 // A failure of these shows as the connection banner, nowhere else.
@@ -34,7 +38,8 @@ startEvents(
     documents: refreshDocuments,
     engine: setEngine,
   },
-  () => { // what happened while nobody listened
+  () => {
+    // what happened while nobody listened
     refreshDocuments();
     refreshTimers();
   },

@@ -8,7 +8,7 @@ import { byId, announce } from "/static/dom.js";
 import { engineWords, onEngine } from "/static/engine.js";
 import { forgetHistory, loadHistory, saveHistory } from "/static/history.js";
 
-/** @typedef {import("/static/answer.js").OpenSource} OpenSource */
+/** @typedef {import("/static/citations.js").OpenSource} OpenSource */
 
 const NEAR_THE_END_PX = 160;
 const QUESTION_GAP_PX = 16;
@@ -27,15 +27,22 @@ export function startChat({ openSource, emptied }) {
   const page = document.scrollingElement ?? document.documentElement;
   let following = true;
   // Whoever scrolls up to read is left in peace; the page follows the answer only at its end.
-  addEventListener("scroll", () => {
-    following = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PX;
-  }, { passive: true });
+  addEventListener(
+    "scroll",
+    () => {
+      following = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PX;
+    },
+    { passive: true },
+  );
   function grown() {
     if (!following) return;
     const question = log.lastElementChild?.getBoundingClientRect().top ?? 0;
     const head = byId("head").getBoundingClientRect().bottom;
     // A long answer is read from its beginning: the page never scrolls its question away.
-    page.scrollTop = Math.min(page.scrollHeight, page.scrollTop + question - head - QUESTION_GAP_PX);
+    page.scrollTop = Math.min(
+      page.scrollHeight,
+      page.scrollTop + question - head - QUESTION_GAP_PX,
+    );
   }
 
   /** @param {string} question */
@@ -180,5 +187,9 @@ export function startChat({ openSource, emptied }) {
 function asHubError(error) {
   if (error instanceof HubError) return error;
   console.error(error);
-  return new HubError("page", "This page did not understand the reply.", "Reload the page and ask again.");
+  return new HubError(
+    "page",
+    "This page did not understand the reply.",
+    "Reload the page and ask again.",
+  );
 }

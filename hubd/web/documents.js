@@ -27,21 +27,33 @@ function fileSize(bytes) {
 
 /** @param {DocumentInfo} info @param {(name: string) => void} remove */
 function documentRow(info, remove) {
-  const about = info.status === "ready"
-    ? [info.pages > 1 ? counted(info.pages, "page") : "", fileSize(info.bytes)].filter(Boolean).join(" · ")
-    : `Not read: ${info.reason}`;
+  const about =
+    info.status === "ready"
+      ? [info.pages > 1 ? counted(info.pages, "page") : "", fileSize(info.bytes)]
+          .filter(Boolean)
+          .join(" · ")
+      : `Not read: ${info.reason}`;
   const address = `/hub/documents/file?${new URLSearchParams({ document: info.document })}`;
   return h(
     "li",
     { class: info.status },
     icon(info.status === "ready" ? "document" : "warning"),
-    h("div", {},
+    h(
+      "div",
+      {},
       h("a", { href: address, target: "_blank", rel: "noopener" }, info.document),
-      h("p", { class: "note" }, about)),
-    h("button", {
-      type: "button", class: "icon-button", "aria-label": `Remove ${info.document}`,
-      on: { click: () => remove(info.document) },
-    }, icon("remove")),
+      h("p", { class: "note" }, about),
+    ),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": `Remove ${info.document}`,
+        on: { click: () => remove(info.document) },
+      },
+      icon("remove"),
+    ),
   );
 }
 
@@ -49,9 +61,17 @@ function documentRow(info, remove) {
 function outcomeRow(report) {
   const bad = report.action === "skipped";
   const words = OUTCOMES.get(report.action) ?? report.action;
-  return h("li", { class: bad ? "skipped" : "ready" }, icon(bad ? "warning" : "done"),
-    h("div", {}, h("span", {}, report.document),
-      h("p", { class: "note" }, report.reason ? `${words}: ${report.reason}` : words)));
+  return h(
+    "li",
+    { class: bad ? "skipped" : "ready" },
+    icon(bad ? "warning" : "done"),
+    h(
+      "div",
+      {},
+      h("span", {}, report.document),
+      h("p", { class: "note" }, report.reason ? `${words}: ${report.reason}` : words),
+    ),
+  );
 }
 
 /**
@@ -66,7 +86,11 @@ export function startDocuments({ changed }) {
 
   async function refresh() {
     const documents = await listDocuments();
-    documents.sort((a, b) => Number(a.status === "ready") - Number(b.status === "ready") || a.document.localeCompare(b.document));
+    documents.sort(
+      (a, b) =>
+        Number(a.status === "ready") - Number(b.status === "ready") ||
+        a.document.localeCompare(b.document),
+    );
     list.replaceChildren(...documents.map((info) => documentRow(info, remove)));
     byId("no-documents").hidden = documents.length > 0;
     byId("document-count").textContent = documents.length > 0 ? String(documents.length) : "";
@@ -90,8 +114,14 @@ export function startDocuments({ changed }) {
   /** @param {unknown} error */
   function showProblem(error) {
     const { message, hint } = /** @type {import("/static/api.js").HubError} */ (error);
-    progress.replaceChildren(h("div", { class: "problem", role: "alert" }, icon("warning"),
-      h("div", {}, h("p", {}, message), hint ? h("p", { class: "note" }, hint) : null)));
+    progress.replaceChildren(
+      h(
+        "div",
+        { class: "problem", role: "alert" },
+        icon("warning"),
+        h("div", {}, h("p", {}, message), hint ? h("p", { class: "note" }, hint) : null),
+      ),
+    );
   }
 
   /** @param {File[]} files */
@@ -107,10 +137,26 @@ export function startDocuments({ changed }) {
         if (event === "progress") {
           words.textContent = `Reading ${data.document}…`;
           const within = data.chunks_total > 0 ? data.chunks_done / data.chunks_total : 0;
-          bar.setAttribute("value", String((data.files_done + within) / Math.max(1, data.files_total)));
+          bar.setAttribute(
+            "value",
+            String((data.files_done + within) / Math.max(1, data.files_total)),
+          );
         } else if (event === "done") {
-          progress.replaceChildren(h("ul", { class: "outcomes", "aria-label": "What became of the files" }, ...data.files.map(outcomeRow)));
-          announce(data.files.map((/** @type {FileReport} */ file) => `${file.document}: ${file.reason || OUTCOMES.get(file.action)}`).join(". "));
+          progress.replaceChildren(
+            h(
+              "ul",
+              { class: "outcomes", "aria-label": "What became of the files" },
+              ...data.files.map(outcomeRow),
+            ),
+          );
+          announce(
+            data.files
+              .map(
+                (/** @type {FileReport} */ file) =>
+                  `${file.document}: ${file.reason || OUTCOMES.get(file.action)}`,
+              )
+              .join(". "),
+          );
         } else if (event === "error") {
           showProblem(data);
         }
@@ -148,7 +194,8 @@ export function startDocuments({ changed }) {
 function acceptDrops(upload) {
   const veil = byId("drop");
   let depth = 0; // dragenter and dragleave come for every element crossed
-  const carriesFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files");
+  const carriesFiles = (/** @type {DragEvent} */ event) =>
+    event.dataTransfer?.types.includes("Files");
   function leave() {
     depth = 0;
     veil.hidden = true;

@@ -17,12 +17,15 @@ export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(properties)) {
     if (key === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (value !== false && value !== null && value !== undefined) {
       element.setAttribute(key, value === true ? "" : String(value));
     }
   }
-  element.append(.../** @type {(Node | string)[]} */ (children.filter((child) => child || child === "")));
+  element.append(
+    .../** @type {(Node | string)[]} */ (children.filter((child) => child || child === "")),
+  );
   return element;
 }
 

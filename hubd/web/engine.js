@@ -26,11 +26,16 @@ export function onEngine(listener) {
   return () => listeners.delete(listener);
 }
 
-/** What to tell someone who waits, or `null` when the engine is not what they wait for. @returns {string | null} */
+/**
+ * What to tell someone who waits, or `null` when the engine is not what they wait for.
+ *
+ * @returns {string | null}
+ */
 export function engineWords() {
   const words = WAITING.get(current?.state ?? "");
   if (!current || !words) return null;
   const detail = current.message ? `: ${current.message}` : "";
-  const progress = typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";
+  const progress =
+    typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";
   return `${words}${detail}${progress}…`;
 }

@@ -29,13 +29,16 @@ export function startKeys({ stop, newConversation, openDocuments }) {
     ["Shift + Enter", "New line"],
     ["Esc", "Stop the answer, close a panel"],
   ];
-  const rows = [...fixed, ...table].map(([key, words]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)));
+  const rows = [...fixed, ...table].map(([key, words]) =>
+    h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)),
+  );
   byId("shortcut-list").replaceChildren(...rows);
   byId("shortcuts-close").addEventListener("click", () => help.close());
   byId("open-shortcuts").addEventListener("click", () => help.showModal());
 
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog:modal")) return;
+    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog:modal"))
+      return;
     if (event.key === "Escape") {
       if (!stop() && source.open) source.close();
       return;

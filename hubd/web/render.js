@@ -15,14 +15,38 @@ const markdown = new Marked({
   gfm: true,
   renderer: {
     html: (/** @type {{text: string}} */ { text }) => escapeHtml(text),
-    image: (/** @type {{text: string}} */ { text }) => escapeHtml(text), // loading a picture would tell its host who reads
+    // Loading a picture would tell its host who reads what and when.
+    image: (/** @type {{text: string}} */ { text }) => escapeHtml(text),
   },
 });
 
 const ALLOWED = {
   ALLOWED_TAGS: [
-    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "li", "ol", "p", "pre", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "strong",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
   ],
   ALLOWED_ATTR: ["href", "start"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto|tel):/i,
@@ -89,7 +113,9 @@ export function renderAnswer(answer, markers) {
   for (const holder of holders) {
     // Runs of markers, each with the word before it: a marker alone on the next line helps nobody.
     const parts = holder.data.split(/(\S{0,24}(?:\u2983\d+\u2984)+)/);
-    holder.replaceWith(...parts.map((part) => (part.includes(OPEN) ? markedWord(part, markers) : part)));
+    holder.replaceWith(
+      ...parts.map((part) => (part.includes(OPEN) ? markedWord(part, markers) : part)),
+    );
   }
   return fragment;
 }
@@ -101,7 +127,9 @@ export function renderAnswer(answer, markers) {
 function markedWord(part, markers) {
   const span = document.createElement("span");
   span.className = "unbroken";
-  const [word, ...numbers] = part.split(/\u2983(\d+)\u2984/).filter((piece, i) => i === 0 || piece !== "");
+  const [word, ...numbers] = part
+    .split(/\u2983(\d+)\u2984/)
+    .filter((piece, i) => i === 0 || piece !== "");
   span.append(word, ...numbers.map((number) => markers[Number(number)].make()));
   return span;
 }

@@ -77,7 +77,8 @@ export function startSources() {
       const read = await readPage(passage.document, number);
       if (mine === request) fill(read);
     } catch (error) {
-      if (mine === request) text.replaceChildren(h("p", { class: "note" }, /** @type {Error} */ (error).message));
+      if (mine === request)
+        text.replaceChildren(h("p", { class: "note" }, /** @type {Error} */ (error).message));
     } finally {
       if (mine === request) text.removeAttribute("aria-busy");
     }
@@ -102,7 +103,10 @@ export function startSources() {
       return;
     }
     const { nodes, mark } = highlight(read.text, cited);
-    if (!mark) nodes.unshift(h("p", { class: "note" }, "This document has changed since the answer was given."));
+    if (!mark)
+      nodes.unshift(
+        h("p", { class: "note" }, "This document has changed since the answer was given."),
+      );
     text.replaceChildren(...nodes);
     mark?.scrollIntoView({ block: "center" });
   }

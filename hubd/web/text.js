@@ -31,7 +31,11 @@ export function splitAtSpan(text, start, end) {
 
 /** "oven-manual.pdf" → "oven manual". @param {string} name @returns {string} */
 export function spokenName(name) {
-  return name.replace(/^.*\//, "").replace(/\.[a-z0-9]+$/i, "").replace(/[-_\s]+/g, " ").trim();
+  return name
+    .replace(/^.*\//, "")
+    .replace(/\.[a-z0-9]+$/i, "")
+    .replace(/[-_\s]+/g, " ")
+    .trim();
 }
 
 /** "oven-manual.pdf · page 7". @param {{document: string, page: number | null}} source @returns {string} */

@@ -33,11 +33,23 @@ function endOf(timer) {
 function timerPill(timer, cancel) {
   const end = endOf(timer);
   const left = h("span", { class: "timer-left" });
-  const element = h("li", {}, icon("timer"), h("span", { class: "timer-name" }, timer.name || "Timer"), left,
-    h("button", {
-      type: "button", class: "icon-button", "aria-label": `Cancel the ${spoken(timer)}`,
-      on: { click: () => cancel([timer]) },
-    }, icon("remove")));
+  const element = h(
+    "li",
+    {},
+    icon("timer"),
+    h("span", { class: "timer-name" }, timer.name || "Timer"),
+    left,
+    h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": `Cancel the ${spoken(timer)}`,
+        on: { click: () => cancel([timer]) },
+      },
+      icon("remove"),
+    ),
+  );
   return {
     element,
     tick() {
@@ -50,7 +62,8 @@ function timerPill(timer, cancel) {
 /** What the banner says. @param {Timer[]} ringing @returns {{words: string, lateness: string}} */
 function ringingWords(ringing) {
   const names = ringing.map((timer) => `the ${spoken(timer)}`);
-  const all = names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  const all =
+    names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
   const words = `${all[0].toUpperCase()}${all.slice(1)} ${names.length === 1 ? "is" : "are"} done`;
   const oldest = Math.max(...ringing.map((timer) => (Date.now() - Date.parse(timer.due)) / 1000));
   return { words, lateness: oldest > LATE_AFTER_S ? `since ${roughTime(oldest)}` : "" };

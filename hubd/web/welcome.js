@@ -18,18 +18,34 @@ const DULL = /^(contents|table of contents|introduction|overview|about|notes?|in
  * @type {{needs: RegExp, question: (thing: string, match: RegExpMatchArray) => string}[]}
  */
 const FAMILIAR = [
-  { needs: /\b(bins?|waste|rubbish)\b[^]{0,400}\bcollect/i, question: () => "On which day is the rubbish collected?" },
-  { needs: /\bwarranty\b[^]*\byears\b/i, question: (thing) => `How long does the ${thing.replace(/ warranty$/, "")} warranty last?` },
-  { needs: /\b(tenancy|lease|landlord)\b[^]*\bnotice\b/i, question: () => "How much notice do we have to give before moving out?" },
+  {
+    needs: /\b(bins?|waste|rubbish)\b[^]{0,400}\bcollect/i,
+    question: () => "On which day is the rubbish collected?",
+  },
+  {
+    needs: /\bwarranty\b[^]*\byears\b/i,
+    question: (thing) => `How long does the ${thing.replace(/ warranty$/, "")} warranty last?`,
+  },
+  {
+    needs: /\b(tenancy|lease|landlord)\b[^]*\bnotice\b/i,
+    question: () => "How much notice do we have to give before moving out?",
+  },
   { needs: /\b(manual|guide)\b[^]*\bclean/i, question: (thing) => `How do I clean the ${thing}?` },
-  { needs: /\berror code[^]{0,400}?\b([EF]-?\d{1,3})\b/i, question: (thing, match) => `What does error code ${match[1]} on the ${thing} mean?` },
+  {
+    needs: /\berror code[^]{0,400}?\b([EF]-?\d{1,3})\b/i,
+    question: (thing, match) => `What does error code ${match[1]} on the ${thing} mean?`,
+  },
   { needs: /\bschool\b[^]{0,2000}\bhalf-term\b/i, question: () => "When is half-term?" },
   { needs: /\bwi-?fi\b[^]{0,600}\bpassword\b/i, question: () => "What is the wifi password?" },
-  { needs: /\binsurance\b[^]*\bexcess\b/i, question: (thing) => `How high is the excess on the ${thing}?` },
+  {
+    needs: /\binsurance\b[^]*\bexcess\b/i,
+    question: (thing) => `How high is the excess on the ${thing}?`,
+  },
 ];
 
 /** "oven-manual.pdf" → "oven". @param {string} document */
-const thingOf = (document) => spokenName(document).replace(/ (user )?(manual|guide|notes|handbook|instructions)$/i, "");
+const thingOf = (document) =>
+  spokenName(document).replace(/ (user )?(manual|guide|notes|handbook|instructions)$/i, "");
 
 /**
  * A section title of a page: "## 4. Error codes" → "error codes".
@@ -39,7 +55,10 @@ const thingOf = (document) => spokenName(document).replace(/ (user )?(manual|gui
 export function topicOf(text) {
   const title = [...text.matchAll(/^#{2,4} +(?:[\d.]+ +)?(.+?) *#*$|^(.+)\n-{3,} *$/gm)]
     .map((match) => (match[1] ?? match[2]).replace(/[*_`]/g, "").trim())
-    .find((words) => /^\p{L}[\p{L}\p{N}’'-]*( [\p{L}\p{N}’'-]+){0,2}$/u.test(words) && !DULL.test(words));
+    .find(
+      (words) =>
+        /^\p{L}[\p{L}\p{N}’'-]*( [\p{L}\p{N}’'-]+){0,2}$/u.test(words) && !DULL.test(words),
+    );
   if (!title) return null;
   // "Error codes" reads better in lower case inside a sentence; "WiFi" does not.
   return /^\p{Lu}\p{Ll}+( |$)/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title;
@@ -58,18 +77,27 @@ export function questionFrom(document, text) {
   }
   const topic = topicOf(text);
   if (!topic) return null;
-  return { rank: FAMILIAR.length, question: `What do we know about the ${thingOf(document)}: ${topic}?` };
+  return {
+    rank: FAMILIAR.length,
+    question: `What do we know about the ${thingOf(document)}: ${topic}?`,
+  };
 }
 
 /** @param {DocumentInfo[]} documents @returns {Promise<string[]>} */
 async function questionsFor(documents) {
-  const found = await Promise.all(documents.slice(0, MOST_READ).map(async (info) => {
-    const { text } = await readPage(info.document, null);
-    return questionFrom(info.document, text);
-  }).map((reading) => reading.catch(() => null)));
+  const found = await Promise.all(
+    documents
+      .slice(0, MOST_READ)
+      .map(async (info) => {
+        const { text } = await readPage(info.document, null);
+        return questionFrom(info.document, text);
+      })
+      .map((reading) => reading.catch(() => null)),
+  );
   const ranked = found.filter((entry) => entry !== null).sort((a, b) => a.rank - b.rank);
   const questions = [...new Set(ranked.map(({ question }) => question))];
-  if (questions.length === 0) questions.push(...documents.map((info) => `What is in the ${spokenName(info.document)}?`));
+  if (questions.length === 0)
+    questions.push(...documents.map((info) => `What is in the ${spokenName(info.document)}?`));
   return questions.slice(0, MOST_SUGGESTIONS);
 }
 
@@ -88,8 +116,19 @@ export function startWelcome({ submit }) {
     known = names;
     const questions = await questionsFor(ready);
     if (names !== known) return; // the documents changed meanwhile
-    list.replaceChildren(...questions.map((question) =>
-      h("li", {}, h("button", { type: "button", class: "suggestion", on: { click: () => submit(question) } }, question))));
+    list.replaceChildren(
+      ...questions.map((question) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", class: "suggestion", on: { click: () => submit(question) } },
+            question,
+          ),
+        ),
+      ),
+    );
   }
   return { suggest };
 }

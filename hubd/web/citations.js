@@ -1,0 +1,95 @@
+/**
+ * Where an answer comes from, as nodes: numbers in the text, chips under it, and the passages looked at.
+ */
+
+import { h } from "/static/dom.js";
+import { readable } from "/static/sources.js";
+import { sourceName } from "/static/text.js";
+
+/**
+ * @typedef {import("/static/api.js").Passage} Passage
+ * @typedef {import("/static/api.js").Citation} Citation
+ * @typedef {(passage: Passage, opener: HTMLElement) => void} OpenSource
+ */
+
+/**
+ * Number the sources: one number for each page cited, in the order of the answer.
+ *
+ * @param {Citation[]} citations
+ * @returns {{numbers: number[], sources: Citation[]}} the number of each citation, and the first
+ *   citation of each number
+ */
+export function numberSources(citations) {
+  /** @type {Citation[]} */
+  const sources = [];
+  const numbers = citations.map((citation) => {
+    const known = sources.findIndex((source) => sourceName(source) === sourceName(citation));
+    return known >= 0 ? known + 1 : sources.push(citation);
+  });
+  return { numbers, sources };
+}
+
+/** @param {Citation[]} citations @param {OpenSource} openSource */
+export function markers(citations, openSource) {
+  const { numbers } = numberSources(citations);
+  const seen = new Set();
+  return citations.flatMap((citation, i) => {
+    const place = `${numbers[i]}@${citation.answer_end}`;
+    if (seen.has(place)) return [];
+    seen.add(place);
+    const make = () => {
+      const label = `Source ${numbers[i]}: ${sourceName(citation)}`;
+      const button = h(
+        "button",
+        { type: "button", class: "marker", "aria-label": label, title: label },
+        String(numbers[i]),
+      );
+      button.addEventListener("click", () => openSource(citation, button));
+      return button;
+    };
+    return [{ offset: citation.answer_end, make }];
+  });
+}
+
+/** @param {Citation[]} citations @param {OpenSource} openSource */
+export function sourceChips(citations, openSource) {
+  const { sources } = numberSources(citations);
+  return sources.map((source, i) => {
+    const chip = h(
+      "button",
+      { type: "button", class: "chip", title: source.heading || sourceName(source) },
+      h("span", { class: "chip-number", "aria-hidden": "true" }, String(i + 1)),
+      h("span", { class: "chip-name" }, sourceName(source)),
+    );
+    chip.addEventListener("click", () => openSource(source, chip));
+    return h("li", {}, chip);
+  });
+}
+
+/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource */
+export function passageList(passages, title, openSource) {
+  const items = passages.map((passage) => {
+    const link = h("button", { type: "button", class: "link" }, sourceName(passage));
+    link.addEventListener("click", () => openSource(passage, link));
+    const percent = `${Math.round(passage.score * 100)} %`;
+    return h(
+      "li",
+      {},
+      h(
+        "div",
+        { class: "passage-head" },
+        link,
+        h("span", { class: "score", title: "How well it fits the question" }, percent),
+      ),
+      passage.heading &&
+        h("div", { class: "heading-path" }, passage.heading.replaceAll(" > ", " › ")),
+      h("p", { class: "excerpt" }, ...readable(passage.text)),
+    );
+  });
+  return h(
+    "details",
+    { class: "why" },
+    h("summary", {}, title),
+    h("ol", { class: "passages" }, ...items),
+  );
+}
