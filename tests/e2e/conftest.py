@@ -1,12 +1,13 @@
 """A real daemon with a home of its own, the real model, and the sample household read in."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,49 +35,42 @@ class Hub:
         """Run ``hubd ARGUMENTS`` against this daemon."""
         return subprocess.run(
             [sys.executable, "-m", "hubd", *arguments],
-            env=self.environment, cwd=ROOT, check=check, capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
+            env=self.environment,
+            cwd=ROOT,
+            check=check,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
 
     def client(self) -> httpx2.Client:
         return httpx2.Client(base_url=self.url, timeout=120)
 
+    def child(self, module: str, within_s: float = 20) -> int:
+        """The process id of the daemon's child that runs ``python -m MODULE``; waits for it."""
+        own = self.process.pid
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline:
+            for child in Path(f"/proc/{own}/task/{own}/children").read_text().split():
+                with contextlib.suppress(FileNotFoundError):
+                    if module in Path(f"/proc/{child}/cmdline").read_text():
+                        return int(child)
+            time.sleep(0.1)
+        pytest.fail(f"the daemon has no child that runs {module}")
 
-def start_hub(home: Path, model: Path, *arguments: str) -> Hub:
-    """Start ``hubd serve`` in ``home`` and wait until it is ready."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "HUBD_HOME": str(home),
-        "HUBD_PORT": str(port),
-        "HUBD_ENGINE_MODEL": str(model),
-        # Compiled kernels are shared by the tests, as by the restarts of one daemon.
-        "NUMBA_CACHE_DIR": str(platformdirs.user_cache_path("hubd") / "numba"),
-    }
-    with (home / "serve.log").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "hubd", "serve", *arguments],
-            env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip
-    hub = Hub(home, f"http://127.0.0.1:{port}", environment, process)
-    deadline = time.monotonic() + READY_WITHIN_S
-    while b"hubd is ready" not in (home / "serve.log").read_bytes():
-        if process.poll() is not None or time.monotonic() > deadline:
-            stop_hub(hub)
-            pytest.fail("hubd did not become ready:\n" + (home / "serve.log").read_text()[-4000:])
-        time.sleep(0.1)
-    return hub
+    def log(self) -> str:
+        return (self.home / "serve.log").read_text()
 
-
-def stop_hub(hub: Hub) -> int:
-    """End the daemon as a service manager would; returns its exit status."""
-    if hub.process.poll() is None:
-        hub.process.send_signal(signal.SIGTERM)
-    try:
-        return hub.process.wait(timeout=20)
-    except subprocess.TimeoutExpired:
-        hub.process.kill()
-        pytest.fail("hubd did not end within 20 seconds of SIGTERM")
+    def stop(self) -> int:
+        """End the daemon as a service manager would; its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            pytest.fail("hubd did not end within 20 seconds of SIGTERM")
 
 
 @pytest.fixture(scope="session")
@@ -92,8 +86,52 @@ def model() -> Path:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Iterator[Hub]:
+def start(model: Path) -> Iterator[Callable[..., Hub]]:
+    """``start(home, *arguments)`` runs ``hubd serve`` until ``stop()`` or the module ends."""
+    started: list[Hub] = []
+
+    def start_one(home: Path, *arguments: str) -> Hub:
+        started.append(_serve(home, model, *arguments))
+        _wait_until_ready(started[-1])
+        return started[-1]
+
+    yield start_one
+    for hub in started:
+        hub.stop()
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub]) -> Hub:
     """A daemon that has read the sample household."""
-    hub = start_hub(tmp_path_factory.mktemp("hub"), model, "--ingest", str(HOUSEHOLD))
-    yield hub
-    stop_hub(hub)
+    return start(tmp_path_factory.mktemp("hub"), "--ingest", str(HOUSEHOLD))
+
+
+def _serve(home: Path, model: Path, *arguments: str) -> Hub:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "HUBD_HOME": str(home),
+        "HUBD_PORT": str(port),
+        "HUBD_ENGINE_MODEL": str(model),
+        # Compiled kernels are shared by the tests, as by the restarts of one daemon.
+        "NUMBA_CACHE_DIR": str(platformdirs.user_cache_path("hubd") / "numba"),
+    }
+    with (home / "serve.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hubd", "serve", *arguments],
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    return Hub(home, f"http://127.0.0.1:{port}", environment, process)
+
+
+def _wait_until_ready(hub: Hub) -> None:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while "hubd is ready" not in hub.log():
+        if hub.process.poll() is not None or time.monotonic() > deadline:
+            pytest.fail("hubd did not become ready:\n" + hub.log()[-4000:])
+        time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""The sample household's questions, asked as its people ask: found, answered with the page, or refused."""
+"""The sample questions, asked as people ask: found, answered with the page, or refused."""
 
 import json
 from pathlib import Path
