@@ -58,7 +58,9 @@ def test_anything_else_becomes_the_quote(said):
 
 
 def test_the_answer_begins_with_the_best_quote_even_if_the_model_prefers_another():
-    text, cited = answer("How much notice?", [NOTICE, PETS], "One cat is allowed. ", "Notice is six")
+    text, cited = answer(
+        "How much notice?", [NOTICE, PETS], "One cat is allowed. ", "Notice is six"
+    )
     assert text == f"“{NOTICE.text}”"
     assert cited == [NOTICE.text]
 
