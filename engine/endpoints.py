@@ -331,15 +331,18 @@ async def _send_events(
     )
     await response.prepare(request)
     try:
-        async for chunk in chunks:
-            await response.write(event(chunk))
-    except EngineError as error:
-        status, detail = _described(error)
-        log.warning("a stream ended early (%d): %s", status, detail.message)
-        await response.write(event(ErrorReply(detail)))
-    else:
-        await response.write(END_OF_STREAM)
-    await response.write_eof()
+        try:
+            async for chunk in chunks:
+                await response.write(event(chunk))
+        except EngineError as error:
+            status, detail = _described(error)
+            log.warning("a stream ended early (%d): %s", status, detail.message)
+            await response.write(event(ErrorReply(detail)))
+        else:
+            await response.write(END_OF_STREAM)
+        await response.write_eof()
+    except ConnectionError:
+        log.info("a client went away in mid-stream")
     return response
 
 
@@ -370,8 +373,6 @@ def _json(data: object, *, status: int = 200) -> web.Response:
 async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
-    except ConnectionError:  # the client went away while we wrote; there is nobody to answer
-        raise
     except web.HTTPException as error:
         detail = _http_error(error, request)
         return _json(ErrorReply(detail), status=error.status)

@@ -5,6 +5,7 @@ import os
 import queue
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,6 +24,9 @@ from engine.tokenizer import Tokenizer, cache_file_for
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[str, float], None]
 """Called with the stage of loading and the fraction of it done, 0 to 1."""
+
+
+EMBED_SLICE_TOKENS = 64
 
 
 class Engine:
@@ -133,12 +137,19 @@ class Engine:
     async def embed(self, tokens: Sequence[int]) -> FloatArray:
         """Mean of the final hidden states, shape (dim,), of length 1.
 
+        Goes in slices, so that others take their turns and cancelling takes effect between two.
         Raises InvalidRequestError, QueueFullError, EngineClosedError.
         """
         self.check_input(tokens)
-        ids = np.asarray(tokens, dtype=np.int32)
-        future = self.scheduler.run(lambda model: _mean_pooled(model.hidden(ids)))
-        return await asyncio.wrap_future(future)
+        cache = self.model.new_cache()
+        total = np.zeros(self.model.config.dim, dtype=np.float32)
+        for start in range(0, len(tokens), EMBED_SLICE_TOKENS):
+            part = np.asarray(tokens[start : start + EMBED_SLICE_TOKENS], dtype=np.int32)
+            states = self.scheduler.run(partial(Model.hidden, tokens=part, cache=cache))
+            total += (await asyncio.wrap_future(states)).sum(axis=0)
+        norm = np.linalg.norm(total)  # of the sum: the mean has the same direction
+        unit: FloatArray = (total / norm if norm > 0 else total).astype(np.float32)
+        return unit
 
     def close(self, timeout: float | None = None) -> bool:
         """Stop the work and free the model; False if the work did not stop in ``timeout`` s."""
@@ -186,10 +197,3 @@ class Stream:
 
     def _take(self, outcome: Piece | Finished | EngineError) -> None:
         self._loop.call_soon_threadsafe(self._outcomes.put_nowait, outcome)
-
-
-def _mean_pooled(hidden: FloatArray) -> FloatArray:
-    mean = hidden.mean(axis=0, dtype=np.float32)
-    norm = np.linalg.norm(mean)
-    unit: FloatArray = (mean / norm if norm > 0 else mean).astype(np.float32)
-    return unit

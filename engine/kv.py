@@ -1,6 +1,10 @@
 """The KV cache of one sequence: float16 keys and values, in the layout of `kernels.attention`."""
 
+import math
+import mmap
+
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import EngineError
 from engine.formats.packed import LANES
@@ -22,8 +26,8 @@ class KVCache:
         self.padded_capacity = (capacity + LANES - 1) // LANES * LANES
         self._length = 0
         shape = (layers, kv_heads, self.padded_capacity, head_dim)
-        self.keys = np.empty(shape, np.uint16)  # float16 bits; 16 positions interleaved
-        self.values = np.empty(shape, np.uint16)  # float16 bits
+        self.keys = _reserved(shape)  # float16 bits; 16 positions interleaved
+        self.values = _reserved(shape)  # float16 bits
 
     @property
     def length(self) -> int:
@@ -47,3 +51,15 @@ class KVCache:
     def advance(self, tokens: int) -> None:
         """`tokens` more positions have been written."""
         self._length += tokens
+
+
+def _reserved(shape: tuple[int, ...]) -> NDArray[np.uint16]:
+    """Zeros that take memory page by page as they are written.
+
+    NumPy asks for huge pages. Every layer and head then takes 2 MB for its first position: 178 MB
+    and 60 ms for the first token of the default model at 8192 positions, instead of 4 MB.
+    """
+    memory = mmap.mmap(-1, math.prod(shape) * np.dtype(np.uint16).itemsize)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, np.uint16).reshape(shape)

@@ -104,6 +104,11 @@ class Model:
             gguf.close()
             raise
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of packed weights that a decoded token reads."""
+        return self._weights.bytes_per_token
+
     def new_cache(self) -> KVCache:
         """An empty KV cache for one sequence."""
         c = self.config
@@ -134,11 +139,15 @@ class Model:
             self._step(table, piece, cache, outputs, out)
         return logits[:, : self.config.vocabulary]
 
-    def hidden(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
-        """float32 (n, dim): the states after the final norm of a sequence of its own, for
-        embeddings."""
+    def hidden(
+        self, tokens: NDArray[np.int32], cache: KVCache | None = None
+    ) -> NDArray[np.float32]:
+        """float32 (n, dim): the states after the final norm, for embeddings.
+
+        Appends to the cache; without one the tokens are a sequence of their own.
+        """
         tokens = self._checked(tokens)
-        cache = self.new_cache()
+        cache = cache or self.new_cache()
         cache.reserve(tokens.size)
         states = np.empty((tokens.size, self.config.dim), np.float32)
         for start in range(0, tokens.size, MAX_ROWS):

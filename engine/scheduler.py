@@ -7,6 +7,7 @@ request stops within one slice. Idle, the thread sleeps on a condition. Knows no
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -29,9 +30,12 @@ Sink = Callable[[Piece | Finished | EngineError], None]
 
 MAX_ACTIVE = 4
 MAX_WAITING = 16
-SLICE_TOKENS = 256
-SHARED_SLICE_TOKENS = 64
-"""Slice of prefill while others take turns: what a running answer waits between two tokens."""
+MAX_SLICE_TOKENS = 256
+MIN_SLICE_TOKENS = 16
+SLICE_SECONDS = 0.25
+"""Aim for a slice of prefill: what cancelling may take."""
+SHARED_SLICE_SECONDS = 0.08
+"""The same while others take turns: what a running answer waits between two tokens."""
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -66,12 +70,11 @@ class Scheduler:
         *,
         max_active: int = MAX_ACTIVE,
         max_waiting: int = MAX_WAITING,
-        slice_tokens: int = SLICE_TOKENS,
     ) -> None:
         self._model = model
         self._max_active = max_active
         self._max_waiting = max_waiting
-        self._slice_tokens = slice_tokens
+        self._prefill_rate = MAX_SLICE_TOKENS / 1.0
         self._caches = CachePool(model.new_cache, max_active)
         self._wake = threading.Condition()
         self._waiting: deque[Ticket] = deque()
@@ -182,17 +185,29 @@ class Scheduler:
         if ticket.cancelled:
             self._finish(ticket, generation.finished("cancelled"))
             return
-        shared = len(self._active) > 1
-        slice_tokens = SHARED_SLICE_TOKENS if shared else self._slice_tokens
+        before, began = slot.cache.length, time.perf_counter()
         try:
-            piece = generation.advance(self._model, slot.cache, slice_tokens)
+            piece = generation.advance(self._model, slot.cache, self._slice_tokens())
         except Exception as error:
             self._fail(ticket, error)
             return
+        tokens = slot.cache.length - before
+        if tokens >= MIN_SLICE_TOKENS:
+            self._prefill_rate = tokens / (time.perf_counter() - began)
         if piece is not None:
             _deliver(ticket, piece)
         if generation.finish_reason is not None:
             self._finish(ticket, generation.finished(generation.finish_reason))
+
+    def _slice_tokens(self) -> int:
+        """As much prefill as this box, at its present speed, does in the time for a slice.
+
+        Results do not depend on it: a token's logits are the same bits however it is batched.
+        """
+        shared = len(self._active) > 1 or self._jobs
+        seconds = SHARED_SLICE_SECONDS if shared else SLICE_SECONDS
+        tokens = int(self._prefill_rate * seconds)
+        return min(max(tokens, MIN_SLICE_TOKENS), MAX_SLICE_TOKENS)
 
     def _finish(self, ticket: Ticket, outcome: Finished | EngineError) -> None:
         if (slot := ticket.slot) is not None:

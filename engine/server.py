@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -142,6 +143,8 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
                 pass
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(stop.set)
+        time.sleep(2 * STOP_SECONDS)  # by now the process has ended, unless its loop hangs
+        os._exit(1)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 

@@ -266,6 +266,15 @@ async def _read_all(session, body):
         await response.read()
 
 
+async def test_a_client_that_goes_away_cancels_its_embedding(http):
+    body = {"input": [f"{number} {LONG_PROMPT}" for number in range(20)]}
+    request = asyncio.create_task(post(http, "/v1/embeddings", body))
+    await until(lambda state: state.active == 1, http)
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
+    assert await until(is_idle, http) < 2.0
+
+
 async def test_more_than_it_can_queue_is_refused_with_429(http):
     body = {"prompt": "Once", "max_tokens": 200, "ignore_eos": True}
     running = [asyncio.create_task(_read_all(http, body)) for _ in range(20)]
@@ -281,8 +290,8 @@ async def test_more_than_it_can_queue_is_refused_with_429(http):
 
 
 async def test_long_prompts_leave_the_event_loop_free(http):
-    """Tokenizing half a megabyte takes half a second; /health is answered all the while."""
-    body = {"messages": [{"role": "user", "content": "An apple a day, 365 times. " * 20_000}]}
+    """Tokenizing 1.6 MB takes a second or more; /health is answered all the while."""
+    body = {"messages": [{"role": "user", "content": "An apple a day, 365 times. " * 60_000}]}
     data = json.dumps(body).encode()
     request = asyncio.create_task(post(http, "/v1/chat/completions", data, 400))
     worst = 0.0
@@ -292,7 +301,7 @@ async def test_long_prompts_leave_the_event_loop_free(http):
         worst = max(worst, time.monotonic() - began)
         await asyncio.sleep(0.005)
     assert b"context_length_exceeded" in await request
-    assert worst < 0.25, f"/health took {worst * 1000:.0f} ms"
+    assert worst < 0.5, f"/health took {worst * 1000:.0f} ms"
 
 
 async def test_it_listens_while_loading_and_ends_quickly(start_engine, tmp_path):
@@ -354,7 +363,7 @@ async def test_a_socket_in_use_is_left_alone_and_a_stale_one_replaced(start_engi
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(path))
     first = start_engine("--socket", path)
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="startswith"):  # it says nothing and ends
         start_engine("--socket", path)
     assert first.process.poll() is None
     assert path.exists()

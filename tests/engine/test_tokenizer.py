@@ -204,8 +204,8 @@ def test_pre_tokenizers_cut_as_their_models_do(name, pieces):
 
 
 def test_long_texts_release_the_interpreter(tokenizer):
-    """An event loop on another thread goes on; holding the GIL would be a gap of 400 ms."""
-    text = "The quick brown fox, 1234 times. " * 20_000
+    """An event loop on another thread goes on; holding the GIL would be a gap of 800 ms."""
+    text = "The quick brown fox, 1234 times. " * 40_000
     worst, last, done = 0.0, time.perf_counter(), threading.Event()
 
     def encode():
@@ -219,7 +219,7 @@ def test_long_texts_release_the_interpreter(tokenizer):
         now = time.perf_counter()
         worst, last = max(worst, now - last), now
     thread.join()
-    assert worst < 0.2, f"the interpreter was held for {worst * 1000:.0f} ms"
+    assert worst < 0.4, f"the interpreter was held for {worst * 1000:.0f} ms"
 
 
 def test_cache_files_differ_by_model():
