@@ -157,13 +157,12 @@ class Library:
 
         A file of an ingested folder comes back with the next ingest of that folder.
         """
-        async with self._ingesting:
-            record = await self._thread.run(self._store.record_named, document)
-            if record is None:
-                return False
-            await self._thread.run(self._store.remove, document)
-            await self._drop_unused_uploads([Path(record.path)])
-            return True
+        record = await self._thread.run(self._store.record_named, document)
+        if record is None:
+            return False
+        await self._thread.run(self._store.remove, document)
+        await self._drop_unused_uploads([Path(record.path)])
+        return True
 
     async def page(self, document: str, page: int | None = None) -> PageText:
         """The text of a page; ``None`` is the first, and the only one of a format without pages.

@@ -92,25 +92,29 @@ def test_a_transaction_is_all_or_nothing(tmp_path):
     assert connection.execute("SELECT x FROM a").fetchall() == [(2,)]
 
 
+def longest_pause_while(work) -> float:
+    """The longest time this thread stood still while ``work`` ran on another, as a share of all."""
+    worker = threading.Thread(target=work)
+    began = last = time.perf_counter()
+    worker.start()
+    longest = 0.0
+    while worker.is_alive():
+        time.sleep(0.001)
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+    return longest / (last - began)
+
+
 def test_a_large_commit_does_not_hold_up_other_threads(tmp_path):
     connection = connect(tmp_path / "hub.db")
     connection.execute("CREATE TABLE a (x)")
 
     def write():
         with transaction(connection):
-            connection.executemany(
-                "INSERT INTO a VALUES (?)", ((bytes(100_000),) for _ in range(300))
-            )
+            rows = ((bytes(100_000),) for _ in range(300))
+            connection.executemany("INSERT INTO a VALUES (?)", rows)
 
-    writer = threading.Thread(target=write)
-    began = last = time.perf_counter()
-    writer.start()
-    longest = 0.0
-    while writer.is_alive():
-        time.sleep(0.001)
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
-    assert longest < max(0.05, (last - began) / 2)
+    assert min(longest_pause_while(write) for _ in range(3)) < 0.5
 
 
 async def test_the_thread_is_always_the_same_and_passes_errors_on():

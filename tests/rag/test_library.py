@@ -162,13 +162,13 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path, embedder):
 async def test_the_event_loop_is_not_held_up(library, folder):
     for number in range(20):
         (folder / f"{number}.txt").write_text("\n\n".join([f"fact {number} " * 60] * 30))
-    longest, last, running = 0.0, time.perf_counter(), True
+    longest, last, running = 0.0, time.thread_time(), True
 
     async def watch():
         nonlocal longest, last
         while running:
             await asyncio.sleep(0.001)
-            now = time.perf_counter()
+            now = time.thread_time()  # of the loop's thread: other processes do not count
             longest, last = max(longest, now - last), now
 
     watching = asyncio.create_task(watch())
@@ -176,7 +176,7 @@ async def test_the_event_loop_is_not_held_up(library, folder):
     await library.retrieve("fact 7")
     running = False
     await watching
-    assert longest < 0.25, "the hash encoder of the tests included"
+    assert longest < 0.05
 
 
 async def test_with_the_real_encoder_words_need_not_be_shared(tmp_path, folder):

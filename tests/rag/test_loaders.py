@@ -3,13 +3,15 @@ import re
 import zipfile
 
 import docx
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag import loaders
 from rag.errors import LoadError
-from rag.loaders import html, markdown, text
+from rag.loaders import html, layout, markdown, text
+from rag.loaders.layout import Line
 from rag.loaders.page import PageContent
 
 
@@ -237,6 +239,49 @@ def test_pdf_headers_and_page_numbers_are_left_out(tmp_path):
     texts = [page.text for page in loaders.load(tmp_path / "a.pdf").pages]
     assert [text.splitlines()[0] for text in texts] == [f"KO 610 fact number {n}" for n in range(4)]
     assert not any("Manual" in text or "Page" in text for text in texts)
+
+
+def test_pdf_words_divided_at_the_margin_are_whole_again(tmp_path, make_pdf):
+    words = "The pressure of the boiler should be between one and one and a half bar in win-\nter."
+    path = make_pdf(tmp_path / "a.pdf", [[(words, 11, "")]])
+    assert loaders.load(path).pages[0].text == words.replace("-\n", "")
+
+
+def test_lines_far_apart_are_a_paragraph_when_all_are():
+    lines = [
+        Line(f"line {n} of a letter that is printed with wide spacing", 50, 500, y, y + 12, 12.0)
+        for n, y in enumerate(range(700, 500, -30))
+    ]
+    assert len(layout.page_of(lines, {}).blocks) == 1
+    lines[3:] = [
+        msgspec.structs.replace(x, bottom=x.bottom - 40, top=x.top - 40) for x in lines[3:]
+    ]
+    page = layout.page_of(lines, {})
+    assert spans(page, "paragraph")[1].startswith("line 3")
+
+
+COORDINATES = st.floats(0, 800, width=16)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Line,
+            st.text(st.sampled_from("aB1-.| \x02"), min_size=1).filter(str.strip),
+            *[COORDINATES] * 4,
+            st.sampled_from([8.0, 11.0, 20.0]),
+            st.booleans(),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_a_layout_of_any_kind_is_well_formed_and_loses_no_text(lines):
+    page = layout.page_of(lines, layout.heading_levels([lines]))
+    assert_well_formed(page)
+    printed = "".join(line.text for line in lines)
+    marks = str.maketrans("", "", "\x02- ")
+    assert "".join(page.text.translate(marks).split()) == "".join(printed.translate(marks).split())
 
 
 def test_pdf_that_cannot_be_read(tmp_path, make_pdf):
