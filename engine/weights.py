@@ -165,6 +165,12 @@ class Weights:
     def __contains__(self, name: str) -> bool:
         return name in self._places
 
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes that one token reads: all, but for an embedding that is not the head as well."""
+        untied = "token_embd.weight" if "output.weight" in self else None
+        return sum(place.size for name, place in self._places.items() if name != untied)
+
     def matrix(self, name: str) -> Matrix:
         """A matrix by its name in the model file."""
         info, offset, _ = self._places[name]
