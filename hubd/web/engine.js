@@ -34,8 +34,8 @@ export function onEngine(listener) {
 export function engineWords() {
   const words = WAITING.get(current?.state ?? "");
   if (!current || !words) return null;
-  const detail = current.message ? `: ${current.message}` : "";
+  if (!current.message) return `${words}…`;
   const progress =
     typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";
-  return `${words}${detail}${progress}…`;
+  return `${words}: ${current.message}${progress}…`;
 }
