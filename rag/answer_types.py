@@ -40,7 +40,7 @@ _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
     rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\b{_WORD_NUMBER}[\s-]*{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
-    r"|before|after|until|during|today|tomorrow|weekends?|christmas|easter|working day|holidays?)\b"
+    r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|\d{1,2} (?:to|till|until) \d{1,2}|christmas|easter|working day|holidays?)\b"
     r"|[点月日号周年]"
 )
 _MONEY = (
@@ -117,7 +117,7 @@ ANSWER_TYPES = (
     ),
     _type(
         "time",
-        r"\bwhen\??$|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b|什么时候|几点|何时|哪天|哪一?年",
+        r"\bwhen\??$|\bhow (?:late|early)\b|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b|什么时候|几点|何时|哪天|哪一?年",
         _WHEN,
         "time date day year month 时候 时间 year",
         strict=False,

@@ -30,8 +30,15 @@ MAX_QUOTES = 3
 _PRONOUN = re.compile(
     r"(?:he|she|it|they|his|her|hers|its|their|this|these|that|those)\b", re.IGNORECASE
 )
+_OWNER = re.compile(r"\b(\w+)['’]s\b(?=\s+[a-z])")
+_COUNTED = re.compile(r"\bhow (?:much|many) ([a-z]+)", re.IGNORECASE)
+_LOOKED_UP = re.compile(
+    r"\bwhat(?: (?:is|are|was|were)|['’]s) (?:the|our|my|your|his|her|their) (.+?)"
+    r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
+    re.IGNORECASE,
+)
 GENERIC = keys(
-    "mean happen call name kind type sort use work make go give show tell say find put take may per"
+    "mean happen call name kind type sort use work make go give show tell say find put take may per turn have need want know problem thing"
 )
 """Terms too general to be missed."""
 KEEP_QUOTE = 0.5
@@ -43,11 +50,18 @@ class Features(NamedTuple):
 
     cosine: float
     sentence: float
-    """Weighted share of the question's terms in the sentence and what stands above it."""
+    """Weighted share of the question's terms in the sentence and in what stands above it:
+    headings, a table's header, the document's name."""
     untyped: float
     """1 when the question asks for a kind of thing and the sentence holds none."""
     untyped_strict: float
     """1 when, besides, the kind has a form that cannot be missed: money, a phone number."""
+    unnamed: float
+    """1 when, of such a kind, no word says what is given: kilograms, but not "weighs"."""
+    missing: float
+    """Share of what is asked about ("how much *sugar*", "the *neighbour's*") not in the passage."""
+    elsewhere: float
+    """Share of the question's terms that are not here but in the name of another passage."""
     absent: float
     """Share of the question's codes, numbers and names that are not in the passage."""
     foreign_code: float
@@ -63,9 +77,9 @@ class Model(NamedTuple):
 
 # Fitted by bench/retrieval.py on XQuAD and bench/household.json; tables in docs/retrieval.md. The
 # weight of ``foreign_code`` is set, not fitted: too few questions there name a code.
-WITH_ENCODER = Model(-8.1, Features(10.2, 7.3, -4.1, -2.5, -1.5, -5.0))
-LEXICAL = Model(-2.7, Features(0.0, 7.5, -3.9, -2.5, -1.8, -5.0))
-CHINESE = Model(-3.8, Features(0.0, 15.4, -2.0, 0.0, -2.5, -5.0))
+WITH_ENCODER = Model(-7.2, Features(9.9, 5.6, -4.3, -1.9, -2.2, -1.6, -3.7, -2.4, -5.0))
+LEXICAL = Model(-2.5, Features(0.0, 6.3, -4.9, -1.8, -2.4, -0.7, -6.4, -3.2, -5.0))
+CHINESE = Model(-3.9, Features(0.0, 14.7, -1.0, 0.0, 0.0, 0.0, 0.0, -3.1, -5.0))
 
 ANSWERABLE = 0.5
 """At this probability one in ten answerable questions of the calibration sets is refused."""
@@ -79,7 +93,9 @@ class Candidate(NamedTuple):
     subject: str
     """The sentence before it, when it begins with a pronoun that stands for something there."""
     around: frozenset[str]
-    """Keys of the headings, the document's name, what stands above the sentence, and its subject."""
+    """Keys of the headings, of the document's name, and of what stands above the sentence."""
+    present: frozenset[str]
+    """The same with those of the sentence and of its subject."""
 
 
 class Question(NamedTuple):
@@ -91,6 +107,8 @@ class Question(NamedTuple):
     specific: frozenset[str]
     """Codes, numbers and names: a text without them speaks of something else."""
     codes: frozenset[str]
+    anchors: frozenset[str]
+    """What is counted or looked up, and whose it is."""
     kind: AnswerType | None
 
 
@@ -106,7 +124,7 @@ async def evidence(question: str, passages: Sequence[Passage], embed: Embed | No
     features = lexical_features(asked, candidates)
     model = CHINESE if asked.language == "zh" else LEXICAL
     if asked.language == "en" and embed is not None:
-        order = sorted(range(len(candidates)), key=lambda i: -_prefilter(features[i]))
+        order = sorted(range(len(candidates)), key=lambda i: -prefilter(features[i]))
         order = order[:MAX_EMBEDDED]
         candidates, features = [candidates[i] for i in order], [features[i] for i in order]
         if candidates:
@@ -129,6 +147,7 @@ def take_apart(question: str) -> Question:
         language=detect(question),
         wanted=wanted,
         specific=frozenset(term.key for term in found if _is_specific(term)),
+        anchors=_anchors(question) & wanted,
         codes=frozenset(term.key for term in found if term.kind == "code"),
         kind=kind,
     )
@@ -147,27 +166,34 @@ def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
             if (passage.document, sentence.text) in seen or not _can_answer(sentence):
                 continue
             seen.add((passage.document, sentence.text))
-            around = above | keys(sentence.context) | keys(subject)
-            candidates.append(Candidate(sentence, passage, subject, around))
+            around = above | keys(sentence.context)
+            present = around | keys(sentence.text) | keys(subject)
+            candidates.append(Candidate(sentence, passage, subject, around, present))
     return candidates
 
 
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
     """The features of every candidate but the cosine, which stays 0."""
-    inside = [keys(c.sentence.text) | c.around for c in candidates]
-    weights = inverse_frequency(inside)
+    weights = inverse_frequency([candidate.present for candidate in candidates])
+    names = frozenset[str]().union(*(c.around for c in candidates))
     features = []
-    for candidate, present in zip(candidates, inside, strict=True):
+    for candidate in candidates:
         passage = keys(candidate.passage.text) | candidate.around
         typed = asked.kind is not None and holds(
             asked.kind, candidate.sentence.text, asked.wanted | asked.specific
         )
+        strict = asked.kind is not None and asked.kind.strict
         features.append(
             Features(
                 cosine=0.0,
-                sentence=coverage(asked.wanted, present, weights),
+                sentence=coverage(asked.wanted, candidate.present, weights),
                 untyped=float(asked.kind is not None and not typed),
-                untyped_strict=float(asked.kind is not None and asked.kind.strict and not typed),
+                untyped_strict=float(strict and not typed),
+                unnamed=float(
+                    strict and asked.kind is not None and not asked.kind.implied & candidate.present
+                ),
+                missing=len(asked.anchors - passage) / max(1, len(asked.anchors)),
+                elsewhere=coverage(asked.wanted, names - passage, weights),
                 absent=len(asked.specific - passage) / max(1, len(asked.specific)),
                 foreign_code=float(not asked.codes <= passage),
             )
@@ -204,6 +230,18 @@ def _can_answer(sentence: Sentence) -> bool:
     return len(found) >= 2 or any(term.kind in ("number", "code") for term in found)
 
 
+def _anchors(question: str) -> frozenset[str]:
+    """The noun after "how many" or at the end of "what is the …", and every owner ("Ella's")."""
+    found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
+    counted = _COUNTED.search(question)
+    if counted:
+        found |= keys(counted[1])
+    looked_up = _LOOKED_UP.search(question)
+    if looked_up and (terms := terms_of(looked_up[1])):
+        found |= {terms[-1].key}
+    return found
+
+
 def _is_specific(term: Term) -> bool:
     """Codes and numbers always; capitalised words unless they only begin the question."""
     if term.kind in ("code", "number"):
@@ -211,7 +249,7 @@ def _is_specific(term: Term) -> bool:
     return term.kind == "word" and term.capital and term.start > 0
 
 
-def _prefilter(features: Features) -> float:
+def prefilter(features: Features) -> float:
     return features.sentence - 0.3 * features.untyped
 
 

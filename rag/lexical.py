@@ -109,7 +109,7 @@ _IRREGULAR = {
 _SYNONYMS = {
     word: words.split()[0]
     for words in """
-        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|phone telephone tel
+        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|phone telephone tel mobile
         |vet veterinary veterinarian|rubbish trash garbage waste refuse|child kid|error fault
         |flat apartment|password passcode passphrase|holiday vacation|fridge refrigerator
         |tv television telly|colour color|metre meter|litre liter|programme program
@@ -122,7 +122,7 @@ _SYNONYMS = {
 
 _DERIVED = re.compile(
     r"(?<=.{4})(?:isations?|izations?|ations?|itions?|ments?|ness|ions?|ors?|ers?|als?|ives?|ables?"
-    r"|ibles?|ity|ities|ances?|ences?|ful|ous|ly)$"
+    r"|ibles?|ity|ities|ances?|ences?|ful|ous|ly|ate|at)$"
 )
 
 
@@ -142,6 +142,8 @@ def stem(word: str) -> str:
         word = _DERIVED.sub("", word)
     if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
+    if len(word) <= 3:
+        return word
     return word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
 
 
@@ -169,7 +171,9 @@ def terms_of(text: str) -> list[Term]:
         if kind == "cjk":
             found.extend(_characters(token, start))
         elif kind == "code":
-            found.append(Term(_HYPHENS.sub("", token).lower(), start, match.end(), "code", True))
+            code = _HYPHENS.sub("", token).lower()
+            code = code.removesuffix("s") if code[-2:-1].isdigit() else code
+            found.append(Term(code, start, match.end(), "code", True))
         elif kind == "number":
             found.append(Term(number(token), start, match.end(), "number", False))
         else:

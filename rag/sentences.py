@@ -35,6 +35,8 @@ _RULE = re.compile(r"[\s|:=*_+-]+$")
 _LABEL = re.compile(r"[^.!?:;。！？：；]{1,40}(?::\s+|：\s*)\S")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,})\S")
 _LONG_LINE = 60
+_WHOLE = 160
+"""Items and labelled lines up to this long are one piece: the remedy stays with its error code."""
 _TERMINAL = tuple(".!?。！？；…:：")
 
 _END = re.compile(r"""[.!?…]+["'”’)\]*_]*(?=\s)|[。！？；]+["'”’」』）]*""")
@@ -58,7 +60,8 @@ def split(text: str) -> tuple[Sentence, ...]:
             context.heading(text[start:end])
         else:
             context.leave(kind)
-        if kind in ("heading", "row"):
+        whole = kind in ("label", "item") and end - start <= _WHOLE
+        if whole or kind in ("heading", "row"):
             pieces.append(Sentence(start, end, text[start:end], kind, context.text(kind)))
             if kind == "row":
                 context.row(text[start:end])

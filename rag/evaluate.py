@@ -1,0 +1,224 @@
+"""How good a library is at a file of questions: found, answered, refused, quoted, and how fast.
+
+The file has one JSON object a line: ``id``, ``question``, ``answerable``, and for an answerable one
+``document``, ``page`` and ``answer``. Must not know of HTTP or language models.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from rag.evidence import ANSWERABLE
+from rag.lexical import terms_of
+from rag.types import Evidence, Passage, Retrieval
+
+QUOTE_SHARE = 0.6
+"""Share of the expected answer's terms (and all of its numbers) that a right quote holds."""
+
+
+class Answering(Protocol):
+    """The part of ``rag.library.Library`` that is measured."""
+
+    async def retrieve(self, text: str, k: int = 5) -> Retrieval: ...
+    async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence: ...
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One question with what is expected of it."""
+
+    id: str
+    question: str
+    answerable: bool
+    document: str | None = None
+    page: int | None = None
+    answer: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one question."""
+
+    case: Case
+    rank: int | None
+    """Of the first passage from the expected document, from 1; ``None`` when not among the k."""
+    page_rank: int | None
+    """The same for the expected document and page."""
+    answerable: float
+    refused: bool
+    quoted: bool
+    """Whether one of the quotes holds the expected answer."""
+    quoted_first: bool
+    """Whether the best quote does."""
+    retrieve_ms: float
+    evidence_ms: float
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Rates from 0 to 1 over the questions they are about; milliseconds."""
+
+    questions: int
+    answerable: int
+    hit_at_1: float
+    hit_at_k: float
+    page_at_k: float
+    mean_reciprocal_rank: float
+    wrong_refusals: float
+    """Of the answerable questions, those refused."""
+    right_refusals: float
+    """Of the unanswerable questions, those refused (recall)."""
+    refusal_precision: float
+    """Of the refused questions, those unanswerable."""
+    quote_correct: float
+    """Of the answerable questions that were answered, those with the answer in a quote."""
+    first_quote_correct: float
+    retrieve_ms_p50: float
+    retrieve_ms_p95: float
+    evidence_ms_p50: float
+    evidence_ms_p95: float
+    outcomes: list[Outcome]
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The questions in the file at ``path``.
+
+    Raises:
+        OSError: it cannot be read.
+        msgspec.ValidationError, msgspec.DecodeError: a line is not a question.
+    """
+    lines = path.read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=Case) for line in lines if line.strip()]
+
+
+async def evaluate(library: Answering, cases: Sequence[Case], k: int = 5) -> Report:
+    """Ask ``library`` every question, one after the other.
+
+    Raises:
+        ValueError: there is no answerable question.
+    """
+    if not any(case.answerable for case in cases):
+        raise ValueError("no answerable question among the cases: add some, or check the file")
+    if cases:
+        await library.retrieve(cases[0].question, k)  # the encoder starts on the first question
+    return summarise([await _outcome(library, case, k) for case in cases])
+
+
+def summarise(outcomes: Sequence[Outcome]) -> Report:
+    """The rates over ``outcomes``."""
+    answerable = [outcome for outcome in outcomes if outcome.case.answerable]
+    unanswerable = [outcome for outcome in outcomes if not outcome.case.answerable]
+    refused = [outcome for outcome in outcomes if outcome.refused]
+    answered = [outcome for outcome in answerable if not outcome.refused]
+    return Report(
+        questions=len(outcomes),
+        answerable=len(answerable),
+        hit_at_1=_share(o.rank == 1 for o in answerable),
+        hit_at_k=_share(o.rank is not None for o in answerable),
+        page_at_k=_share(o.page_rank is not None for o in answerable),
+        mean_reciprocal_rank=_mean(1 / o.rank if o.rank else 0.0 for o in answerable),
+        wrong_refusals=_share(o.refused for o in answerable),
+        right_refusals=_share(o.refused for o in unanswerable),
+        refusal_precision=_share(not o.case.answerable for o in refused),
+        quote_correct=_share(o.quoted for o in answered),
+        first_quote_correct=_share(o.quoted_first for o in answered),
+        retrieve_ms_p50=_quantile([o.retrieve_ms for o in outcomes], 0.5),
+        retrieve_ms_p95=_quantile([o.retrieve_ms for o in outcomes], 0.95),
+        evidence_ms_p50=_quantile([o.evidence_ms for o in outcomes], 0.5),
+        evidence_ms_p95=_quantile([o.evidence_ms for o in outcomes], 0.95),
+        outcomes=list(outcomes),
+    )
+
+
+def markdown(report: Report) -> str:
+    """The report as a Markdown table, and a list of the questions that went wrong."""
+    rows = [
+        ("questions (answerable)", f"{report.questions} ({report.answerable})"),
+        ("document first", f"{report.hit_at_1:.3f}"),
+        ("document among the passages", f"{report.hit_at_k:.3f}"),
+        ("page among the passages", f"{report.page_at_k:.3f}"),
+        ("mean reciprocal rank", f"{report.mean_reciprocal_rank:.3f}"),
+        ("answerable, but refused", f"{report.wrong_refusals:.3f}"),
+        ("unanswerable, and refused", f"{report.right_refusals:.3f}"),
+        ("refusals that were right", f"{report.refusal_precision:.3f}"),
+        ("answer in a quote", f"{report.quote_correct:.3f}"),
+        ("answer in the best quote", f"{report.first_quote_correct:.3f}"),
+        (
+            "retrieve, ms (median, 95%)",
+            f"{report.retrieve_ms_p50:.0f}, {report.retrieve_ms_p95:.0f}",
+        ),
+        (
+            "evidence, ms (median, 95%)",
+            f"{report.evidence_ms_p50:.0f}, {report.evidence_ms_p95:.0f}",
+        ),
+    ]
+    table = ["| measure | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
+    wrong = [line for outcome in report.outcomes if (line := _complaint(outcome))]
+    return "\n".join([*table, "", *wrong]).rstrip() + "\n"
+
+
+async def _outcome(library: Answering, case: Case, k: int) -> Outcome:
+    started = time.perf_counter()
+    passages = (await library.retrieve(case.question, k)).passages
+    retrieved = time.perf_counter()
+    found = await library.evidence(case.question, passages)
+    finished = time.perf_counter()
+    right = [holds_answer(quote.text, case.answer or "") for quote in found.quotes]
+    return Outcome(
+        case=case,
+        rank=_rank(passage.document == case.document for passage in passages),
+        page_rank=_rank(
+            (p.document, p.page) == (case.document, case.page if p.page is not None else None)
+            for p in passages
+        ),
+        answerable=found.answerable,
+        refused=not found.quotes or found.answerable < ANSWERABLE,
+        quoted=any(right),
+        quoted_first=right[:1] == [True],
+        retrieve_ms=(retrieved - started) * 1000,
+        evidence_ms=(finished - retrieved) * 1000,
+    )
+
+
+def holds_answer(text: str, answer: str) -> bool:
+    """Whether ``text`` holds the numbers and most of the other terms of ``answer``."""
+    present = {term.key for term in terms_of(text)}
+    wanted = {term.key: term.kind for term in terms_of(answer)}
+    facts = {key for key, kind in wanted.items() if kind in ("number", "code")}
+    if not wanted or not facts <= present:
+        return False
+    return len(wanted.keys() & present) >= QUOTE_SHARE * len(wanted)
+
+
+def _complaint(outcome: Outcome) -> str:
+    case = outcome.case
+    if case.answerable and outcome.rank is None:
+        fault = f"{case.document} is not among the passages"
+    elif case.answerable and outcome.refused:
+        fault = f"refused ({outcome.answerable:.2f})"
+    elif case.answerable and not outcome.quoted:
+        fault = f"no quote holds “{case.answer}”"
+    elif not case.answerable and not outcome.refused:
+        fault = f"answered ({outcome.answerable:.2f}), the documents do not tell"
+    else:
+        return ""
+    return f"- {case.id} {case.question}: {fault}"
+
+
+def _rank(fits: Iterable[bool]) -> int | None:
+    return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
+
+
+def _share(values: Iterable[bool]) -> float:
+    return _mean(float(value) for value in values)
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The mean; 1.0 of nothing, for a rate over no questions has no fault."""
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 1.0
+
+
+def _quantile(values: Sequence[float], q: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else 0.0
