@@ -20,7 +20,7 @@ test: venv
 venv: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
-	@$(PYTHON) .ci/venv.py
+	@$(PYTHON) .ci/set_up.py
 
 lint: venv
 	$(BIN)/ruff check .
