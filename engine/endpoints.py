@@ -112,7 +112,8 @@ class Endpoints:
         engine = self._ready()
         body = await _body(request, ChatRequest)
         self._check_model(body.model)
-        params = _sampling(body, body.max_completion_tokens or body.max_tokens)
+        newer = body.max_completion_tokens  # OpenAI's name for it since 2024
+        params = _sampling(body, body.max_tokens if newer is None else newer)
         if not body.messages:
             raise InvalidRequestError("messages is empty; send at least one", param="messages")
         messages = [

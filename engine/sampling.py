@@ -129,60 +129,54 @@ def candidates(
 
     logits: shape (vocabulary,); temperature must be above 0.
     """
-    p = softmax(logits, params.temperature)
-    tokens = _most_likely(p, params)
-    kept = p[tokens]
+    weights = softmax_weights(logits, params.temperature)
+    tokens = _most_likely(weights, params)
+    kept = weights[tokens].astype(np.float64)
     if params.top_p < 1.0:
-        reached = np.cumsum(kept) / _mass_after_top_k(kept, params)
-        count = int(np.searchsorted(reached, params.top_p)) + 1  # the token that crosses stays
-        tokens, kept = tokens[:count], kept[:count]
+        # A share of what top-k left, else of everything.
+        limited = 0 < params.top_k < weights.size
+        mass = kept.sum() if limited else weights.sum(dtype=np.float64)
+        count = int(np.searchsorted(np.cumsum(kept), params.top_p * mass)) + 1
+        tokens, kept = tokens[:count], kept[:count]  # with the token that crosses
     if params.min_p > 0.0:
-        keep = kept >= params.min_p * kept[0]
-        tokens, kept = tokens[keep], kept[keep]
+        likely = kept >= params.min_p * kept[0]
+        tokens, kept = tokens[likely], kept[likely]
     return tokens, kept / kept.sum()
 
 
-def softmax(logits: Logits, temperature: float = 1.0) -> npt.NDArray[np.float64]:
-    """exp(x / temperature) normalised, in float64 and without overflow."""
-    # Subtract first: x / temperature alone overflows at temperatures near zero.
-    exponents = (logits.astype(np.float64) - np.float64(logits.max())) / temperature
-    p: npt.NDArray[np.float64] = np.exp(exponents)
-    p /= p.sum()
-    return p
+def softmax_weights(logits: Logits, temperature: float) -> Logits:
+    """Probabilities up to their common factor: exp((x − max x) / temperature), the largest 1.
 
-
-def _most_likely(p: npt.NDArray[np.float64], params: SamplingParams) -> npt.NDArray[np.int64]:
-    """Tokens by falling probability, as many as the filters can need.
-
-    Sorting all 49 152 takes 3 ms; nearly always the best 256 hold top_p, at 0.3 ms.
+    float32, in which NumPy has a vectorized exp: 49 152 of them take 0.05 ms.
     """
-    if 0 < params.top_k < p.size:
-        return _best(p, params.top_k)
-    count = 256
-    while params.top_p < 1.0 and count < p.size:
-        best = _best(p, count)
-        if p[best].sum() >= params.top_p:
-            return best
-        count *= 8
-    if params.min_p > 0.0:
-        possible = np.flatnonzero(p >= params.min_p * p.max())
-        return possible[np.argsort(-p[possible], kind="stable")]
+    # Subtract first: x / temperature alone overflows at temperatures near zero.
+    with np.errstate(over="ignore"):  # −inf is right there: a weight of 0
+        weights: Logits = np.exp((logits - logits.max()) / np.float32(temperature))
+    return weights
+
+
+def _most_likely(weights: Logits, params: SamplingParams) -> npt.NDArray[np.int64]:
+    """Tokens by falling weight, as many as the filters can need.
+
+    Sorting all 49 152 takes 3 ms; nearly always the few above some weight hold top_p, at 0.1 ms.
+    """
+    if 0 < params.top_k < weights.size:
+        best = np.argpartition(weights, weights.size - params.top_k)[-params.top_k :]
+        return _falling(weights, best)
     if params.top_p < 1.0:
-        return _best(p, p.size)
-    return np.arange(p.size, dtype=np.int64)
+        wanted = params.top_p * weights.sum(dtype=np.float64)
+        for least in (0.05, 0.002, 1e-4, 1e-6):
+            chosen = np.flatnonzero(weights >= least)
+            if weights[chosen].sum(dtype=np.float64) >= wanted:
+                return _falling(weights, chosen)
+        return _falling(weights, np.arange(weights.size))
+    if params.min_p > 0.0:
+        return _falling(weights, np.flatnonzero(weights >= params.min_p))
+    return np.arange(weights.size, dtype=np.int64)
 
 
-def _best(p: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
-    if count < p.size:
-        best = np.argpartition(p, p.size - count)[p.size - count :]
-    else:
-        best = np.arange(p.size)
-    return best[np.argsort(-p[best], kind="stable")]
-
-
-def _mass_after_top_k(kept: npt.NDArray[np.float64], params: SamplingParams) -> float:
-    """What top-p is a share of: all probability, or what top-k left of it."""
-    return float(kept.sum()) if params.top_k else 1.0
+def _falling(weights: Logits, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return tokens[np.argsort(-weights[tokens], kind="stable")]
 
 
 def _draw(p: npt.NDArray[np.float64], uniform: float) -> int:

@@ -202,6 +202,8 @@ def chat(**fields):
     [
         (*chat(max_tokens="x"), 400, "max_tokens", "invalid_type", "Expected `int"),
         (*chat(max_tokens=0), 400, "max_tokens", None, "at least 1"),
+        (*chat(max_completion_tokens=0), 400, "max_tokens", None, "at least 1"),
+        (*chat(seed=2**70), 400, "seed", None, "seed"),
         (*chat(messages=[]), 400, "messages", None, "empty"),
         (*chat(messages="hi"), 400, "messages", "invalid_type", "array"),
         (*chat(messages=[{"role": "king"}]), 400, "messages[0].role", "invalid_type", "king"),
