@@ -12,7 +12,7 @@ from rag.worker import State, Worker
 MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
 BATCH = 8
-"""Texts a request: half a second of work, which is what a question may wait during an ingest."""
+"""Texts a request: 0.3 s of work, which is what a question may wait during an ingest."""
 _BATCH_SECONDS = 60.0
 
 
