@@ -67,7 +67,8 @@ def draw(log: list[str], total: int, stopped: threading.Event) -> None:
     while not stopped.wait(0.2):
         found = sum(bool(re.match(r"(Collecting|Requirement already)", line)) for line in log)
         installed = len(list(ENVIRONMENT.glob("lib/python*/site-packages/*.dist-info")))
-        share = min(1.0, min(found, total) / total / 2 + min(installed, total) / total / 2)
+        found, installed = min(found, total), min(installed, total)
+        share = (found + installed) / total / 2
         if on_terminal:
             bar = "━" * int(share * BAR_WIDTH)
             width = os.get_terminal_size().columns
