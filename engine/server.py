@@ -58,7 +58,11 @@ async def serve(options: argparse.Namespace) -> None:
         shutdown_timeout=0.2,
     )
     await runner.setup()
-    await _listen(runner, options)
+    try:
+        await _listen(runner, options)
+    except OSError as error:
+        where = options.socket or f"{options.host}:{options.port}"
+        raise SystemExit(f"cannot listen on {where}: {error}") from error
     threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True).start()
     await stop.wait()
     await _shut_down(runner, endpoints, options)

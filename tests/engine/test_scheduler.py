@@ -137,6 +137,17 @@ def test_a_failing_model_fails_one_request_and_leaves_the_next_alone(engine, mon
     assert drain(submit(engine, "After the storm", SHORT)[1])[:-1] == expected
 
 
+def test_a_receiver_that_is_gone_ends_its_request(engine):
+    """As a closed event loop does: it raises when a piece is handed to it."""
+
+    def sink(outcome):
+        raise RuntimeError("Event loop is closed")
+
+    prompt = engine.tokenizer.encode("To nobody")
+    engine.scheduler.submit(engine.prepare(prompt, LONG), sink)
+    wait_until_idle(engine, 2.0)
+
+
 async def test_pieces_reach_the_event_loop_in_order(engine):
     prompt = engine.tokenizer.encode("One, two,")
     expected = [p.token for p in engine.generate(prompt, SHORT)]

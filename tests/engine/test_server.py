@@ -6,6 +6,8 @@ import json
 import signal
 import socket
 import stat
+import subprocess
+import sys
 import time
 
 import aiohttp
@@ -358,6 +360,15 @@ async def test_a_model_that_cannot_be_loaded_is_reported(start_engine, tmp_path)
         assert "broken.gguf" in state.message
         raw = await post(session, "/v1/completions", {"prompt": "Hi"}, 503)
         assert state.message in json.loads(raw)["error"]["message"]
+
+
+def test_an_address_that_cannot_be_had_is_one_clear_line(model_path, tmp_path):
+    path = tmp_path / ("long" * 40)
+    command = [sys.executable, "-m", "engine.server", "--model", model_path, "--socket", path]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"cannot listen on {path}: ")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 async def test_a_socket_in_use_is_left_alone_and_a_stale_one_replaced(start_engine, tmp_path):
