@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.1
 START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
+NOTICE_LIMIT_S = 5.0
+"""Within this time the end of a child is noticed."""
 SETTLED_S = 60.0
 """A child that lived this long after it was ready does not count as failing again and again."""
 FAILURES = 5
@@ -115,15 +117,21 @@ class EngineSupervisor:
         self._last_use = time.monotonic()
         if self._settings.url:
             return self._client
+        if self._task and self._state.state in ("off", "failed"):
+            await asyncio.wait({self._task})  # the last child is on its way out
         if self._task is None or self._task.done():
             self._begin()
-        await self._settled.wait()
-        if self._state.state != "ready":
-            raise EngineDown(
-                f"The language model does not start: {self._state.message}",
-                "`hubd doctor` says what to do.",
-            )
-        return self._client
+        for _ in range(round(NOTICE_LIMIT_S / LOOK_EVERY_S)):
+            await self._settled.wait()
+            if self._state.state != "ready":
+                raise EngineDown(
+                    f"The language model does not start: {self._state.message}",
+                    "`hubd doctor` says what to do.",
+                )
+            if await self._answers():
+                return self._client
+            await asyncio.sleep(LOOK_EVERY_S)
+        raise EngineDown("The language model does not answer.", "Ask again in a moment.")
 
     def _begin(self) -> None:
         if not self.model.is_file():
@@ -145,18 +153,20 @@ class EngineSupervisor:
         while True:
             self._show("restarting" if failures else "starting")
             ready_at: float | None = None
-            async with self._child() as process:
-                try:
-                    await self._wait_ready(process)
-                    ready_at = time.monotonic()
-                    self._show("ready")
-                    log.info("engine ready pid=%d", process.pid)
-                    if await self._watch(process):
-                        self._show("off")
-                        return
-                    reason = self._last_words(process)
-                except EngineDown as error:
-                    reason = error.message
+            try:
+                async with self._child() as process:
+                    if await self._wait_ready(process):
+                        ready_at = time.monotonic()
+                        self._show("ready")
+                        log.info("engine ready pid=%d", process.pid)
+                        if await self._watch(process):
+                            self._show("off")
+                            return
+                reason = self._last_words(process)
+            except EngineDown as error:
+                reason = error.message
+            except OSError as error:
+                reason = f"the engine cannot be started: {error}"
             log.warning("engine ended: %s", reason)
             lived = time.monotonic() - ready_at if ready_at else 0.0
             failures = 1 if lived > SETTLED_S else failures + 1
@@ -201,20 +211,20 @@ class EngineSupervisor:
             "--exit-with-parent",
         ]
 
-    async def _wait_ready(self, process: asyncio.subprocess.Process) -> None:
-        """Until the child says that it is ready.
+    async def _wait_ready(self, process: asyncio.subprocess.Process) -> bool:
+        """Until the child says that it is ready (True), or ends (False).
 
         Raises:
-            EngineDown: it ended, says that it failed, or took longer than ``START_LIMIT_S``.
+            EngineDown: it says that it failed, or took longer than ``START_LIMIT_S``.
         """
         deadline = time.monotonic() + START_LIMIT_S
         while time.monotonic() < deadline:
             if process.returncode is not None:
-                raise EngineDown(self._last_words(process))
+                return False
             with contextlib.suppress(EngineError):
                 health = await self._client.health()
                 if health.status == "ready":
-                    return
+                    return True
                 if health.status == "failed":
                     raise EngineDown(health.message)
                 self._show(self._state.state, health.stage, health.fraction)
@@ -233,8 +243,16 @@ class EngineSupervisor:
                 async with asyncio.timeout(max(LOOK_EVERY_S, limit - idle)):
                     await process.wait()
                     return False
-            if time.monotonic() - self._last_use >= limit and await self._is_idle():
+            if await self._is_idle() and time.monotonic() - self._last_use >= limit:
                 return True
+
+    async def _answers(self) -> bool:
+        """A child that was just killed is known by its socket before the kernel reports its end."""
+        try:
+            async with asyncio.timeout(NOTICE_LIMIT_S):
+                return (await self._client.health()).status == "ready"
+        except (EngineError, TimeoutError):
+            return False
 
     async def _is_idle(self) -> bool:
         try:

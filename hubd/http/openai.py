@@ -287,11 +287,12 @@ def _card(name: str) -> dict[str, Any]:
 
 
 def _usage(done: Done) -> dict[str, int]:
-    timings = done.timings
+    """Tokens of the language model; none where the answer needed no model."""
+    read, written = done.timings.prompt_tokens or 0, done.timings.completion_tokens or 0
     return {
-        "prompt_tokens": timings.prompt_tokens,
-        "completion_tokens": timings.completion_tokens,
-        "total_tokens": timings.prompt_tokens + timings.completion_tokens,
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "total_tokens": read + written,
     }
 
 

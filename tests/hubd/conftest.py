@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -51,15 +52,17 @@ def clock() -> Clock:
 OpenHub = Callable[..., "asynccontextmanager[TestClient]"]
 
 
-@pytest.fixture
-def open_hub(paths) -> OpenHub:
-    """``async with open_hub(config) as client``: the whole application over TCP, in this process.
+@pytest.fixture(scope="session")
+def open_hub() -> OpenHub:
+    """``async with open_hub(home, config) as client``: the application over TCP, in this process.
 
     The engine and the embedder start when something asks for them, as in the daemon.
     """
 
     @asynccontextmanager
-    async def opened(config: Config | None = None) -> AsyncIterator[TestClient]:
+    async def opened(home: Path, config: Config | None = None) -> AsyncIterator[TestClient]:
+        paths = find_paths({"HUBD_HOME": str(home)})
+        create_directories(paths)
         async with AsyncExitStack() as stack:
             services, schedule = await open_rooms(stack, config or Config(), paths)
             await schedule.start(services.tools.run_job)

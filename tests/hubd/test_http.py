@@ -1,0 +1,203 @@
+"""The household's endpoints over the whole application, without a language model."""
+
+import asyncio
+
+import pytest
+
+from hubd.http import sse
+from hubd.http.body import JSON_LIMIT
+
+
+@pytest.fixture
+async def hub(open_hub, tmp_path):
+    async with open_hub(tmp_path) as client:
+        yield client
+
+
+async def events_of(response, count):
+    """The first ``count`` events of a stream: names and data."""
+    found = []
+    name = ""
+    async for line in response.content:
+        field, _, value = line.decode().rstrip("\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            found.append((name, value))
+            if len(found) == count:
+                break
+    return found
+
+
+async def json_of(response, status=200):
+    assert response.status == status, await response.text()
+    return await response.json()
+
+
+async def error_of(response, status):
+    return (await json_of(response, status))["error"]
+
+
+async def test_health(hub):
+    assert await json_of(await hub.get("/healthz")) == {"status": "ok"}
+
+
+async def test_not_ready_while_the_engine_is_off(hub):
+    reply = await json_of(await hub.get("/readyz"), 503)
+    assert reply["ready"] is False
+    assert reply["checks"]["engine"] == "off"
+
+
+async def test_status_tells_engine_documents_and_memory(hub):
+    status = await json_of(await hub.get("/hub/status"))
+    assert status["engine"] == {"state": "off", "message": "", "progress": None}
+    assert status["documents"] == {"ready": 0, "skipped": 0}
+    assert 10 < status["memory"]["hub_mb"] < 2000
+
+
+async def test_a_command_is_answered_whole(hub):
+    reply = await json_of(await hub.post("/hub/ask", json={"text": "set a timer for 9 minutes"}))
+    assert reply["answer"] == "The 9 minutes timer is set for 9 minutes."
+    assert set(reply) == {
+        "answer", "citations", "refused", "actions", "timings", "conversation",
+    }  # fmt: skip
+    assert reply["actions"][0]["tool"] == "timers.start"
+
+
+async def test_a_command_is_streamed(hub):
+    body = {"text": "how long is left?", "stream": True}
+    response = await hub.post("/hub/ask", json=body)
+    assert response.content_type == "text/event-stream"
+    events = await events_of(response, 4)
+    assert [name for name, _ in events] == ["start", "action", "token", "done"]
+    assert '"type"' not in events[-1][1]
+
+
+async def test_a_conversation_keeps_its_name(hub):
+    first = await json_of(await hub.post("/hub/ask", json={"text": "list timers"}))
+    body = {"text": "list timers", "conversation": first["conversation"]}
+    assert (await json_of(await hub.post("/hub/ask", json=body)))["conversation"] == first[
+        "conversation"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "text"),
+        ({"text": 1}, "text"),
+        ({"text": ""}, "text"),
+        ({"text": "  "}, "text"),
+        ({"text": "x" * 8001}, "text"),
+        ({"text": "x", "stream": "yes"}, "stream"),
+        ({"text": "x", "speed": 1}, "speed"),
+        ([], "object"),
+    ],
+)
+async def test_a_wrong_body_is_refused_by_field(hub, body, field):
+    error = await error_of(await hub.post("/hub/ask", json=body), 400)
+    assert error["code"] == "bad_request"
+    assert field in error["message"]
+
+
+async def test_what_is_no_json_is_refused(hub):
+    error = await error_of(await hub.post("/hub/ask", data=b"{text"), 400)
+    assert "not JSON" in error["message"]
+
+
+async def test_a_body_that_is_too_large_is_refused(hub):
+    error = await error_of(await hub.post("/hub/ask", data=b"x" * (JSON_LIMIT + 1)), 413)
+    assert "larger" in error["message"]
+
+
+async def test_unknown_addresses_and_methods_are_told_in_json(hub):
+    assert "/hub/nothing" in (await error_of(await hub.get("/hub/nothing"), 404))["message"]
+    assert "PUT" in (await error_of(await hub.put("/hub/ask"), 405))["message"]
+
+
+async def test_too_many_questions_at_once_are_told_to_come_back(hub, monkeypatch):
+    monkeypatch.setattr("hubd.http.services.TURNS_AT_ONCE", 0)
+    response = await hub.post("/hub/ask", json={"text": "list timers"})
+    assert (await error_of(response, 429))["code"] == "busy"
+    assert int(response.headers["Retry-After"]) > 0
+
+
+async def test_tools_are_listed_and_called(hub):
+    tools = await json_of(await hub.get("/hub/tools"))
+    assert [tool["name"] for tool in tools] == ["timers.cancel", "timers.list", "timers.start"]
+    start = tools[2]
+    assert start["risk"] == "act"
+    assert set(start["parameters"]["properties"]) == {"hours", "minutes", "seconds", "name"}
+    reply = await json_of(await hub.post("/hub/tools/timers.start", json={"minutes": 1}))
+    assert set(reply) == {"text", "data", "undo"}
+    undone = await json_of(
+        await hub.post("/hub/tools/timers.cancel", json=reply["undo"]["arguments"])
+    )
+    assert "cancelled" in undone["text"]
+
+
+async def test_tool_errors_have_honest_statuses(hub):
+    assert (await error_of(await hub.post("/hub/tools/no.such"), 404))["code"] == "not_found"
+    wrong = await hub.post("/hub/tools/timers.start", json={"minutes": "x"})
+    assert "minutes" in (await error_of(wrong, 400))["message"]
+    nothing = await hub.post("/hub/tools/timers.cancel")
+    assert await error_of(nothing, 409) == {
+        "code": "tool_failed",
+        "message": "No timer is running.",
+        "hint": "",
+    }
+
+
+async def test_open_pages_hear_of_timers(hub):
+    async with hub.get("/hub/events") as response:
+        ((name, _),) = await events_of(response, 1)
+        assert name == "engine"
+        await hub.post("/hub/tools/timers.start", json={"minutes": 1, "name": "tea"})
+        ((name, data),) = await events_of(response, 1)
+        assert name == "timer"
+        assert '"state":"started"' in data
+        assert '"name":"tea"' in data
+
+
+async def test_a_quiet_stream_has_a_heartbeat(hub, monkeypatch):
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.05)
+    async with hub.get("/hub/events") as response, asyncio.timeout(5):
+        lines = [line async for line in _lines(response, 6)]
+    assert b": \n" in lines
+
+
+async def _lines(response, count):
+    for _ in range(count):
+        yield await response.content.readline()
+
+
+async def test_who_leaves_is_no_listener_any_more(hub):
+    from hubd.http.services import SERVICES
+
+    board = hub.app[SERVICES].board
+    async with hub.get("/hub/events") as response:
+        await events_of(response, 1)
+        assert board.listeners == 1
+    async with asyncio.timeout(5):
+        while board.listeners:  # noqa: ASYNC110 - the server notices in its own time
+            await asyncio.sleep(0.01)
+
+
+async def test_a_page_of_static_files(hub):
+    page = await hub.get("/")
+    assert page.content_type == "text/html"
+    script = await hub.get("/static/app.js")
+    assert script.content_type == "text/javascript"
+    assert (
+        await hub.get("/static/app.js", headers={"If-None-Match": script.headers["ETag"]})
+    ).status == 304
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../http/app.py", "/static/%2e%2e/http/app.py", "/static/", "/static/nothing.js"],
+)
+async def test_nothing_outside_the_pages_folder_is_served(hub, path):
+    from yarl import URL
+
+    assert (await hub.get(URL(path, encoded=True))).status == 404

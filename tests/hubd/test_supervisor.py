@@ -1,0 +1,129 @@
+"""The engine child: real engine, real model; killed, broken, missing, idle."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from engine.errors import EngineUnavailable
+from engine.protocol import ChatMessage, ChatRequest
+from hubd import supervisor as supervisor_module
+from hubd.config import DEFAULT_MODEL, Engine
+from hubd.events import NoticeBoard
+from hubd.supervisor import EngineDown, EngineSupervisor, NoModel
+
+LONG = ChatRequest(
+    messages=[ChatMessage("user", "Tell a long story about a house.")], max_tokens=2000
+)
+SHORT = ChatRequest(messages=[ChatMessage("user", "Say hello.")], max_tokens=3)
+
+
+@pytest.fixture
+def model():
+    home = os.environ.get("HUBD_HOME")
+    folder = Path(home) / "models" if home else platformdirs.user_data_path("hubd") / "models"
+    path = Path(os.environ.get("HUBD_TEST_MODEL") or folder / DEFAULT_MODEL)
+    if not path.is_file():
+        pytest.skip("the default model is not here: run `hubd model pull`")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _shared_kernels(monkeypatch):
+    """Compiled once for all tests, as for all starts of one daemon."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
+
+
+def engine(model, paths, board=None, **settings):
+    settings = Engine(model=str(model), context_length=512, **settings)
+    return EngineSupervisor(settings, paths, board or NoticeBoard())
+
+
+async def drained(parts):
+    async for _ in parts:
+        pass
+
+
+async def text_of(client, request):
+    return "".join([getattr(part, "text", "") async for part in client.chat(request)])
+
+
+async def test_killed_in_mid_answer_the_request_fails_and_the_next_one_works(model, paths):
+    board = NoticeBoard()
+    async with board.listen() as queue, engine(model, paths, board) as supervisor:
+        client = await supervisor.client()
+        first = supervisor.pid
+        with pytest.raises(EngineUnavailable):
+            async for _ in client.chat(LONG):
+                os.kill(first, signal.SIGKILL)
+        again = await supervisor.client()
+        assert await text_of(again, SHORT)
+        assert supervisor.pid != first
+    states = [queue.get_nowait().data["state"] for _ in range(queue.qsize())]
+    told = list(dict.fromkeys(states))
+    assert told == ["starting", "ready", "restarting"]
+    assert states.count("ready") == 2
+
+
+async def test_an_idle_engine_is_unloaded_and_comes_back(model, paths):
+    async with engine(model, paths, idle_unload=0.5) as supervisor:
+        await supervisor.client()
+        async with asyncio.timeout(20):
+            while supervisor.state.state != "off":  # noqa: ASYNC110 - seen from outside
+                await asyncio.sleep(0.05)
+        assert await text_of(await supervisor.client(), SHORT)
+
+
+async def test_a_child_does_not_outlive_its_supervisor(model, paths):
+    async with engine(model, paths) as supervisor:
+        await supervisor.client()
+        child = supervisor.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+async def test_callers_wait_together_for_one_child(model, paths):
+    async with engine(model, paths) as supervisor:
+        clients = await asyncio.gather(*(supervisor.client() for _ in range(5)))
+        assert len(set(map(id, clients))) == 1
+
+
+async def test_without_a_model_the_error_says_what_to_do(paths):
+    async with engine(paths.models / "none.gguf", paths) as supervisor:
+        with pytest.raises(NoModel, match=r"none\.gguf is missing") as caught:
+            await supervisor.client()
+    assert "hubd model pull" in caught.value.hint
+
+
+async def test_a_file_that_is_no_model_fails_with_the_reason(paths, monkeypatch):
+    monkeypatch.setattr(supervisor_module, "FAILURES", 2)
+    broken = paths.models / "broken.gguf"
+    broken.write_bytes(b"this is no model")
+    async with engine(broken, paths) as supervisor:
+        with pytest.raises(EngineDown, match=r"broken\.gguf"):
+            await supervisor.client()
+        assert supervisor.state.state == "failed"
+        with pytest.raises(EngineDown, match="broken") as caught:
+            await supervisor.client()
+        assert "tried again" in caught.value.hint
+
+
+async def test_a_program_that_cannot_be_started_is_a_failure_and_not_a_hang(paths, monkeypatch):
+    monkeypatch.setattr(supervisor_module, "FAILURES", 1)
+    monkeypatch.setattr("sys.executable", "/nonexistent/python")
+    model = paths.models / "any.gguf"
+    model.touch()
+    async with engine(model, paths) as supervisor:
+        with pytest.raises(EngineDown, match="No such file"):
+            await supervisor.client()
+
+
+async def test_another_server_needs_no_child(paths):
+    async with engine("none.gguf", paths, url="http://127.0.0.1:9") as supervisor:
+        client = await supervisor.client()
+        assert supervisor.pid is None
+        with pytest.raises(EngineUnavailable):
+            await client.models()
