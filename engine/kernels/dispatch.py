@@ -1,8 +1,8 @@
 """Which kernels this CPU runs, and how they are compiled and cached.
 
 A path is a module with `multiply_q4`, `multiply_q8` and `multiply_panel`. Operations are written
-once, against those names; `compile_operation` compiles them with a path's own. To add a path (AVX2,
-AVX-VNNI, NEON): a module beside `avx512vnni.py` and a line in `_PATHS`.
+once, against those names; `compile_operation` compiles them with a path's own. To add a path
+(AVX-VNNI, NEON): a module beside `avx512vnni.py` and a line in `_PATHS`.
 """
 
 import functools
@@ -18,14 +18,10 @@ from numba import cfunc, njit, types
 from numba.core import config
 
 from engine.errors import EngineError
-from engine.kernels import avx512vnni, portable
+from engine.kernels import avx2, avx512vnni, portable
 
-_AVX512_VNNI = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
-_PATHS: dict[str, tuple[ModuleType, tuple[str, ...]]] = {
-    "avx512vnni": (avx512vnni, _AVX512_VNNI),
-    "portable": (portable, ()),
-}
-"""Name → its module and the CPU features that it needs, best first."""
+_PATHS: dict[str, ModuleType] = {"avx512vnni": avx512vnni, "avx2": avx2, "portable": portable}
+"""Name → module, best first. Each says in NEEDS which CPU features it cannot do without."""
 
 _TILE_KERNELS = ("multiply_q4", "multiply_q8", "multiply_panel")
 _ARRAY = types.CPointer(types.int64)
@@ -44,7 +40,7 @@ def _cpu_features() -> frozenset[str]:
 def available_paths() -> list[str]:
     """Names of the paths that this CPU can run, best first."""
     features = _cpu_features()
-    return [name for name, (_, needs) in _PATHS.items() if features.issuperset(needs)]
+    return [name for name, module in _PATHS.items() if features.issuperset(module.NEEDS)]
 
 
 def choose_path() -> str:
@@ -74,8 +70,7 @@ def _source_hash() -> str:
 def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
     """A copy of the function that sees the tile kernels of `path`, named so in numba's cache."""
     assert isinstance(function, FunctionType)
-    module, _ = _PATHS[path]
-    seen = {name: getattr(module, name) for name in _TILE_KERNELS}
+    seen = {name: getattr(_PATHS[path], name) for name in _TILE_KERNELS}
     copy = FunctionType(function.__code__, {**function.__globals__, **seen}, function.__name__)
     copy.__module__ = function.__module__
     copy.__qualname__ = f"{function.__name__}_{path}_{_source_hash()}"

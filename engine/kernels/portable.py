@@ -17,6 +17,8 @@ from engine.kernels.arithmetic import half_to_float
 from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE, SCALED_SUM
 from engine.kernels.intrinsics import floats, halves, integers, signed_bytes, unsigned_bytes
 
+NEEDS = ()
+"""CPU features: none beyond what numba itself needs."""
 _GROUPS = BLOCK // 4
 
 

@@ -129,14 +129,14 @@ def test_matmul(pool, path, bits, rows):
 def test_matmul_of_extreme_values_does_not_overflow(pool, path):
     """The largest products that a block can have: 255 · 127 · 32 in int32."""
     x = np.full((8, 64), 1, np.float32)
-    for sign in (1, -1):
-        blocks = Blocks(8, np.full((16, 2, 32), 127 * sign, np.int8), np.ones((16, 2), np.float16))
+    for weight in (127, -127, -128):
+        blocks = Blocks(8, np.full((16, 2, 32), weight, np.int8), np.ones((16, 2), np.float16))
         weights = aligned(packed_bytes(8, 16, 64))
         weights[:] = pack(blocks)
         y, buffer = np.zeros((8, 16), np.float32), quantized(pool, x)
         addresses = (weights.ctypes.data, buffer.ctypes.data, y.ctypes.data)
         run(pool, matmul, (*addresses, 64, 16, 16, 0, 8), path, rows=8)
-        np.testing.assert_allclose(y, sign * 127.0 * 64, rtol=1e-5)
+        np.testing.assert_allclose(y, weight * 64.0, rtol=1e-5)
 
 
 @pytest.mark.parametrize("path", PATHS)

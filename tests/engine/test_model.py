@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine.gguf import ModelFormatError
+from engine.kernels.dispatch import available_paths
 from engine.kv import ContextFullError
 from engine.model import Model
 
@@ -169,8 +170,9 @@ def test_models_that_cannot_run_are_refused_by_name(tmp_path, name, message):
         Model.load(path)
 
 
-def test_portable_kernels_in_a_process_of_their_own(model, model_path, tmp_path):
-    """HUBD_KERNELS=portable gives the same logits, up to the rounding of float32 sums."""
+@pytest.mark.parametrize("path", available_paths()[1:])
+def test_other_kernels_in_a_process_of_their_own(model, model_path, tmp_path, path):
+    """HUBD_KERNELS gives the same logits, up to the rounding of float32 sums."""
     script = (
         "import sys, numpy as np; from engine.model import Model\n"
         "m = Model.load(sys.argv[1], threads=1, context_length=64)\n"
@@ -178,7 +180,7 @@ def test_portable_kernels_in_a_process_of_their_own(model, model_path, tmp_path)
         "np.save(sys.argv[2], m.forward(x, m.new_cache(), want='all'))\n"
     )
     target = tmp_path / "logits.npy"
-    environment = os.environ | {"HUBD_KERNELS": "portable"}
+    environment = os.environ | {"HUBD_KERNELS": path}
     command = [sys.executable, "-c", script, str(model_path), str(target)]
     subprocess.run(command, env=environment, check=True, timeout=120)
     found = np.load(target)
