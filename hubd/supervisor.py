@@ -144,14 +144,13 @@ class EngineSupervisor:
                 f"The language model does not start: {self._state.message}",
                 f"It is tried again after {HOLD_S:.0f} seconds; `hubd doctor` says what to do.",
             )
-        self._settled.clear()
+        self._show("starting")
         self._task = asyncio.create_task(self._supervise(), name="engine supervisor")
 
     async def _supervise(self) -> None:
         """Children one after the other, until one is unloaded or too many have failed."""
         failures = 0
         while True:
-            self._show("restarting" if failures else "starting")
             ready_at: float | None = None
             try:
                 async with self._child() as process:

@@ -56,9 +56,11 @@ async def test_killed_in_mid_answer_the_request_fails_and_the_next_one_works(mod
     async with board.listen() as queue, engine(model, paths, board) as supervisor:
         client = await supervisor.client()
         first = supervisor.pid
+        answer = client.chat(LONG)
+        await anext(answer)
+        os.kill(first, signal.SIGKILL)
         with pytest.raises(EngineUnavailable):
-            async for _ in client.chat(LONG):
-                os.kill(first, signal.SIGKILL)
+            await drained(answer)
         again = await supervisor.client()
         assert await text_of(again, SHORT)
         assert supervisor.pid != first
