@@ -7,6 +7,7 @@ allocated from a number that the file merely claims. Knows nothing of models or 
 arithmetic.
 """
 
+import contextlib
 import hashlib
 import math
 import mmap
@@ -304,6 +305,11 @@ class GGUFFile:
         info = self.tensors[name]
         return np.frombuffer(self._map, np.uint8, info.size, info.offset)
 
+    def forget_pages(self) -> None:
+        """Give back the memory of the pages read so far; they come again from disk when needed."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def content_hash(self) -> str:
         """Identity for caches: SHA-256 of the size, the whole header and 64 samples of the weights.
 
@@ -319,11 +325,9 @@ class GGUFFile:
         return digest.hexdigest()
 
     def close(self) -> None:
-        """Unmap the file. Views that are still held keep it mapped until they go."""
-        try:
+        """Unmap the file, or leave that to the last view that is still held."""
+        with contextlib.suppress(BufferError):
             self._map.close()
-        except BufferError:  # a view is alive; the map goes with the last of them
-            del self._map
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import EngineError
 from engine.kernels.dispatch import compile_function
 from engine.kernels.orders import COUNTER, ORDER_SLOTS, lead, serve
 
@@ -25,7 +26,8 @@ class ThreadPool:
         self._order = np.zeros(ORDER_SLOTS, np.int64)
         self._bytes = np.zeros(64 * threads, np.uint8)
         self._pipes: list[int] = []
-        self._workers: list[threading.Thread] = []
+        self.workers: list[threading.Thread] = []
+        """The threads but the caller's."""
         work = compile_function(serve) if threads > 1 else None
         for thread in range(1, threads):
             reading, writing = os.pipe()
@@ -34,7 +36,7 @@ class ThreadPool:
             name = f"engine-{thread}"
             worker = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
             worker.start()
-            self._workers.append(worker)
+            self.workers.append(worker)
 
     def _work(self, work: Any, pipe: int, thread: int) -> None:
         byte = self._bytes.ctypes.data + 64 * thread
@@ -47,6 +49,8 @@ class ThreadPool:
         table: int64 (operations, 2 + OPERANDS), its last operation followed by a barrier;
         step: int64 (STEP_SLOTS,).
         """
+        if len(self.workers) != self.threads - 1:
+            raise EngineError("the engine's threads have ended: the model is closed")
         order = self._order
         order[:4] = table.ctypes.data, len(table), step.ctypes.data, order[COUNTER]
         for pipe in self._pipes:
@@ -57,7 +61,7 @@ class ThreadPool:
         """End the workers."""
         for pipe in self._pipes:
             os.close(pipe)
-        for worker in self._workers:
+        for worker in self.workers:
             worker.join()
         self._pipes.clear()
-        self._workers.clear()
+        self.workers.clear()

@@ -92,6 +92,7 @@ def _fill(
             out[offset : offset + size] = values.view(np.uint8)
         else:
             out[offset : offset + size] = pack(format_.to_blocks(raw, *info.shape))
+    gguf.forget_pages()
     progress("packing weights", 1.0)
 
 

@@ -40,5 +40,9 @@ def serve(order: int, pipe: int, byte: int, thread: int, threads: int) -> None:
 
     order: address of the order; pipe: file descriptor to read from; byte: address of one byte.
     """
-    while _read(np.int32(pipe), byte, np.uint64(1)) == 1:
-        _follow(order, thread, threads)
+    while True:
+        received = _read(np.int32(pipe), byte, np.uint64(1))
+        if received == 0:
+            return
+        if received > 0:  # otherwise a signal has interrupted the sleep
+            _follow(order, thread, threads)

@@ -1,6 +1,8 @@
 """Every kernel against its NumPy twin, on every path that this CPU can run."""
 
 import ctypes
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -291,6 +293,31 @@ def test_threads_meet_at_every_barrier():
             expected = (1 + expected.sum() + np.arange(4)) % 1000
         np.testing.assert_array_equal(words[0], expected)
     pool.close()
+
+
+def test_a_signal_does_not_end_a_sleeping_worker():
+    pool, program = ThreadPool(2), Program()
+    words = np.zeros((2, 2), np.int32)
+    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
+    table = program.table(dispatch.compile_operation)
+    (worker,) = pool.workers
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
+    time.sleep(0.05)  # until it sleeps
+    signal.pthread_kill(worker.ident, signal.SIGUSR1)
+    time.sleep(0.05)
+    assert worker.is_alive()
+    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+    signal.signal(signal.SIGUSR1, before)
+    assert words[1].tolist() == [1, 2]
+    pool.close()
+
+
+def test_a_closed_pool_says_so():
+    pool = ThreadPool(2)
+    pool.close()
+    pool.close()
+    with pytest.raises(dispatch.EngineError, match="closed"):
+        pool.run(np.zeros((0, 16), np.int64), np.zeros(STEP_SLOTS, np.int64))
 
 
 def test_unknown_kernels_are_refused(monkeypatch):
