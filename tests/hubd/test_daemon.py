@@ -1,0 +1,170 @@
+"""The daemon as a process: starts quickly and small, stops cleanly, survives being killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+START_LIMIT_S = 30
+STOP_LIMIT_S = 10
+HUB_MB = 120
+"""The hub measured 62 MB after its start; numba alone would add 90, torch 400."""
+
+
+@pytest.fixture
+def environment(tmp_path):
+    light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
+    mine = {name: text for name, text in os.environ.items() if not name.startswith("HUBD_")}
+    return mine | light | {"HUBD_HOME": str(tmp_path / "home"), "HUBD_PORT": "0"}
+
+
+@pytest.fixture
+def hubd(environment):
+    """``hubd(ARGUMENTS)`` runs the command line in this home."""
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "hubd", *arguments],
+            env=environment, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+@contextmanager
+def served(environment, *arguments):
+    """A running ``hubd serve`` that has said that it is ready."""
+    log = Path(environment["HUBD_HOME"]).parent / f"{time.monotonic_ns()}.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hubd", "serve", *arguments],
+            env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    try:
+        until(lambda: b"hubd is ready" in log.read_bytes() or process.poll() is not None)
+        assert process.poll() is None, log.read_text()
+        process.log = log
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(STOP_LIMIT_S + 5)
+
+
+def until(condition):
+    deadline = time.monotonic() + START_LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_it_serves_says_where_and_ends_cleanly(environment, hubd):
+    with served(environment, "--try", "Where is the stopcock?") as process:
+        said = process.log.read_text()
+        assert "hubd is ready: http://127.0.0.1:" in said
+        assert 'Try: "Where is the stopcock?"' in said
+        status = json.loads(hubd("status", "--json").stdout)
+        assert status["address"] in said
+        assert status["memory"]["hub_mb"] < HUB_MB
+        loaded = Path(f"/proc/{process.pid}/maps").read_text()
+        assert "llvmlite" not in loaded
+        assert "torch" not in loaded
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_LIMIT_S) == 0
+    assert "Traceback" not in process.log.read_text()
+    assert hubd("status").returncode == 2
+
+
+def test_a_second_one_says_where_the_first_is_and_leaves_it_alone(environment, hubd):
+    with served(environment) as process:
+        second = hubd("serve")
+        assert second.returncode == 0
+        assert second.stdout.startswith("hubd is already running in this home: http://127.0.0.1:")
+        assert second.stderr == ""
+        assert process.poll() is None
+
+
+def test_a_timer_survives_sigkill_and_rings_late_but_once(environment, hubd):
+    with served(environment) as process:
+        assert hubd("ask", "set a tea timer for 2 seconds").returncode == 0
+        process.kill()
+        process.wait()
+    time.sleep(2)
+    with served(environment) as process:
+        until(lambda: "ringing" in hubd("timers").stdout)
+        rung = json.loads(hubd("timers", "--json").stdout)
+        assert [(timer["name"], timer["state"]) for timer in rung] == [("tea", "ringing")]
+        assert jobs(environment) == 0
+    with served(environment):
+        assert len(json.loads(hubd("timers", "--json").stdout)) == 1
+        assert hubd("ask", "stop the timer").stdout == "The tea timer is stopped.\n"
+        assert hubd("timers").stdout == "No timer is running.\n"
+
+
+def jobs(environment):
+    import apsw
+
+    database = Path(environment["HUBD_HOME"]) / "data" / "hubd.db"
+    return apsw.Connection(str(database)).execute("SELECT count(*) FROM job").fetchone()[0]
+
+
+def test_open_streams_do_not_hold_up_the_end(environment):
+    with served(environment) as process:
+        socket = Path(environment["HUBD_HOME"]) / "run" / "hubd.sock"
+        listener = subprocess.Popen(
+            [sys.executable, "-c", LISTEN, str(socket)], stdout=subprocess.PIPE
+        )
+        assert listener.stdout.readline().startswith(b"event: engine")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5) == 0
+        assert listener.wait(5) == 0
+        listener.stdout.close()
+
+
+LISTEN = """
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"GET /hub/events HTTP/1.1\\r\\nHost: hub\\r\\n\\r\\n")
+while data := s.recv(65536):
+    if b"event: engine" in data:
+        print("event: engine", flush=True)
+"""
+
+
+def test_the_sockets_and_the_data_are_the_owners_alone(environment):
+    with served(environment):
+        home = Path(environment["HUBD_HOME"])
+        assert (home / "run" / "hubd.sock").stat().st_mode & 0o777 == 0o600
+        assert (home / "data" / "hubd.db").stat().st_mode & 0o777 == 0o600
+        assert (home / "data").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_port_that_is_taken_is_one_clear_message(environment, hubd):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        environment["HUBD_PORT"] = str(taken.getsockname()[1])
+        result = hubd("serve")
+    assert result.returncode == 1
+    assert f"port {environment['HUBD_PORT']}" in result.stderr
+    assert "HUBD_PORT" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_damaged_database_is_told(environment, hubd):
+    data = Path(environment["HUBD_HOME"]) / "data"
+    data.mkdir(parents=True)
+    (data / "hubd.db").write_bytes(b"this is no database" * 1000)
+    result = hubd("serve")
+    assert result.returncode == 1
+    assert "hubd.db" in result.stderr
+    assert "Traceback" not in result.stderr
