@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.1
 START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
-NOTICE_LIMIT_S = 5.0
-"""Within this time the end of a child is noticed."""
+SILENCE_LIMIT_S = 15.0
+"""The engine answers /health in a millisecond, whatever it computes."""
 SETTLED_S = 60.0
 """A child that lived this long after it was ready does not count as failing again and again."""
 FAILURES = 5
@@ -121,7 +121,7 @@ class EngineSupervisor:
             await asyncio.wait({self._task})  # the last child is on its way out
         if self._task is None or self._task.done():
             self._begin()
-        for _ in range(round(NOTICE_LIMIT_S / LOOK_EVERY_S)):
+        while True:
             await self._settled.wait()
             if self._state.state != "ready":
                 raise EngineDown(
@@ -131,7 +131,6 @@ class EngineSupervisor:
             if await self._answers():
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
-        raise EngineDown("The language model does not answer.", "Ask again in a moment.")
 
     def _begin(self) -> None:
         if not self.model.is_file():
@@ -246,11 +245,20 @@ class EngineSupervisor:
                 return True
 
     async def _answers(self) -> bool:
-        """A child that was just killed is known by its socket before the kernel reports its end."""
+        """A child that was just killed is known by its socket before the kernel reports its end.
+
+        One that says nothing at all hangs, and is killed: then the next one is started.
+        """
         try:
-            async with asyncio.timeout(NOTICE_LIMIT_S):
+            async with asyncio.timeout(SILENCE_LIMIT_S):
                 return (await self._client.health()).status == "ready"
-        except (EngineError, TimeoutError):
+        except EngineError:
+            return False
+        except TimeoutError:
+            log.warning("engine silent for %.0f s, killed", SILENCE_LIMIT_S)
+            if self.pid:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.pid, signal.SIGKILL)
             return False
 
     async def _is_idle(self) -> bool:

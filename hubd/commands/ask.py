@@ -1,6 +1,6 @@
 """``hubd ask``, ``hubd chat`` and ``hubd retrieve``."""
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -71,6 +71,9 @@ async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any
 
 async def _chat(client: "HubClient") -> None:
     import asyncio
+
+    with suppress(ImportError):
+        import readline  # noqa: F401 - gives input() its history and editing
 
     await client.request("GET", "/healthz")
     conversation: dict[str, Any] = {}
