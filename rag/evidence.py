@@ -1,8 +1,8 @@
 """Which sentences of the retrieved passages answer a question, and how sure that is.
 
-Every sentence gets a few features that mean the same for every question (similarity, the weight of the
-question's terms it covers, whether it holds the kind of thing asked for); a logistic
-model ranks the sentences and says how likely the best of them answers. Must not know of databases or
+Every sentence gets a few features that mean the same for every question (similarity, the weight of
+the question's terms it covers, whether it holds the kind of thing asked for); a logistic model ranks
+the sentences and says how likely the best of them answers. Must not know of databases or
 processes: the encoder comes in as a function.
 """
 
@@ -38,7 +38,8 @@ _LOOKED_UP = re.compile(
     re.IGNORECASE,
 )
 GENERIC = keys(
-    "mean happen call name kind type sort use work make go give show tell say find put take may per turn have need want know problem thing"
+    "mean happen call name kind type sort use work make go give show tell say find put take may per"
+    " turn have need want know problem thing"
 )
 """Terms too general to be missed."""
 KEEP_QUOTE = 0.5

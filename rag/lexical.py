@@ -109,8 +109,8 @@ _IRREGULAR = {
 _SYNONYMS = {
     word: words.split()[0]
     for words in """
-        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|phone telephone tel mobile
-        |vet veterinary veterinarian|rubbish trash garbage waste refuse|child kid|error fault
+        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle
+        |phone telephone tel mobile|vet veterinary veterinarian|rubbish trash garbage waste refuse|child kid|error fault
         |flat apartment|password passcode passphrase|holiday vacation|fridge refrigerator
         |tv television telly|colour color|metre meter|litre liter|programme program
         |grey gray|tyre tire|birthday birthdate|kilogram kg kilo|gram g|euro eur|celsius c

@@ -40,11 +40,15 @@ _WHOLE = 160
 _TERMINAL = tuple(".!?。！？；…:：")
 
 _END = re.compile(r"""[.!?…]+["'”’)\]*_]*(?=\s)|[。！？；]+["'”’」』）]*""")
+_BEFORE = r"(?:^|[\s(\"'])"
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'])(?:e\.g|i\.e|eg|ie|cf|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|Fig|fig|No|no|Nos|Nr|nr"
-    r"|Art|art|Sec|sec|para|pp|p|vol|max|min|incl|excl|Tel|tel|Ext|ext|Apt|Ave|Rd|Blvd|Co|Inc|Ltd"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|z\.B|bzw|Str"
-    r"|[A-Z]|[A-Z]\.[A-Z]|U\.S)\.$"
+    _BEFORE
+    + r"(?:e\.g|i\.e|eg|ie|cf|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|max|min|incl|excl|Tel|tel|Ext"
+    r"|ext|Apt|Ave|Rd|Blvd|Co|Inc|Ltd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Mon|Tue|Wed"
+    r"|Thu|Fri|Sat|Sun|z\.B|bzw|Str|[A-Z]|[A-Z]\.[A-Z]|U\.S)\.$"
+)
+_BEFORE_A_NUMBER = re.compile(
+    _BEFORE + r"(?:No|Nos|Nr|Fig|Figs|Art|Sec|Para|Vol|Ch|pp?)\.$", re.IGNORECASE
 )
 _LIST_NUMBER = re.compile(r"\s*\(?\d{1,2}\.$")
 
@@ -133,7 +137,7 @@ def _lines(text: str) -> list[_Line | None]:
 def _line_kind(line: str, following: str, after_gap: bool) -> Kind:
     if _HEADING.match(line):
         return "heading"
-    if line.count("|") >= 2 or _COLUMNS.search(line):
+    if line.count("|") >= 2 or " | " in line or _COLUMNS.search(line):
         return "row"
     if _ITEM.match(line):
         return "item"
@@ -209,4 +213,7 @@ def _ends_a_sentence(text: str, begin: int, stop: int, after: int, end: int) -> 
         return True
     if following[0].islower() or _LIST_NUMBER.fullmatch(text[begin:stop]):
         return False
-    return _ABBREVIATION.search(text[max(begin, stop - 12) : stop]) is None
+    last = text[max(begin, stop - 12) : stop]
+    if following[0].isdigit() and _BEFORE_A_NUMBER.search(last):
+        return False
+    return _ABBREVIATION.search(last) is None
