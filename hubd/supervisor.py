@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.1
 START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
-GLANCE_S = 0.25
+GLANCE_S = 0.1
 HEALTH_EVERY_S = 15.0
 SILENCE_LIMIT_S = 15.0
 """The engine answers /health in a millisecond, whatever it computes."""
