@@ -87,6 +87,22 @@ def create_directories(paths: Paths) -> None:
         raise HubError(f"{paths.run} belongs to another user", "remove it, or set HUBD_HOME")
 
 
+def make_private(*directories: Path) -> None:
+    """Create those that are missing, readable by the owner alone; parents come first.
+
+    Raises:
+        HubError: one cannot be created.
+    """
+    for directory in directories:
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise HubError(
+                f"cannot create {directory}: {error.strerror}",
+                "Give this user write access to it, or choose another place with HUBD_HOME.",
+            ) from error
+
+
 def _under(home: Path) -> Paths:
     return Paths(
         config=home,
