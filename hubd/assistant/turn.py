@@ -27,13 +27,14 @@ from hubd.assistant.events import (
     Timings,
     Token,
 )
-from hubd.assistant.ground import ANSWERABLE, Grounded, Grounding
+from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import ToolBox
 from plugins.api import ToolCall, ToolError
+from rag.evidence import ANSWERABLE
 from rag.library import Library
 from rag.types import Evidence
 
