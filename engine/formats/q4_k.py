@@ -1,0 +1,45 @@
+"""Q4_K: blocks of 256 weights in 144 bytes: `scale f16, minimum f16, scales (12,), nibbles (128,)`.
+
+Every 32 weights share a 6-bit factor of the block's scale and one of its minimum (see
+`bits.scales_and_minimums`). Quants are 4 bits, in planes of 32 weights.
+weight = scale · factor · quant - minimum · factor.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.formats.bits import bit_planes, scales_and_minimums, times
+from engine.formats.packed import BLOCK, Blocks
+
+_LAYOUT = np.dtype(
+    [("scale", "<f2"), ("minimum", "<f2"), ("scales", "u1", 12), ("nibbles", "u1", 128)]
+)
+
+
+def _scaled(blocks: NDArray[np.void]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scales and minimums of every 32 weights: float32 (…, 8) each."""
+    scales, minimums = scales_and_minimums(blocks["scales"])
+    return (
+        blocks["scale"].astype(np.float32)[..., None] * scales,
+        blocks["minimum"].astype(np.float32)[..., None] * minimums,
+    )
+
+
+def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """uint8 bytes → float32 of `shape`."""
+    blocks = data.view(_LAYOUT)
+    scales, minimums = _scaled(blocks)
+    weights = times(scales, bit_planes(blocks["nibbles"], 32, 4))
+    return (weights - minimums.repeat(32, axis=1)).reshape(shape)
+
+
+def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
+    """uint8 bytes → 4-bit blocks of 32; scales and minimums are rounded to half floats."""
+    blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
+    scales, minimums = _scaled(blocks)
+    return Blocks(
+        4,
+        bit_planes(blocks["nibbles"], 32, 4).reshape(rows, -1, BLOCK),
+        scales.reshape(rows, -1).astype(np.float16),
+        -minimums.reshape(rows, -1).astype(np.float16),
+    )
