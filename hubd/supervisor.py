@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.1
 START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
+GLANCE_S = 0.1
+HEALTH_EVERY_S = 15.0
 SILENCE_LIMIT_S = 15.0
 """The engine answers /health in a millisecond, whatever it computes."""
 SETTLED_S = 60.0
@@ -128,7 +130,7 @@ class EngineSupervisor:
                     f"The language model does not start: {self._state.message}",
                     "`hubd doctor` says what to do.",
                 )
-            if await self._answers():
+            if await self._is_there():
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
 
@@ -232,43 +234,44 @@ class EngineSupervisor:
     async def _watch(self, process: asyncio.subprocess.Process) -> bool:
         """Until the child ends (False), or is idle for longer than allowed (True)."""
         limit = self._settings.idle_unload
-        if not limit:
-            await process.wait()
-            return False
         while True:
             idle = time.monotonic() - self._last_use
+            wait = max(LOOK_EVERY_S, limit - idle) if limit else HEALTH_EVERY_S
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(LOOK_EVERY_S, limit - idle)):
+                async with asyncio.timeout(min(wait, HEALTH_EVERY_S)):
                     await process.wait()
                     return False
-            if await self._is_idle() and time.monotonic() - self._last_use >= limit:
+            if await self._is_busy(process):
+                self._last_use = time.monotonic()
+            elif limit and time.monotonic() - self._last_use >= limit:
                 return True
 
-    async def _answers(self) -> bool:
-        """A child that was just killed is known by its socket before the kernel reports its end.
-
-        One that says nothing at all hangs, and is killed: then the next one is started.
-        """
+    async def _is_busy(self, process: asyncio.subprocess.Process) -> bool:
+        """Whether the child has work. One that says nothing hangs, and is killed."""
         try:
             async with asyncio.timeout(SILENCE_LIMIT_S):
-                return (await self._client.health()).status == "ready"
+                health = await self._client.health()
+        except EngineError:
+            return True  # it is about to end: that is noticed at once
+        except TimeoutError:
+            log.warning("engine silent for %.0f s, killed", SILENCE_LIMIT_S)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            return True
+        return health.active + health.waiting > 0
+
+    async def _is_there(self) -> bool:
+        """A child that was just killed is known by its socket before the kernel reports its end.
+
+        One that is slow to answer is there: whether it hangs is for ``_watch`` to say.
+        """
+        try:
+            async with asyncio.timeout(GLANCE_S):
+                await self._client.health()
         except EngineError:
             return False
         except TimeoutError:
-            log.warning("engine silent for %.0f s, killed", SILENCE_LIMIT_S)
-            if self.pid:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.pid, signal.SIGKILL)
-            return False
-
-    async def _is_idle(self) -> bool:
-        try:
-            health = await self._client.health()
-        except EngineError:
-            return False
-        if health.active or health.waiting:
-            self._last_use = time.monotonic()
-            return False
+            pass
         return True
 
     async def _log_lines(self, process: asyncio.subprocess.Process) -> None:
