@@ -89,18 +89,18 @@ def _require_finite(values: NDArray[np.floating[Any]] | None, info: TensorInfo, 
         )
 
 
-def _pack_matrix(out: NDArray[np.uint8], raw: NDArray[np.uint8], info: TensorInfo) -> None:
+def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
     rows, columns = info.shape
-    row_bytes = raw.size // rows
+    row_bytes = info.size // rows
     format_ = FORMATS[info.type_name]
     step = max(1, _PIECE_WEIGHTS // columns // LANES) * LANES
     start = 0
     for first in range(0, rows, step):
         count = min(step, rows - first)
-        piece = raw[first * row_bytes : (first + count) * row_bytes]
+        raw = gguf.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
-            blocks = format_.to_blocks(piece, count, columns)
+            blocks = format_.to_blocks(raw, count, columns)
         _require_finite(blocks.scales, info, "the scales")
         _require_finite(blocks.minimums, info, "the minimums")
         packed = pack(blocks)
@@ -114,15 +114,13 @@ def _fill(
     """Pack every tensor into its place; `out` is the whole file."""
     for name, (info, offset, size) in places.items():
         progress("packing weights", offset / len(out))
-        raw = gguf.tensor_bytes(name)
         place = out[offset : offset + size]
         if len(info.shape) == 1:
-            values = FORMATS[info.type_name].dequantize(raw, info.shape)
+            values = FORMATS[info.type_name].dequantize(gguf.tensor_bytes(name), info.shape)
             _require_finite(values, info, "the weights")
             place[:] = values.view(np.uint8)
         else:
-            _pack_matrix(place, raw, info)
-    gguf.forget_pages()
+            _pack_matrix(place, gguf, info)
     progress("packing weights", 1.0)
 
 
@@ -146,12 +144,11 @@ def _write(
     try:
         with os.fdopen(descriptor, "r+b") as file:
             os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an OSError here, not SIGBUS
-            with mmap.mmap(file.fileno(), size) as space:
-                out = np.frombuffer(space, np.uint8)
-                _fill(out, gguf, places, told)
-                out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
-                del out
-                space.flush()
+            space = mmap.mmap(file.fileno(), size)  # unmapped with the last array over it
+            out = np.frombuffer(space, np.uint8)
+            _fill(out, gguf, places, told)
+            out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
+            space.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:
