@@ -162,6 +162,14 @@ class GGUFFile:
         data = self._parts[info.part].read(info.offset + start, size, f"tensor {name!r}")
         return np.frombuffer(data, np.uint8)
 
+    def raw_metadata(self) -> dict[str, bytes]:
+        """Key → the bytes of its pair as they stand in the file, with their types: for copying."""
+        first = self._parts[0]
+        return {
+            key: bytes(first.read(start, end - start, f"value of {key!r}"))
+            for key, (start, end) in first.header.places.items()
+        }
+
     def content_hash(self) -> str:
         """Identity for caches: SHA-256 of the size, the whole header and 64 samples of the weights.
 

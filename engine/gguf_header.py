@@ -121,6 +121,8 @@ class Header(NamedTuple):
 
     version: int
     metadata: dict[str, Any]
+    places: dict[str, tuple[int, int]]
+    """Where the pair of a key starts and ends."""
     tensors: list[TensorInfo]
     """In the order of their offsets."""
     data_start: int
@@ -245,14 +247,18 @@ def _value(cursor: _Cursor, field: str) -> Any:
     return value != 0 if kind == _BOOL else value
 
 
-def _metadata(cursor: _Cursor, count: int) -> dict[str, Any]:
+def _metadata(cursor: _Cursor, count: int) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
+    """Values by key, and where each pair starts and ends."""
     metadata: dict[str, Any] = {}
+    places = {}
     for index in range(count):
+        start = cursor.position
         key = cursor.string(f"key {index}", MAX_NAME_BYTES)
         if key in metadata:
             raise cursor.fail(f"key {index}", f"{key!r} is there twice")
         metadata[key] = _value(cursor, f"value of {key!r}")
-    return metadata
+        places[key] = (start, cursor.position)
+    return metadata, places
 
 
 def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
@@ -332,9 +338,9 @@ def read_header(data: mmap.mmap | bytes) -> Header:
     cursor.position = 4
     version = _version(cursor)
     tensor_count = cursor.entries("tensors", 24)
-    metadata = _metadata(cursor, cursor.entries("metadata pairs", 9))
+    metadata, places = _metadata(cursor, cursor.entries("metadata pairs", 9))
     tensors = [_tensor(cursor, index) for index in range(tensor_count)]
     alignment = _alignment(metadata)
     data_start = (cursor.position + alignment - 1) // alignment * alignment
     placed = _place(tensors, data_start, alignment, len(data))
-    return Header(version, metadata, placed, data_start)
+    return Header(version, metadata, places, placed, data_start)

@@ -43,10 +43,12 @@ class Format(NamedTuple):
     """Bits of a weight once packed: 4 or 8."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
+    quantize: Callable[[NDArray[np.float32]], NDArray[np.uint8]] | None
+    """float32 of whole blocks → bytes; None for formats that are only read."""
 
 
 def _format(bits: int, module: ModuleType) -> Format:
-    return Format(bits, module.dequantize, module.to_blocks)
+    return Format(bits, module.dequantize, module.to_blocks, getattr(module, "quantize", None))
 
 
 FORMATS: dict[str, Format] = {

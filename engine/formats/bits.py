@@ -18,6 +18,19 @@ def bit_planes(packed: Bytes, width: int, bits: int) -> Bytes:
     return fields.reshape(*packed.shape[:-1], -1)
 
 
+def join_planes(fields: Bytes, width: int, bits: int) -> Bytes:
+    """The inverse of `bit_planes`: uint8 (…, n · 8 / bits) → uint8 (…, n)."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
+    planes = fields.reshape(*fields.shape[:-1], -1, 8 // bits, width) << shifts
+    joined: Bytes = np.bitwise_or.reduce(planes, axis=-2)
+    return joined.reshape(*fields.shape[:-1], -1)
+
+
+def inverse(scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 / scale, and 0 for a scale of 0."""
+    return np.divide(1, scales, out=np.zeros_like(scales), where=scales != 0)
+
+
 def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     """The 6-bit scales and minimums of Q4_K and Q5_K: uint8 (…, 12) → two of uint8 (…, 8).
 

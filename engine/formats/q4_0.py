@@ -6,7 +6,7 @@ The low nibbles are the first 16 weights. weight = scale · (nibble - 8).
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.bits import bit_planes
+from engine.formats.bits import bit_planes, inverse, join_planes
 from engine.formats.packed import BLOCK, Blocks
 
 _LAYOUT = np.dtype([("scale", "<f2"), ("nibbles", "u1", BLOCK // 2)])
@@ -18,6 +18,19 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     scales = blocks["scale"].astype(np.float32)[:, None]
     quants = bit_planes(blocks["nibbles"], 16, 4).astype(np.float32) - 8
     return (quants * scales).reshape(shape)
+
+
+def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes: the weight of the largest magnitude is -8 · scale exactly."""
+    grouped = values.reshape(-1, BLOCK)
+    largest = np.take_along_axis(grouped, np.abs(grouped).argmax(axis=1)[:, None], axis=1)
+    scales = largest / np.float32(-8)
+    quants = (grouped * inverse(scales) + np.float32(8.5)).astype(np.uint8)
+    np.minimum(quants, 15, out=quants)
+    blocks = np.empty(len(grouped), _LAYOUT)
+    blocks["scale"] = scales[:, 0]
+    blocks["nibbles"] = join_planes(quants, 16, 4)
+    return blocks.view(np.uint8)
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:

@@ -7,7 +7,7 @@ weight = scale · (quant - 16).
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.bits import bit_planes
+from engine.formats.bits import bit_planes, inverse, join_planes
 from engine.formats.packed import BLOCK, Blocks
 
 _LAYOUT = np.dtype([("scale", "<f2"), ("fifth", "u1", 4), ("nibbles", "u1", BLOCK // 2)])
@@ -24,6 +24,20 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     blocks = data.view(_LAYOUT)
     scales = blocks["scale"].astype(np.float32)[:, None]
     return (scales * _quants(blocks).astype(np.float32)).reshape(shape)
+
+
+def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes: the weight of the largest magnitude is -16 · scale exactly."""
+    grouped = values.reshape(-1, BLOCK)
+    largest = np.take_along_axis(grouped, np.abs(grouped).argmax(axis=1)[:, None], axis=1)
+    scales = largest / np.float32(-16)
+    quants = (grouped * inverse(scales) + np.float32(16.5)).astype(np.uint8)
+    np.minimum(quants, 31, out=quants)
+    blocks = np.empty(len(grouped), _LAYOUT)
+    blocks["scale"] = scales[:, 0]
+    blocks["fifth"] = join_planes(quants >> np.uint8(4), 1, 1)
+    blocks["nibbles"] = join_planes(quants & np.uint8(15), 16, 4)
+    return blocks.view(np.uint8)
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:

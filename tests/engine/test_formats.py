@@ -122,6 +122,18 @@ def test_dequantize_what_the_gguf_package_quantized(name):
     )  # ternary; the others are above 0.99
 
 
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].quantize])
+def test_quantize_as_the_gguf_package_does(name):
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(ROWS, COLUMNS)).astype(np.float32) * rng.lognormal(size=(ROWS, 1))
+    values[3, 256:512] = 0
+    values[4, :64] = 0.25  # all the same
+    values[5] = rng.integers(-9, 9, COLUMNS) / 2  # many halves to round
+    values = values.astype(np.float32)
+    expected = gguf.quants.quantize(values, gguf.GGMLQuantizationType[name]).view(np.uint8)
+    np.testing.assert_array_equal(FORMATS[name].quantize(values), expected.reshape(-1))
+
+
 def through_packing(name, data):
     """What the kernels see of a matrix."""
     blocks = FORMATS[name].to_blocks(data, ROWS, COLUMNS)
