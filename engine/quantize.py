@@ -6,6 +6,7 @@
 import argparse
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,16 +21,21 @@ from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
 from engine.gguf_header import DEFAULT_ALIGNMENT
 from engine.gguf_writer import NewTensor, pair, write_gguf
 
-FILE_TYPES = {"q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q5_1": 9}
+FILE_TYPES = {"q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q5_1": 9, "q4_k_m": 15}
 """What a model can be quantized to → its `general.file_type` (llama.cpp's llama_ftype)."""
 
 _QUANTIZATION_VERSION = 2
 _BLOCK = 32
+_FOR_ODD_ROWS = {"Q4_K": "Q5_0", "Q6_K": "Q8_0"}
+"""Formats with blocks of 256 → what rows get that are no multiple of it."""
 _PIECE_WEIGHTS = 1 << 22
 _EXACT = ("F32", "F16", "BF16", "F64")
 _VOCABULARY = ("token_embd.weight", "output.weight")
 _KEPT = ("ffn_gate_inp.weight", "position_embd.weight", "token_types.weight")
 """Ends of the names of matrices that llama.cpp keeps as they are: routers and tables of BERT."""
+
+_LAYER = re.compile(r"blk\.(\d+)\.(.*)")
+_SENSITIVE = ("attn_v.weight", "ffn_down.weight", "ffn_down_exps.weight")
 
 Progress = Callable[[str, float], None]
 """Told a tensor's name and the fraction of the whole that is done."""
@@ -39,16 +45,39 @@ class QuantizeError(EngineError):
     """A model that cannot be quantized as asked."""
 
 
-def target_type(info: TensorInfo, to: str) -> str:
-    """The type that a tensor gets.
+def _wanted_type(name: str, to: str, layers: int) -> str:
+    """The type of a matrix by its name, as llama.cpp mixes them.
 
-    Vectors, routers and what has no rows of whole blocks stay as they are. The embedding and the
-    head decide the most over the words that come out: with 4 and 5 bits they get 8.
+    The embedding and the head decide the most over the words that come out: with 4 and 5 bits they
+    get more. So do in q4_k_m the matrices where errors hurt, in the first and the last eighth of
+    the layers and every third between.
+    """
+    if to != "q4_k_m":
+        return "Q8_0" if name in _VOCABULARY else to.upper()
+    layer = _LAYER.fullmatch(name)
+    if layer is None or layer[2] not in _SENSITIVE:
+        return "Q6_K" if name in _VOCABULARY else "Q4_K"
+    index, eighth = int(layer[1]), layers // 8
+    more = index < eighth or index >= 7 * layers // 8 or (index - eighth) % 3 == 2
+    return "Q6_K" if more else "Q4_K"
+
+
+def target_type(info: TensorInfo, to: str, layers: int) -> str:
+    """The type that a tensor gets in a model of so many layers.
+
+    Vectors, routers and what has no rows of whole blocks stay as they are.
     """
     weights = len(info.shape) >= 2 and info.name.endswith(".weight")
     if not weights or info.name.endswith(_KEPT) or info.shape[-1] % _BLOCK:
         return info.type_name
-    return "Q8_0" if info.name in _VOCABULARY else to.upper()
+    wanted = _wanted_type(info.name, to, layers)
+    return _FOR_ODD_ROWS.get(wanted, wanted) if info.shape[-1] % 256 else wanted
+
+
+def layers_of(source: GGUFFile) -> int:
+    """How many layers the tensors' names tell of."""
+    found = [match for name in source.tensors if (match := _LAYER.fullmatch(name))]
+    return max((int(match[1]) + 1 for match in found), default=0)
 
 
 def _pairs(source: GGUFFile, to: str) -> list[bytes]:
@@ -102,8 +131,9 @@ def _data(source: GGUFFile, new: list[NewTensor], progress: Progress) -> Iterato
 def _planned(source: GGUFFile, to: str, again: bool) -> list[NewTensor]:
     """The tensors of the new file; QuantizeError if the old one is not fit."""
     planned = []
+    layers = layers_of(source)
     for info in source.tensors.values():
-        type_name = target_type(info, to)
+        type_name = target_type(info, to, layers)
         if type_name != info.type_name:
             if info.type_name not in FORMATS:
                 raise QuantizeError(f"tensor {info.name!r} has type {info.type_name}: not readable")

@@ -27,8 +27,9 @@ def join_planes(fields: Bytes, width: int, bits: int) -> Bytes:
 
 
 def inverse(scales: NDArray[np.float32]) -> NDArray[np.float32]:
-    """1 / scale, and 0 for a scale of 0."""
-    return np.divide(1, scales, out=np.zeros_like(scales), where=scales != 0)
+    """1 / scale, and 0 for a scale of 0 or so small that its inverse is infinite."""
+    large = np.abs(scales) >= np.finfo(np.float32).tiny
+    return np.divide(1, scales, out=np.zeros_like(scales), where=large)
 
 
 def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
@@ -42,6 +43,14 @@ def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     scales = np.concatenate([first & 63, last & 15 | first >> 2 & 48], axis=-1)
     minimums = np.concatenate([second & 63, last >> 4 | second >> 2 & 48], axis=-1)
     return scales, minimums
+
+
+def join_scales_and_minimums(scales: Bytes, minimums: Bytes) -> Bytes:
+    """The inverse of `scales_and_minimums`: two of uint8 (…, 8) of 0..63 → uint8 (…, 12)."""
+    first = scales[..., :4] | scales[..., 4:] >> 4 << 6
+    second = minimums[..., :4] | minimums[..., 4:] >> 4 << 6
+    last = scales[..., 4:] & 15 | minimums[..., 4:] << 4
+    return np.concatenate([first, second, last], axis=-1)
 
 
 def times(factors: NDArray[np.float32], values: NDArray[np.generic]) -> NDArray[np.float32]:

@@ -8,8 +8,16 @@ weight = scale · factor · quant - minimum · factor.
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.bits import bit_planes, scales_and_minimums, times
+from engine.formats.bits import (
+    bit_planes,
+    inverse,
+    join_planes,
+    join_scales_and_minimums,
+    scales_and_minimums,
+    times,
+)
 from engine.formats.packed import BLOCK, Blocks
+from engine.formats.search import best_scales_and_minimums
 
 _LAYOUT = np.dtype(
     [("scale", "<f2"), ("minimum", "<f2"), ("scales", "u1", 12), ("nibbles", "u1", 128)]
@@ -31,6 +39,25 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     scales, minimums = _scaled(blocks)
     weights = times(scales, bit_planes(blocks["nibbles"], 32, 4))
     return (weights - minimums.repeat(32, axis=1)).reshape(shape)
+
+
+def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes, the scales searched for; large weights count more."""
+    grouped = values.reshape(-1, BLOCK)
+    spread = np.sqrt(np.mean(grouped * grouped, axis=1, keepdims=True))
+    found = best_scales_and_minimums(grouped, 15, spread + np.abs(grouped))
+    blocks = np.zeros(grouped.size // 256, _LAYOUT)
+    factors = []
+    for field, exact in zip(("scale", "minimum"), found, strict=True):
+        by_block = exact.reshape(-1, 8)
+        largest = by_block.max(axis=1)
+        blocks[field] = largest / np.float32(63)
+        factors.append(np.rint(by_block * inverse(largest)[:, None] * 63).astype(np.uint8))
+    blocks["scales"] = join_scales_and_minimums(*factors)
+    scales, minimums = (part.reshape(-1, 1) for part in _scaled(blocks))
+    quants = np.clip(np.rint((grouped + minimums) * inverse(scales)), 0, 15).astype(np.uint8)
+    blocks["nibbles"] = join_planes(quants.reshape(-1, 256), 32, 4)
+    return blocks.view(np.uint8)
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:

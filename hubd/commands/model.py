@@ -61,7 +61,7 @@ def list_() -> None:
 @click.option(
     "--to",
     required=True,
-    type=click.Choice(["q4_0", "q4_1", "q5_0", "q5_1", "q8_0"]),
+    type=click.Choice(["q4_0", "q4_1", "q4_k_m", "q5_0", "q5_1", "q8_0"]),
     help="The format of the weights.",
 )
 @click.option("--requantize", is_flag=True, help="Take a file that is quantized already.")

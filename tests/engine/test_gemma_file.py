@@ -10,6 +10,7 @@ import pytest
 from engine.formats import FORMATS
 from engine.formats.packed import pack, unpack
 from engine.gguf import GGUFFile
+from engine.quantize import layers_of, target_type
 
 pytestmark = pytest.mark.download
 
@@ -54,6 +55,25 @@ def test_dequantize_bit_for_bit(file):
         assert (found.view(np.uint32) == expected.view(np.uint32)).all(), name
         assert 0.001 < found.std() < 1, name
         assert found.size % columns == 0
+
+
+def test_quantize_mixes_formats_as_llama_cpp_did(file):
+    layers = layers_of(file)
+    assert layers == file.metadata["gemma3.block_count"]
+    for name, info in file.tensors.items():
+        assert target_type(info, "q4_k_m", layers) == info.type_name, name
+
+
+def test_the_search_finds_what_llama_cpp_chose(file):
+    """Quantized again, weights that llama.cpp quantized hardly change."""
+    for name, type_name, columns, data in matrices(file):
+        if type_name in ("Q4_K", "Q6_K"):
+            format_ = FORMATS[type_name]
+            _, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[type_name]]
+            shape = (data.size // size * 256 // columns, columns)
+            weights = format_.dequantize(data, shape)
+            again = format_.dequantize(format_.quantize(weights), shape)
+            assert np.mean(again == weights) > 0.995, name
 
 
 def test_what_packing_adds(file):

@@ -64,14 +64,15 @@ def test_the_gguf_package_reads_it_back(tmp_path, to, alignment):
     write(tmp_path / "in.gguf", alignment=alignment)
     before, after = quantize_file(tmp_path / "in.gguf", tmp_path / "out.gguf", to, silent)
     assert after < before
+    small = "Q5_0" if to == "q4_k_m" else to.upper()  # rows of 64 have no blocks of 256
     found = {tensor.name: tensor for tensor in gguf.GGUFReader(tmp_path / "out.gguf").tensors}
     assert list(found) == list(TENSORS)
     for name, values in TENSORS.items():
         kind = found[name].tensor_type
         assert kind.name == {
             "token_embd.weight": "Q8_0",
-            "blk.0.attn_q.weight": to.upper(),
-            "blk.0.ffn_up_exps.weight": to.upper(),
+            "blk.0.attn_q.weight": small,
+            "blk.0.ffn_up_exps.weight": small,
         }.get(name, "F32")
         expected = gguf.quants.quantize(values.astype(np.float32), kind)
         assert (found[name].data.view(np.uint8) == expected.view(np.uint8)).all(), name
@@ -131,13 +132,39 @@ def test_the_source_is_never_overwritten(tmp_path):
         quantize_file(tmp_path / "in.gguf", tmp_path / "link.gguf", "q8_0", silent)
 
 
-def test_the_head_keeps_8_bits():
-    def type_of(name, shape=(64, 64)):
-        return target_type(TensorInfo(name, shape, "F16", 0, 0), "q4_0")
+def type_of(name, shape=(256, 256), to="q4_0"):
+    return target_type(TensorInfo(name, shape, "F16", 0, 0), to, layers=16)
 
+
+def test_the_head_keeps_8_bits():
     assert type_of("output.weight") == "Q8_0"
     assert type_of("blk.3.attn_output.weight") == "Q4_0"
     assert type_of("blk.3.attn_output.weight", (64, 48)) == "F16"
+
+
+def test_the_mix_of_q4_k_m():
+    types = [type_of(f"blk.{layer}.ffn_down.weight", to="q4_k_m") for layer in range(16)]
+    more = [layer for layer, type_name in enumerate(types) if type_name == "Q6_K"]
+    assert more == [0, 1, 4, 7, 10, 13, 14, 15]
+    assert set(types) == {"Q4_K", "Q6_K"}
+    assert type_of("blk.0.ffn_up.weight", to="q4_k_m") == "Q4_K"
+    assert type_of("token_embd.weight", to="q4_k_m") == "Q6_K"
+    assert type_of("token_embd.weight", (256, 640), to="q4_k_m") == "Q8_0"
+    assert type_of("blk.0.ffn_up.weight", (256, 640), to="q4_k_m") == "Q5_0"
+
+
+def test_q4_k_m_of_whole_blocks(tmp_path):
+    tensors = {
+        "token_embd.weight": RNG.normal(size=(40, 256)).astype(np.float32),
+        "blk.0.attn_q.weight": RNG.normal(size=(48, 512)).astype(np.float32),
+    }
+    write(tmp_path / "in.gguf", tensors)
+    quantize_file(tmp_path / "in.gguf", tmp_path / "out.gguf", "q4_k_m", silent)
+    embedding, q = gguf.GGUFReader(tmp_path / "out.gguf").tensors
+    assert (embedding.tensor_type.name, q.tensor_type.name) == ("Q6_K", "Q4_K")
+    for found, values in zip((embedding, q), tensors.values(), strict=True):
+        weights = gguf.quants.dequantize(found.data, found.tensor_type)
+        assert np.corrcoef(weights.ravel(), values.ravel())[0, 1] > 0.99
 
 
 def test_the_writer_refuses_pieces_that_do_not_fit(tmp_path):
