@@ -8,7 +8,6 @@ import math
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.errors import EngineError
 from engine.formats import FORMATS
+from engine.formats.packed import BLOCK
 from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
 from engine.gguf_header import DEFAULT_ALIGNMENT
 from engine.gguf_writer import NewTensor, pair, write_gguf
@@ -25,11 +25,10 @@ FILE_TYPES = {"q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q5_1": 9, "q4_k_m": 1
 """What a model can be quantized to → its `general.file_type` (llama.cpp's llama_ftype)."""
 
 _QUANTIZATION_VERSION = 2
-_BLOCK = 32
 _FOR_ODD_ROWS = {"Q4_K": "Q5_0", "Q6_K": "Q8_0"}
 """Formats with blocks of 256 → what rows get that are no multiple of it."""
 _PIECE_WEIGHTS = 1 << 22
-_EXACT = ("F32", "F16", "BF16", "F64")
+_EXACT = ("F32", "F16", "BF16")
 _VOCABULARY = ("token_embd.weight", "output.weight")
 _KEPT = ("ffn_gate_inp.weight", "position_embd.weight", "token_types.weight")
 """Ends of the names of matrices that llama.cpp keeps as they are: routers and tables of BERT."""
@@ -68,7 +67,7 @@ def target_type(info: TensorInfo, to: str, layers: int) -> str:
     Vectors, routers and what has no rows of whole blocks stay as they are.
     """
     weights = len(info.shape) >= 2 and info.name.endswith(".weight")
-    if not weights or info.name.endswith(_KEPT) or info.shape[-1] % _BLOCK:
+    if not weights or info.name.endswith(_KEPT) or info.shape[-1] % BLOCK:
         return info.type_name
     wanted = _wanted_type(info.name, to, layers)
     return _FOR_ODD_ROWS.get(wanted, wanted) if info.shape[-1] % 256 else wanted
@@ -163,23 +162,29 @@ def quantize_file(
         new = _planned(source, to, again)
         alignment = source.metadata.get("general.alignment", DEFAULT_ALIGNMENT)
         pairs = _pairs(source, to)
-        descriptor, temporary = tempfile.mkstemp(dir=out.parent, prefix=out.name, suffix=".part")
+        temporary = out.with_name(f"{out.name}.{os.getpid()}.part")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("wb") as file:
                 write_gguf(file, pairs, new, _data(source, new, progress), alignment)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(out)
+            temporary.replace(out)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         before = sum(info.size for info in source.tensors.values())
     return before, sum(tensor.size for tensor in new)
 
 
 def _show(name: str, fraction: float) -> None:
+    """One line that is written over and over, for a person."""
     if sys.stderr.isatty():
-        print(f"\r{fraction:4.0%} {name:<40}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{fraction:4.0%} {name}", end="", file=sys.stderr, flush=True)
+
+
+def _wipe() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -193,9 +198,13 @@ def main() -> int:
     try:
         before, after = quantize_file(given.path, given.out, given.to, _show, given.requantize)
     except (EngineError, OSError) as error:
+        _wipe()
         print(error, file=sys.stderr)
         return 1
-    _show("", 1.0)
+    except KeyboardInterrupt:
+        _wipe()
+        return 130
+    _wipe()
     print(f"{given.out}: {after / 1e6:.0f} MB of weights, {before / 1e6:.0f} MB before")
     return 0
 

@@ -1,6 +1,7 @@
 """Quantizing model files: what the `gguf` package reads back, and what the engine makes of it."""
 
 import os
+import struct
 import subprocess
 import sys
 
@@ -123,6 +124,12 @@ def test_weights_that_are_not_finite_leave_nothing_behind(tmp_path):
     with pytest.raises(ModelFormatError, match=r"'blk\.0\.attn_q\.weight' at offset \d+: .*finite"):
         quantize_file(tmp_path / "in.gguf", tmp_path / "out.gguf", "q8_0", silent)
     assert [path.name for path in tmp_path.iterdir()] == ["in.gguf"]
+
+
+def test_version_1_is_refused(tmp_path):
+    (tmp_path / "in.gguf").write_bytes(b"GGUF" + struct.pack("<III", 1, 0, 0))
+    with pytest.raises(QuantizeError, match=r"in\.gguf is GGUF version 1"):
+        quantize_file(tmp_path / "in.gguf", tmp_path / "out.gguf", "q8_0", silent)
 
 
 def test_the_source_is_never_overwritten(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from engine.gguf import GGUFFile
 from engine.gguf_writer import NewTensor, pair, write_gguf
+from engine.quantize import FILE_TYPES
 
 COMMANDS_FOR_THE_DAEMON = [
     ["ask", "hello"],
@@ -110,6 +111,7 @@ def test_a_model_is_quantized_by_the_engine(hubd, tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     with GGUFFile(target) as made:
         assert made.tensors[tensor.name].type_name == "Q8_0"
+    assert "|".join(sorted(FILE_TYPES)) in hubd("model", "quantize", "--help").stdout
     result = hubd("model", "quantize", target, source, "--to", "q4_0")
     assert result.returncode == 1
     assert result.stderr.startswith("out.gguf is quantized already")
