@@ -37,6 +37,11 @@ _LOOKED_UP = re.compile(
     r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
     re.IGNORECASE,
 )
+_ACTION = re.compile(
+    r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
+    r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
+    re.IGNORECASE,
+)
 GENERIC = keys(
     "mean happen call name kind type sort use work make go give show tell say find put take may per"
     " turn have need want know problem thing"
@@ -47,6 +52,8 @@ _CALENDAR = keys(
     " july august september october november december christmas easter halloween advent"
 )
 """Capitalised, but no names: "before Christmas" is answered by a date."""
+ACTION_WEIGHT = 0.4
+"""Of a verb such as "add" in "How do I add salt?", where the manual says "fill in"."""
 MAX_PARAGRAPH = 300
 """Characters of a paragraph that is quoted whole."""
 KEEP_QUOTE = 0.5
@@ -88,7 +95,7 @@ class Model(NamedTuple):
 
 # Fitted by bench/retrieval.py on XQuAD and bench/household.json; tables in docs/retrieval.md. The
 # weights of the ``foreign`` features are set, not fitted: too few questions name codes or owners.
-WITH_ENCODER = Model(-7.0, Features(9.7, 5.4, -4.2, -1.6, -1.5, -1.5, -3.5, -2.2, -5.0, -4.0))
+WITH_ENCODER = Model(-7.0, Features(9.6, 5.4, -4.2, -1.7, -1.4, -1.5, -3.3, -2.1, -5.0, -4.0))
 LEXICAL = Model(-2.4, Features(0.0, 6.1, -4.8, -1.7, -1.5, -0.6, -6.2, -3.0, -5.0, -4.0))
 CHINESE = Model(-3.9, Features(0.0, 14.7, -1.0, 0.0, 0.0, 0.0, 0.0, -3.0, -5.0, 0.0))
 
@@ -120,6 +127,8 @@ class Question(NamedTuple):
     codes: frozenset[str]
     anchors: frozenset[str]
     """What is counted or looked up, and whose it is."""
+    actions: frozenset[str]
+    """What "do I" or "can we" do: named by many words, so that one may be missing."""
     owners: frozenset[str]
     """Whose it is, where that is a name."""
     kind: AnswerType | None
@@ -161,6 +170,7 @@ def take_apart(question: str) -> Question:
         wanted=wanted,
         specific=frozenset(term.key for term in found if _is_specific(term)),
         anchors=_anchors(question) & wanted,
+        actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
         owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
         codes=frozenset(term.key for term in found if term.kind == "code"),
         kind=kind,
@@ -189,6 +199,7 @@ def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
     """The features of every candidate but the cosine, which stays 0."""
     weights = inverse_frequency([candidate.present for candidate in candidates])
+    weights |= {key: ACTION_WEIGHT * weights.get(key, weights[""]) for key in asked.actions}
     names = frozenset[str]().union(*(c.around for c in candidates))
     documents = _terms_by_document(candidates)
     coded = any(asked.codes <= candidate.present for candidate in candidates)
