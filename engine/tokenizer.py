@@ -22,7 +22,6 @@ from engine.tokenizers.vocabulary import (
     UNKNOWN,
     UNUSED,
     USER_DEFINED,
-    Vocabulary,
     read_vocabulary,
     token_id,
 )

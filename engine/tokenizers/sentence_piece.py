@@ -207,7 +207,7 @@ def _merge(table: "Table", scores: Floats, points: Ints) -> Ints:
     end = np.arange(1, n + 1)
     before = np.arange(-1, n - 1)
     alive = np.ones(n, dtype=np.bool_)
-    pairs: list[tuple[float, int, int]] = [(np.float32(0.0), 0, 0) for _ in range(0)]
+    pairs: list[tuple[float, int, int]] = [(0.0, 0, 0) for _ in range(0)]
     looking = np.arange(n - 1)  # symbols to be looked at with the one that follows
     while True:
         for first in looking:
@@ -216,7 +216,7 @@ def _merge(table: "Table", scores: Floats, points: Ints) -> Ints:
                 value = prefix[last] - prefix[first] * power[last - first]
                 token = _find(table, value, points, first, last)
                 if token >= 0:
-                    heapq.heappush(pairs, (-scores[token], first, last))
+                    heapq.heappush(pairs, (-float(scores[token]), int(first), int(last)))
         if not pairs:
             break
         _, left, joined = heapq.heappop(pairs)

@@ -41,7 +41,7 @@ CORPUS = [
 texts = st.one_of(
     st.text(st.characters(exclude_characters="▁", exclude_categories=["Cs"]), max_size=80),
     st.text("ab an<tool>\n", max_size=60),
-    st.lists(st.sampled_from(SENTENCES[0].split() + [" ", "  ", "é", "<tool>", "a"])).map("".join),
+    st.lists(st.sampled_from([*SENTENCES[0].split(), " ", "  ", "é", "<tool>", "a"])).map("".join),
 )
 
 
@@ -130,8 +130,7 @@ def test_any_text_survives_encode_and_decode(tokenizer, text):
 def test_incremental_detokenizing_gives_the_same_text(tokenizer, text):
     ids = tokenizer.encode_with_special("<s>" + text)
     detokenizer = Detokenizer(tokenizer)
-    pieces = "".join(map(detokenizer.push, ids))
-    assert pieces.removeprefix(" ") == tokenizer.decode(ids).removeprefix(" ")
+    assert "".join(map(detokenizer.push, ids)) in (text, " " + text)
 
 
 @given(text=st.text(max_size=40))
