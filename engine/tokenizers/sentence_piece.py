@@ -31,7 +31,7 @@ from engine.tokenizers.vocabulary import (
 Ints = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
 
 SPACE = "▁"
 _SPACE, _LITERAL = ord(SPACE), 0x110000
@@ -67,7 +67,7 @@ class SentencePieces:
         scores = numbers(metadata, "tokenizer.ggml.scores", len(vocabulary), np.float32)
         if scores is None:
             raise TokenizerError("tokenizer.ggml.scores is missing; SentencePiece needs it")
-        self._scores = np.nan_to_num(scores)
+        self._scores = np.nan_to_num(scores).astype(np.float64)
         self.add_space_prefix = bool(metadata.get("tokenizer.ggml.add_space_prefix", True))
         self._bytes = _byte_tokens(vocabulary)
         self._unknown = token_id(metadata, "unknown", len(vocabulary)) or 0
