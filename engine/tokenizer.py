@@ -42,7 +42,7 @@ _CACHE_VERSION = 2
 class _Pieces(Protocol):
     """What each kind of vocabulary does with text that has no special tokens in it."""
 
-    def encode(self, text: str, *, starts: bool) -> list[int]: ...
+    def encode(self, text: str) -> list[int]: ...
 
     def token_bytes(self, token: int) -> bytes: ...
 
@@ -57,13 +57,13 @@ class Tokenizer:
         """
         self._vocabulary = read_vocabulary(metadata)
         count = len(self._vocabulary)
-        self.add_bos = self.add_eos = False
+        self.add_bos = self.add_eos = self._space_prefix = self._words_only = False
         self._pieces = self._pieces_of(metadata, cache_file)
         self.bos_id = token_id(metadata, "bos", count)
         self.eos_id = token_id(metadata, "eos", count)
         self.add_bos = bool(metadata.get("tokenizer.ggml.add_bos_token", self.add_bos))
         self.add_eos = bool(metadata.get("tokenizer.ggml.add_eos_token", self.add_eos))
-        if isinstance(self._pieces, WordPieces):
+        if self._words_only:
             # BERT's [CLS] and [SEP]; "seperator" is how the key is spelled.
             self.bos_id = token_id(metadata, "cls", count) if self.bos_id is None else self.bos_id
             separator = token_id(metadata, "seperator", count)
@@ -130,10 +130,7 @@ class Tokenizer:
         The space that ``encode`` puts before a text in some vocabularies is taken off again.
         """
         text = b"".join(map(self.token_bytes, tokens)).decode("utf-8", "replace")
-        if isinstance(self._pieces, WordPieces):
-            return text.removeprefix(" ")
-        adds_space = isinstance(self._pieces, SentencePieces) and self._pieces.add_space_prefix
-        return text.removeprefix(" ") if adds_space else text
+        return text.removeprefix(" ") if self._space_prefix or self._words_only else text
 
     def _pieces_of(self, metadata: Mapping[str, Any], cache_file: Path | None) -> _Pieces:
         match metadata.get("tokenizer.ggml.model"):
@@ -143,9 +140,10 @@ class Tokenizer:
                 return ByteLevelBpe(self._vocabulary, metadata, rules, cache_file)
             case "llama":
                 self.add_bos = True
+                self._space_prefix = bool(metadata.get("tokenizer.ggml.add_space_prefix", True))
                 return SentencePieces(self._vocabulary, metadata)
             case "bert":
-                self.add_bos = self.add_eos = True
+                self.add_bos = self.add_eos = self._words_only = True
                 return WordPieces(self._vocabulary, metadata)
             case kind:
                 raise TokenizerError(
@@ -156,14 +154,14 @@ class Tokenizer:
     def _encode_plain(self, text: str) -> list[int]:
         if not text:
             return []
+        if self._space_prefix:
+            text = " " + text
         if self._always is None:
-            return self._pieces.encode(text, starts=True)
+            return self._pieces.encode(text)
         ids: list[int] = []
         for number, stretch in enumerate(self._always.split(text)):
-            if number % 2:
-                ids.append(self._user_defined[stretch])
-            else:
-                ids.extend(self._pieces.encode(stretch, starts=number == 0))
+            found = [self._user_defined[stretch]] if number % 2 else self._pieces.encode(stretch)
+            ids.extend(found)
         return ids
 
     def _spelled(self, token: str) -> str:

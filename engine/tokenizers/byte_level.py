@@ -49,7 +49,7 @@ class ByteLevelBpe:
             byte for byte, char in _BYTE_TO_CHAR.items() if self._bpe.token_to_id(char) is None
         )
 
-    def encode(self, text: str, *, starts: bool) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """Ids of a stretch without special tokens; long ones release the GIL."""
         if not text:
             return []

@@ -68,23 +68,17 @@ class SentencePieces:
         if scores is None:
             raise TokenizerError("tokenizer.ggml.scores is missing; SentencePiece needs it")
         self._scores = np.nan_to_num(scores).astype(np.float64)
-        self.add_space_prefix = bool(metadata.get("tokenizer.ggml.add_space_prefix", True))
         self._bytes = _byte_tokens(vocabulary)
         self._unknown = token_id(metadata, "unknown", len(vocabulary)) or 0
         mergeable = ~np.isin(vocabulary.types, (CONTROL, UNKNOWN, USER_DEFINED, UNUSED, BYTE))
         self._table = _table(vocabulary.tokens, mergeable)
         self._words_apart = not _spans_words(self._table, mergeable)
 
-    def encode(self, text: str, *, starts: bool) -> list[int]:
-        """Ids of a stretch without special tokens, released from the GIL.
-
-        ``starts``: it begins a text or follows a control token, so that it gets the space prefix.
-        """
+    def encode(self, text: str) -> list[int]:
+        """Ids of a stretch without special tokens; releases the GIL."""
         points = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.int32).copy()
         points[points == _SPACE] = _LITERAL
         points[points == ord(" ")] = _SPACE
-        if starts and self.add_space_prefix:
-            points = np.concatenate([np.array([_SPACE], dtype=np.int32), points])
         if not points.size:
             return []
         ids: list[int] = []

@@ -36,7 +36,7 @@ class WordPieces:
         self._model.normalizer = normalizers.BertNormalizer(lowercase=True)
         self._model.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
-    def encode(self, text: str, *, starts: bool) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """Ids of a stretch without special tokens."""
         valid = text.encode("utf-8", "replace").decode()
         return list(self._model.encode_batch_fast([valid], add_special_tokens=False)[0].ids)
