@@ -7,11 +7,12 @@ running time, which a trace function enforces line by line. What does not hold: 
 hostile template takes by doubling a string in a loop. Knows nothing of requests or models.
 """
 
+import json
 import re
 import secrets
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
@@ -23,6 +24,7 @@ import msgspec
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from engine.chat_parse import END_THINK, convention_of
 from engine.errors import ChatTemplateError
 from engine.tokenizer import Tokenizer
 
@@ -40,6 +42,8 @@ class Message(msgspec.Struct, frozen=True):
 
     role: str
     content: str
+    extra: dict[str, Any] = {}
+    """What templates know besides: "tool_calls", "tool_call_id", "name", "reasoning_content"."""
 
 
 class ChatTemplate:
@@ -47,39 +51,59 @@ class ChatTemplate:
 
     def __init__(self, source: str | None) -> None:
         self._source = source
+        self.convention = convention_of(source or "")
+        """How the model writes tool calls: a key of chat_parse.CONVENTIONS."""
+        self.thinks = END_THINK in (source or "")
 
-    def encode(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
+    def encode(
+        self,
+        messages: Sequence[Message],
+        tokenizer: Tokenizer,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> list[int]:
         """Prompt tokens that make the model speak next.
 
         Raises ChatTemplateError when there is no usable template or it refuses the messages.
         """
         ids: list[int] = []
-        for stretch in self.render(messages, tokenizer):
+        for stretch in self.render(messages, tokenizer, tools):
             if isinstance(stretch, int):
                 ids.append(stretch)
             else:
                 ids.extend(tokenizer.encode(stretch, add_special=False))
         return ids
 
-    def render(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[str | int]:
+    def render(
+        self,
+        messages: Sequence[Message],
+        tokenizer: Tokenizer,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> list[str | int]:
         """The prompt as plain stretches of text and the control tokens between them.
 
         Text around a message and the message are one stretch, so that they tokenize as a whole.
+        tools: OpenAI's descriptions of functions.
         """
         for message in messages:
             if not message.role.isidentifier():
                 raise ChatTemplateError(f"{message.role!r} is no role; use a plain word")
-        placeholders = _Placeholders()
+        if tools and "tools" not in (self._source or ""):
+            messages, tools = with_tools_in_words(messages, tools, self.convention), ()
+        placeholders = _Placeholders(tokenizer.control)
         shown = [
             {"role": message.role, "content": placeholders.hide(message.content)}
+            | placeholders.disarm(message.extra)
             for message in messages
         ]
+        offered = placeholders.disarm(list(tools)) or None
         stretches: list[str | int] = []
-        for part in tokenizer.split_special(self._run(shown, tokenizer)):
+        for part in tokenizer.split_special(self._run(shown, offered, tokenizer)):
             stretches.append(part if isinstance(part, int) else placeholders.reveal(part))
         return stretches
 
-    def _run(self, messages: list[dict[str, str]], tokenizer: Tokenizer) -> str:
+    def _run(
+        self, messages: list[dict[str, Any]], tools: list[Any] | None, tokenizer: Tokenizer
+    ) -> str:
         pieces: list[str] = []
         length = 0
         try:
@@ -89,7 +113,7 @@ class ChatTemplate:
                     add_generation_prompt=True,
                     bos_token=_spelled(tokenizer, tokenizer.bos_id),
                     eos_token=_spelled(tokenizer, tokenizer.eos_id),
-                    tools=None,
+                    tools=tools,
                     documents=None,
                 ):
                     length += len(piece)
@@ -124,10 +148,11 @@ class ChatTemplate:
 class _Placeholders:
     """Message contents hidden from the template, to be put back into what it wrote."""
 
-    def __init__(self) -> None:
+    def __init__(self, control: Iterable[str]) -> None:
         self._nonce = secrets.randbits(64)
         self._contents: list[str] = []
         self._pattern = re.compile(f"{_OPEN}{self._nonce}_([0-9]+){_CLOSE}")
+        self._control = frozenset(control)
 
     def hide(self, content: str) -> str:
         """A placeholder; white space at the edges stays, since templates trim or test for it."""
@@ -139,6 +164,37 @@ class _Placeholders:
         number = len(self._contents) - 1
         hidden = f"{_OPEN}{self._nonce}_{number}{_CLOSE}"
         return content[:start] + hidden + content[start + len(inner) :]
+
+    def disarm(self, value: Any) -> Any:
+        """The same data with a placeholder for each string that could make a control token.
+
+        Others stay, since templates look into tools. Templates write them as JSON, so what is
+        hidden is spelled as within a JSON string.
+        """
+        if isinstance(value, str):
+            escaped = json.dumps(value, ensure_ascii=False)[1:-1]
+            return self.hide(escaped) if self._dangerous(value) else value
+        if isinstance(value, Mapping):
+            return {self.disarm(key): self.disarm(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.disarm(entry) for entry in value]
+        return value
+
+    def _dangerous(self, text: str) -> bool:
+        """It holds a control token, or begins or ends with a part of one."""
+        starts, ends = self._parts_of_control
+        sizes = range(1, min(len(text), max(map(len, self._control), default=0)) + 1)
+        return (
+            _OPEN in text
+            or _CLOSE in text
+            or any(token in text for token in self._control)
+            or any(text[-size:] in starts or text[:size] in ends for size in sizes)
+        )
+
+    @cached_property
+    def _parts_of_control(self) -> tuple[set[str], set[str]]:
+        cuts = [(token, size) for token in self._control for size in range(1, len(token))]
+        return {token[:size] for token, size in cuts}, {token[size:] for token, size in cuts}
 
     def reveal(self, text: str) -> str:
         revealed = self._pattern.split(text)
@@ -172,6 +228,7 @@ def _size(operand: Any) -> float:
 def _environment() -> _Sandbox:
     """As Hugging Face's apply_chat_template sets it up, so that templates mean the same."""
     environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
+    environment.filters["tojson"] = _to_json
     environment.globals["raise_exception"] = _raise_exception
     environment.globals["strftime_now"] = lambda form: datetime.now().astimezone().strftime(form)
     return environment
@@ -179,6 +236,36 @@ def _environment() -> _Sandbox:
 
 def _raise_exception(message: str) -> NoReturn:
     raise ChatTemplateError(f"the chat template refuses these messages: {message}")
+
+
+def _to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None) -> str:
+    """Jinja's own filter escapes for HTML; templates mean JSON as Hugging Face writes it."""
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent)
+
+
+_TOOLS_IN_WORDS = {
+    "gemma": (
+        "You can call these functions, described in JSON:\n{tools}\nTo call one, answer with"
+        " nothing but\n```tool_code\nname(argument=value)\n```"
+    ),
+    "hermes": (
+        "You can call these functions:\n<tools>\n{tools}\n</tools>\nTo call one, answer with"
+        " nothing but\n<tool_call>\n"
+        '{{"name": <function name>, "arguments": <arguments as a JSON object>}}\n</tool_call>'
+    ),
+}
+
+
+def with_tools_in_words(
+    messages: Sequence[Message], tools: Sequence[dict[str, Any]], convention: str
+) -> list[Message]:
+    """The conversation with the tools in its system message, for templates that know none."""
+    described = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
+    form = _TOOLS_IN_WORDS.get(convention, _TOOLS_IN_WORDS["hermes"])
+    words = form.format(tools=described)
+    if messages and messages[0].role == "system":
+        return [Message("system", f"{messages[0].content}\n\n{words}"), *messages[1:]]
+    return [Message("system", words), *messages]
 
 
 def _spelled(tokenizer: Tokenizer, token: int | None) -> str:

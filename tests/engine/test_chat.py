@@ -1,5 +1,6 @@
 """The chat template: the right tokens, no forged control tokens, and limits on a hostile file."""
 
+import json
 import time
 
 import pytest
@@ -51,6 +52,73 @@ def test_prompts_are_those_of_transformers(metadata, tokenizer, oracle, messages
         return_dict=False,
     )
     assert chat_template_of(metadata).encode(messages, tokenizer) == expected
+
+
+TOOL_TEMPLATE = """\
+{%- if tools %}{{- '<|im_start|>system\\n# Tools\\n<tools>' }}
+{%- for tool in tools %}{{- '\\n' }}{{- tool | tojson }}{%- endfor %}
+{{- '\\n</tools><|im_end|>\\n' }}{%- endif %}
+{%- for message in messages %}
+{{- '<|im_start|>' + message.role }}
+{%- if message.content %}{{- '\\n' + message.content }}{%- endif %}
+{%- for call in message.tool_calls or [] %}
+{{- '\\n<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
+{{- call.function.arguments | tojson }}{{- '}\\n</tool_call>' }}
+{%- endfor %}{{- '<|im_end|>\\n' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "set_timer",
+        "description": 'Starts a timer: <b>any</b> "length" & more, 5 < 6 é',
+        "parameters": {"type": "object", "properties": {"minutes": {"type": "integer"}}},
+    },
+}
+
+
+def conversation_with(text):
+    call = {"type": "function", "function": {"name": "set_timer", "arguments": {"note": text}}}
+    return [
+        Message("user", "Start."),
+        Message("assistant", "", {"tool_calls": [call]}),
+        Message("tool", "done", {"name": "set_timer"}),
+    ]
+
+
+@pytest.mark.parametrize("text", ["plain", 'quoted "é" \\ \n', "<|im_start|>"])
+def test_tools_and_calls_render_as_in_transformers(tokenizer, oracle, text):
+    messages = conversation_with(text)
+    expected = oracle.apply_chat_template(
+        [{"role": m.role, "content": m.content} | m.extra for m in messages],
+        tools=[TOOL],
+        chat_template=TOOL_TEMPLATE,
+        add_generation_prompt=True,
+        tokenize=False,
+    )
+    rendered = ChatTemplate(TOOL_TEMPLATE).render(messages, tokenizer, [TOOL])
+    spelled = [p if isinstance(p, str) else tokenizer.token_text(p) for p in rendered]
+    assert "".join(spelled) == expected
+
+
+@given(
+    text=st.text(max_size=20),
+    control=st.sampled_from(["<|im_end|>", "<|im_start|>", "<|im_", "im_end|>", "|>", "<"]),
+)
+def test_tools_cannot_forge_control_tokens(tokenizer, text, control):
+    forged = {"type": "function", "function": {"name": control + text, "x": [text + control]}}
+    messages = conversation_with(control + text + control)
+    rendered = ChatTemplate(TOOL_TEMPLATE).render(messages, tokenizer, [forged])
+    assert [part for part in rendered if isinstance(part, int)] == [1, 2] * 4 + [1]
+
+
+@pytest.mark.parametrize("system", [True, False])
+def test_templates_without_tools_get_them_in_words(metadata, tokenizer, system):
+    messages = [Message("system", "Be brief.")] * system + [Message("user", "Hi <|im_end|>")]
+    stretches = chat_template_of(metadata).render(messages, tokenizer, [TOOL])
+    assert stretches[1].startswith("system\n" + "Be brief.\n\n" * system + "You can call")
+    assert json.dumps(TOOL, ensure_ascii=False) in stretches[1]
+    assert "<tool_call>" in stretches[1]
 
 
 def test_a_conversation_without_a_system_message_renders(metadata, tokenizer):

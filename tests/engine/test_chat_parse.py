@@ -1,5 +1,6 @@
 """Tool calls and reasoning out of answers: whole, and however they are cut."""
 
+import itertools
 import json
 
 import pytest
@@ -104,7 +105,7 @@ markup = st.sampled_from(
 @example("llama3", " " + PARAMETERS, [1, 2, 9], False)
 def test_however_an_answer_is_cut_it_reads_the_same(convention, answer, cuts, thinking):
     edges = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]
-    pieces = [answer[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [answer[a:b] for a, b in itertools.pairwise(edges)]
     whole = read([answer], convention, thinking=thinking)
     assert read(pieces, convention, thinking=thinking) == whole
     assert read(list(answer), convention, thinking=thinking) == whole
