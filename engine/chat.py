@@ -1,37 +1,24 @@
 """Messages → prompt tokens through the model's own Jinja template, in a sandbox.
 
 A message can never forge a control token: contents are replaced by placeholders before rendering,
-and control tokens are recognised only in what the template itself wrote. Limits that hold, since
-a template comes with a downloaded file: the sizes of template and output, products, ``range``, and
-running time, which a trace function enforces line by line. What does not hold: memory that a
-hostile template takes by doubling a string in a loop. Knows nothing of requests or models.
+and control tokens are recognised only in what the template itself wrote. Knows nothing of requests
+or models.
 """
 
 import json
 import re
 import secrets
-import sys
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import jinja2
 import msgspec
-from jinja2.ext import loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.chat_parse import END_THINK, convention_of
 from engine.errors import ChatTemplateError
+from engine.template_sandbox import compile_template, run
 from engine.tokenizer import Tokenizer
-
-MAX_TEMPLATE_CHARACTERS = 128 * 1024
-MAX_OUTPUT_CHARACTERS = 1024 * 1024
-"""Without the message contents, which are put in afterwards."""
-MAX_RENDER_SECONDS = 2.0
 
 # Private-use characters around a number: no filter (trim, upper …) changes them.
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -104,29 +91,15 @@ class ChatTemplate:
     def _run(
         self, messages: list[dict[str, Any]], tools: list[Any] | None, tokenizer: Tokenizer
     ) -> str:
-        pieces: list[str] = []
-        length = 0
-        try:
-            with _time_limit(MAX_RENDER_SECONDS):
-                for piece in self._template.generate(
-                    messages=messages,
-                    add_generation_prompt=True,
-                    bos_token=_spelled(tokenizer, tokenizer.bos_id),
-                    eos_token=_spelled(tokenizer, tokenizer.eos_id),
-                    tools=tools,
-                    documents=None,
-                ):
-                    length += len(piece)
-                    if length > MAX_OUTPUT_CHARACTERS:
-                        raise ChatTemplateError(
-                            f"the chat template writes over {MAX_OUTPUT_CHARACTERS} characters"
-                        )
-                    pieces.append(piece)
-        except ChatTemplateError:
-            raise
-        except Exception as error:  # whatever a template may do wrong
-            raise ChatTemplateError(f"the chat template fails: {error}") from error
-        return "".join(pieces)
+        return run(
+            self._template,
+            messages=messages,
+            add_generation_prompt=True,
+            bos_token=_spelled(tokenizer, tokenizer.bos_id),
+            eos_token=_spelled(tokenizer, tokenizer.eos_id),
+            tools=tools,
+            documents=None,
+        )
 
     @cached_property
     def _template(self) -> jinja2.Template:
@@ -134,15 +107,7 @@ class ChatTemplate:
             raise ChatTemplateError(
                 "this model file has no chat template; use /v1/completions with a whole prompt"
             )
-        if len(self._source) > MAX_TEMPLATE_CHARACTERS:
-            raise ChatTemplateError(
-                f"the chat template has {len(self._source)} characters;"
-                f" at most {MAX_TEMPLATE_CHARACTERS} are allowed"
-            )
-        try:
-            return _environment().from_string(self._source)
-        except (jinja2.TemplateError, RecursionError) as error:
-            raise ChatTemplateError(f"the chat template is broken: {error}") from error
+        return compile_template(self._source)
 
 
 class _Placeholders:
@@ -204,45 +169,6 @@ class _Placeholders:
         return "".join(revealed)
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """No attribute access outside the data, no mutation, no huge products."""
-
-    intercepted_binops = frozenset(["*", "**"])
-
-    def call_binop(
-        self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
-    ) -> Any:
-        size = _size(left) ** _size(right) if operator == "**" else _size(left) * _size(right)
-        if size > MAX_OUTPUT_CHARACTERS:
-            raise ChatTemplateError(f"the chat template uses {operator} on something too large")
-        return super().call_binop(context, operator, left, right)
-
-
-def _size(operand: Any) -> float:
-    try:
-        return float(abs(operand)) if isinstance(operand, (int, float)) else float(len(operand))
-    except (TypeError, OverflowError):
-        return float("inf")
-
-
-def _environment() -> _Sandbox:
-    """As Hugging Face's apply_chat_template sets it up, so that templates mean the same."""
-    environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
-    environment.filters["tojson"] = _to_json
-    environment.globals["raise_exception"] = _raise_exception
-    environment.globals["strftime_now"] = lambda form: datetime.now().astimezone().strftime(form)
-    return environment
-
-
-def _raise_exception(message: str) -> NoReturn:
-    raise ChatTemplateError(f"the chat template refuses these messages: {message}")
-
-
-def _to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None) -> str:
-    """Jinja's own filter escapes for HTML; templates mean JSON as Hugging Face writes it."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent)
-
-
 _TOOLS_IN_WORDS = {
     "gemma": (
         "You can call these functions, described in JSON:\n{tools}\nTo call one, answer with"
@@ -270,24 +196,6 @@ def with_tools_in_words(
 
 def _spelled(tokenizer: Tokenizer, token: int | None) -> str:
     return "" if token is None else tokenizer.token_text(token)
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Stop Python code in the body that runs longer, loops without output included."""
-    deadline = time.monotonic() + seconds
-
-    def check(frame: FrameType, event: str, argument: Any) -> Any:
-        if time.monotonic() > deadline:
-            raise ChatTemplateError(f"the chat template runs longer than {seconds:g} s")
-        return check
-
-    before = sys.gettrace()
-    sys.settrace(check)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
 
 
 def chat_template_of(metadata: Mapping[str, Any]) -> ChatTemplate:

@@ -2,13 +2,14 @@
 
 import json
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from engine import chat
+from engine import template_sandbox
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ChatTemplateError
 from engine.gguf import GGUFFile
@@ -182,7 +183,7 @@ def test_helpers_of_hugging_face_templates_work(tokenizer):
         ("{{ range(10**6) | length }}", "fails"),
         ("{% for i in range(99999) %}{{ 'x' * 99 }}{% endfor %}", "writes over"),
         ("{{ messages[0].content[:5] }}", "cuts messages apart"),
-        ("x" * (chat.MAX_TEMPLATE_CHARACTERS + 1), "at most"),
+        ("x" * (template_sandbox.MAX_TEMPLATE_CHARACTERS + 1), "at most"),
         ("(" * 5000 + "{{" + "(" * 5000, "broken"),
     ],
 )
@@ -192,9 +193,105 @@ def test_bad_templates_are_refused_with_the_reason(tokenizer, source, message):
 
 
 def test_an_endless_template_is_stopped(tokenizer, monkeypatch):
-    monkeypatch.setattr(chat, "MAX_RENDER_SECONDS", 0.2)
+    monkeypatch.setattr(template_sandbox, "MAX_RENDER_SECONDS", 0.2)
     loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     began = time.monotonic()
     with pytest.raises(ChatTemplateError, match="longer than"):
         ChatTemplate(loops).render([Message("user", "x")], tokenizer)
     assert time.monotonic() - began < 2.0
+
+
+DOUBLED = (
+    "{% set ns = namespace(x='xxxxxxxx') %}{% for i in range(60) %}{% set ns.x = @ %}{% endfor %}"
+)
+HOSTILE = {
+    "doubling with ~": DOUBLED.replace("@", "ns.x ~ ns.x"),
+    "doubling with +": DOUBLED.replace("@", "ns.x + ns.x"),
+    "doubling with *": DOUBLED.replace("@", "ns.x * 2"),
+    "doubling with join": DOUBLED.replace("@", "[ns.x, ns.x] | join"),
+    "doubling with join's separator": DOUBLED.replace("@", "(ns.x | list) | join(ns.x)"),
+    "doubling with the method join": DOUBLED.replace("@", "ns.x.join([ns.x, ns.x])"),
+    "doubling with replace": DOUBLED.replace("@", "ns.x | replace('x', 'xx')"),
+    "doubling with the method replace": DOUBLED.replace("@", "ns.x.replace('x', 'xx')"),
+    "doubling with %": DOUBLED.replace("@", "'%s%s' % (ns.x, ns.x)"),
+    "doubling with format": DOUBLED.replace("@", "'{0}{0}'.format(ns.x)"),
+    "doubling with the filter format": DOUBLED.replace("@", "'%s%s' | format(ns.x, ns.x)"),
+    "doubling lists": DOUBLED.replace("@", "[ns.x, ns.x]") + "{{ ns.x }}",
+    "doubling lists into JSON": DOUBLED.replace("@", "[ns.x, ns.x]") + "{{ ns.x | tojson }}",
+    "doubling lists into a string": DOUBLED.replace("@", "[ns.x, ns.x]") + "{{ ns.x | string }}",
+    "doubling lists into ~": DOUBLED.replace("@", "[ns.x, ns.x]") + "{% set y = ns.x ~ '' %}",
+    "doubling macros": "{% macro m(x) %}{{ x ~ x }}{% endmacro %}"
+    + DOUBLED.replace("@", "m(ns.x)"),
+    "doubling blocks": "{% set ns = namespace(x='x' * 99) %}{% for i in range(60) %}"
+    "{% set y %}{{ ns.x }}{{ ns.x }}{% endset %}{% set ns.x = y %}{% endfor %}",
+    "a block of a loop": "{% set y %}{% for i in range(99999) %}"
+    + "x" * 99999
+    + "{% endfor %}{% endset %}",
+    "a macro of a loop": "{% macro m() %}{% for i in range(99999) %}"
+    + "x" * 99999
+    + "{% endfor %}{% endmacro %}{% set y = m() %}",
+    "a wide center": "{{ 'x'.center(10**9) }}",
+    "a wide filter": "{{ 'x' | center(10**9) }}",
+    "a wide ljust": "{{ 'x'.ljust(2000000000) }}",
+    "a wide zfill": "{{ 'x'.zfill(2000000000) }}",
+    "wide tabs": "{{ '\t'.expandtabs(2000000000) }}",
+    "a wide indent": "{{ 'x\ny' | indent(10**9) }}",
+    "a wide %": "{{ '%2000000000d' % 1 }}",
+    "a width from an argument": "{{ '%*d' % (2000000000, 1) }}",
+    "a wide format": "{{ '{:2000000000}'.format(1) }}",
+    "a format of formats": "{{ '{:{}}'.format(1, 2000000000) }}",
+    "wide JSON": "{{ [[1]] | tojson(indent=10**9) }}",
+    "a wide date": "{{ strftime_now('%999999999d') }}",
+    "a huge number": "{{ 2 ** 10**9 }}",
+    "a huge shift of powers": "{% set ns = namespace(x=9) %}{% for i in range(40) %}"
+    "{% set ns.x = ns.x * ns.x %}{% endfor %}{{ ns.x }}",
+    "lorem ipsum": "{{ lipsum(10**7) }}",
+    "many large strings": "{% set ns = namespace(l=[]) %}{% for i in range(9999) %}"
+    "{% set ns.l = ns.l + ['x' * 99999 ~ i] %}{% endfor %}",
+    "endless recursion": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "batches": "{{ [1] | batch(10**9, 'x') | list }}",
+    "slices": "{{ [1] | slice(10**9) | list }}",
+    "the way out": "{{ messages.__class__.__base__.__subclasses__() }}",
+    "the way out by format": "{{ '{0.__class__.__mro__}'.format(messages) }}",
+    "including": "{% include '/etc/passwd' %}",
+    "importing": "{% import 'os' as os %}",
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_templates_end_at_once_in_little_memory(tokenizer, monkeypatch, source):
+    monkeypatch.setattr(template_sandbox, "MAX_RENDER_SECONDS", 1.0)
+    tracemalloc.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(ChatTemplateError):
+            ChatTemplate(source).render([Message("user", "x")], tokenizer)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert time.monotonic() - began < 10.0  # memory is watched, and the box may be busy
+    assert peak < 100e6
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ messages | attr('__class__') }}",
+        "{{ raise_exception.__globals__ }}",
+        "{{ messages.__class__ }}",
+        "{{ namespace.__init__ }}",
+        "{{ ([messages] | map(attribute='__class__') | list)[0] }}",
+    ],
+)
+def test_the_python_behind_the_data_is_out_of_reach(tokenizer, source):
+    assert ChatTemplate(source).render([Message("user", "x")], tokenizer) == []
+
+
+def test_a_long_conversation_is_within_the_bounds(tokenizer):
+    template = ChatTemplate(
+        "{% set ns = namespace(seen=[]) %}{% for m in messages %}"
+        "{% if loop.index < messages | length %}{% set ns.seen = ns.seen + [m] %}{% endif %}"
+        "{{ '<|im_start|>' ~ m.role + '\n' + m.content | trim ~ '<|im_end|>\n' }}{% endfor %}"
+    )
+    messages = [Message(("user", "assistant")[i % 2], f"{i} words " * 400) for i in range(1000)]
+    assert len(template.render(messages, tokenizer)) == 4000

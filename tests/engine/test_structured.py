@@ -25,7 +25,7 @@ SCHEMA = {
 
 @pytest.fixture(scope="module")
 def engine(model_path):
-    with Engine.load(model_path, threads=2, context_length=512) as loaded:
+    with Engine.load(model_path, threads=1, context_length=512) as loaded:
         yield loaded
 
 
