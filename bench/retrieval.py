@@ -14,13 +14,14 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from rag import db
 from rag.evidence import (
@@ -107,9 +108,6 @@ class Encoder:
         return np.asarray(self._model.encode(batch, normalize_embeddings=True), np.float32)
 
 
-# ---------------------------------------------------------------------------------------------- data
-
-
 def read_xquad(path: Path) -> tuple[list[Passage], list[Question]]:
     """Paragraphs as documents "article/number", and their questions."""
     passages, questions = [], []
@@ -178,9 +176,6 @@ def fill(store: Store, passages: Sequence[Passage], encode: Encoder) -> None:
         store.replace(record, [p.text for p in parts], chunks)
 
 
-# ----------------------------------------------------------------------------------------- retrieval
-
-
 def hits(ranks: Iterable[int | None]) -> str:
     """hit@1, hit@5 and mean reciprocal rank at 10."""
     all_ranks = list(ranks)
@@ -245,9 +240,6 @@ def _retrieved(
     ]
 
 
-# ------------------------------------------------------------------------------------------ evidence
-
-
 def sample(
     store: Store,
     question: Question,
@@ -290,9 +282,11 @@ def xquad_samples(
         yield sample(store, question, "full", encode, lambda _: False)
         yield sample(store, question, "hard", encode, question.document.__eq__)
         if number % 4 == 0:
-            yield sample(
-                store, question, "easy", encode, lambda name, a=article: name.startswith(a)
-            )
+            yield sample(store, question, "easy", encode, partial(_begins, article))
+
+
+def _begins(prefix: str, name: str) -> bool:
+    return name.startswith(prefix)
 
 
 def household_samples(
@@ -338,7 +332,7 @@ def fit(samples: Sequence[Sample], used: NDArray[np.bool_]) -> Fit:
 
 
 def calibrate(samples: Sequence[Sample], tops: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and shift from the best score to log odds, each condition's two sides weighing alike."""
+    """Slope and shift from the best score to log odds, both sides of a condition weighing alike."""
     conditions = np.array([one.condition for one in samples])
     labels = np.isin(conditions, POSITIVE)
     weights = np.ones(len(samples))
@@ -385,7 +379,9 @@ def _print_rates(
         is_yes, is_no = conditions == yes, conditions == no
         if not is_yes.any() or not is_no.any():
             continue
-        ranks = [_best_rank(samples[i], scores[i]) for i in np.flatnonzero(is_yes)]
+        ranks = [
+            _best_rank(one, s) for one, s, yes_ in zip(samples, scores, is_yes, strict=True) if yes_
+        ]
         auc = roc_auc_score(is_yes[is_yes | is_no], probabilities[is_yes | is_no])
         row = (
             np.mean([rank == 1 for rank in ranks]),

@@ -100,6 +100,9 @@ class Model:
         gguf = GGUFFile(path)
         try:
             return cls(gguf, threads, context_length, cache_directory, progress or _silent)
+        except ModelFormatError as error:
+            gguf.close()
+            raise ModelFormatError(f"{gguf.path.name}: {error}") from None
         except BaseException:
             gguf.close()
             raise

@@ -46,11 +46,12 @@ class ThreadPool:
     def run(self, table: NDArray[np.int64], step: NDArray[np.int64]) -> None:
         """Walk through a program's table with all threads; returns when the last has finished.
 
-        table: int64 (operations, 2 + OPERANDS), its last operation followed by a barrier;
+        table: int64, as `Program.table` makes it, its last operation followed by a barrier;
         step: int64 (STEP_SLOTS,).
         """
         if len(self.workers) != self.threads - 1:
             raise EngineError("the engine's threads have ended: the model is closed")
+        table[:, -1] = 0  # pieces claimed
         order = self._order
         order[:4] = table.ctypes.data, len(table), step.ctypes.data, order[COUNTER]
         for pipe in self._pipes:

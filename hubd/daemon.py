@@ -99,6 +99,7 @@ async def open_rooms(
         board=board,
         clock=household_clock(config.assistant.time_zone),
     )
+    stack.push_async_callback(tools.close)
     assistant = Assistant(
         config=config,
         library=library,
@@ -134,6 +135,7 @@ async def _listen(stack: contextlib.AsyncExitStack, services: Services) -> str:
             "Another program may use it: choose another with HUBD_PORT or [http] port.",
         ) from error
     paths.socket.unlink(missing_ok=True)
+    stack.callback(_remove_runtime_files, paths)
     previous = os.umask(0o177)  # from its first moment the socket is the owner's alone
     try:
         await web.UnixSite(runner, str(paths.socket)).start()
@@ -141,6 +143,12 @@ async def _listen(stack: contextlib.AsyncExitStack, services: Services) -> str:
         os.umask(previous)
     host, port = runner.addresses[0][:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _remove_runtime_files(paths: Paths) -> None:
+    paths.socket.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not empty, or already gone
+        paths.run.rmdir()
 
 
 @contextlib.asynccontextmanager

@@ -30,8 +30,10 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 0.1
 START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
-NOTICE_LIMIT_S = 5.0
-"""Within this time the end of a child is noticed."""
+GLANCE_S = 0.1
+HEALTH_EVERY_S = 15.0
+SILENCE_LIMIT_S = 15.0
+"""The engine answers /health in a millisecond, whatever it computes."""
 SETTLED_S = 60.0
 """A child that lived this long after it was ready does not count as failing again and again."""
 FAILURES = 5
@@ -121,17 +123,16 @@ class EngineSupervisor:
             await asyncio.wait({self._task})  # the last child is on its way out
         if self._task is None or self._task.done():
             self._begin()
-        for _ in range(round(NOTICE_LIMIT_S / LOOK_EVERY_S)):
+        while True:
             await self._settled.wait()
             if self._state.state != "ready":
                 raise EngineDown(
                     f"The language model does not start: {self._state.message}",
                     "`hubd doctor` says what to do.",
                 )
-            if await self._answers():
+            if await self._is_there():
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
-        raise EngineDown("The language model does not answer.", "Ask again in a moment.")
 
     def _begin(self) -> None:
         if not self.model.is_file():
@@ -233,34 +234,44 @@ class EngineSupervisor:
     async def _watch(self, process: asyncio.subprocess.Process) -> bool:
         """Until the child ends (False), or is idle for longer than allowed (True)."""
         limit = self._settings.idle_unload
-        if not limit:
-            await process.wait()
-            return False
         while True:
             idle = time.monotonic() - self._last_use
+            wait = max(LOOK_EVERY_S, limit - idle) if limit else HEALTH_EVERY_S
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(LOOK_EVERY_S, limit - idle)):
+                async with asyncio.timeout(min(wait, HEALTH_EVERY_S)):
                     await process.wait()
                     return False
-            if await self._is_idle() and time.monotonic() - self._last_use >= limit:
+            if await self._is_busy(process):
+                self._last_use = time.monotonic()
+            elif limit and time.monotonic() - self._last_use >= limit:
                 return True
 
-    async def _answers(self) -> bool:
-        """A child that was just killed is known by its socket before the kernel reports its end."""
+    async def _is_busy(self, process: asyncio.subprocess.Process) -> bool:
+        """Whether the child has work. One that says nothing hangs, and is killed."""
         try:
-            async with asyncio.timeout(NOTICE_LIMIT_S):
-                return (await self._client.health()).status == "ready"
-        except (EngineError, TimeoutError):
-            return False
+            async with asyncio.timeout(SILENCE_LIMIT_S):
+                health = await self._client.health()
+        except EngineError:
+            return True  # it is about to end: that is noticed at once
+        except TimeoutError:
+            log.warning("engine silent for %.0f s, killed", SILENCE_LIMIT_S)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            return True
+        return health.active + health.waiting > 0
 
-    async def _is_idle(self) -> bool:
+    async def _is_there(self) -> bool:
+        """A child that was just killed is known by its socket before the kernel reports its end.
+
+        One that is slow to answer is there: whether it hangs is for ``_watch`` to say.
+        """
         try:
-            health = await self._client.health()
+            async with asyncio.timeout(GLANCE_S):
+                await self._client.health()
         except EngineError:
             return False
-        if health.active or health.waiting:
-            self._last_use = time.monotonic()
-            return False
+        except TimeoutError:
+            pass
         return True
 
     async def _log_lines(self, process: asyncio.subprocess.Process) -> None:

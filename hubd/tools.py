@@ -27,6 +27,7 @@ from plugins.api import Jobs, Plugin, Storage, Tool, ToolCall, ToolError, ToolRe
 log = logging.getLogger(__name__)
 
 ENTRY_POINTS = "hubd.plugins"
+STOP_LIMIT_S = 2.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
@@ -94,6 +95,7 @@ class ToolBox:
         self._schedule = schedule
         self._board = board
         self._clock = clock
+        self._running: set[asyncio.Task[ToolResult]] = set()
         self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
 
     def tools(self) -> list[Tool]:
@@ -105,7 +107,8 @@ class ToolBox:
         return [path for plugin in self.plugins if (path := sentence_file(plugin))]
 
     async def call(self, call: ToolCall, conversation: str = "") -> ToolResult:
-        """Run a tool.
+        """Run a tool. It runs to its end, or time limit, even if the caller is cancelled meanwhile:
+        half a tool is worse than one nobody waits for.
 
         Raises:
             UnknownToolError: there is no such tool.
@@ -120,16 +123,20 @@ class ToolBox:
             raise ToolError(f"{tool.name} needs somebody's confirmation, which cannot be given yet")
         arguments = _validated(tool, call.arguments)
         context = self._context(tool.name.split(".")[0], conversation)
-        try:
-            async with asyncio.timeout(tool.timeout_s):
-                return await tool.function(context, **arguments)
-        except ToolError:
-            raise
-        except TimeoutError as error:
-            raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
-        except Exception as error:  # whatever a plugin does, the daemon goes on
-            log.exception("tool failed tool=%s", tool.name)
-            raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
+        task = asyncio.create_task(_contained(tool, context, arguments))
+        self._running.add(task)
+        task.add_done_callback(self._forget)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Give tools that run a moment to finish."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=STOP_LIMIT_S)
+
+    def _forget(self, task: asyncio.Task[ToolResult]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # its caller may have left; then nobody else takes notice of it
 
     async def run_job(self, plugin: str, key: str) -> None:
         """Call the plugin's job function: what ``Schedule.start`` is given."""
@@ -190,3 +197,17 @@ def _validated(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     except msgspec.ValidationError as error:
         raise ArgumentsError(f"{tool.name}: {error}") from error
     return {name: getattr(converted, name) for name in tool.arguments.__struct_fields__}
+
+
+async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) -> ToolResult:
+    """The tool's result, or a ``ToolError`` whatever else it raises."""
+    try:
+        async with asyncio.timeout(tool.timeout_s):
+            return await tool.function(context, **arguments)
+    except ToolError:
+        raise
+    except TimeoutError as error:
+        raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
+    except Exception as error:  # whatever a plugin does, the daemon goes on
+        log.exception("tool failed tool=%s", tool.name)
+        raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error

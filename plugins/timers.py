@@ -61,9 +61,11 @@ async def start(
         due=now + duration,
         duration_s=round(duration.total_seconds()),
     )
+    await context.jobs.run_at(timer.id, timer.due)  # first: a timer without it would never ring
     await context.storage.put(timer.id, msgspec.to_builtins(timer))
-    await context.jobs.run_at(timer.id, timer.due)
     _show(context, timer, "started")
+    if context.now >= timer.due:  # the disk took so long that the job found no timer
+        await ring(context, timer.id)
     return ToolResult(
         text=f"{_called(timer)} is set for {spoken(duration)}.",
         data=_data(timer, now),

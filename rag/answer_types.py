@@ -1,7 +1,7 @@
 """What kind of thing a question asks for, and whether a text holds one.
 
-"How much does it weigh?" is answered by something in kilograms or by nothing; the word "weigh" itself
-need not occur. Must not know of scores or passages.
+"How much does it weigh?" is answered by something in kilograms or by nothing; the word "weigh" need
+not occur. Must not know of scores or passages.
 """
 
 import re
@@ -23,12 +23,12 @@ class AnswerType(NamedTuple):
     """Such an answer always has this form: a text without it is no answer."""
 
 
-_NUMBER = r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once)\b)"
-_WORD_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
+_COUNT = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
 _TIME_UNIT = (
     r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|nights?|weeks?|months?|years?"
     r"|decades?|centur(?:y|ies))\b"
 )
+_LENGTH = r"\d\s*(?:m|cm|mm|km|metres?|meters?|feet|foot|ft|inch(?:es)?|in|miles?|yards?)\b"
 _MONTH = (
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
@@ -38,14 +38,24 @@ _DAY = (
 )
 _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
-    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\b{_WORD_NUMBER}[\s-]*{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\b{_COUNT}[\s-]*{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    r"|\d{1,2} (?:to|till|until) \d{1,2}"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
-    r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|\d{1,2} (?:to|till|until) \d{1,2}|christmas|easter|working day|holidays?)\b"
-    r"|[点月日号周年]"
+    r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|christmas|easter|working day"
+    r"|holidays?)\b|[点月日号周年]"
 )
 _MONEY = (
-    r"[€$£¥]|\b(?:euros?|eur|dollars?|usd|pounds?|gbp|cents?|pence|francs?|chf|kr|rent)\b|\d[.,]\d\d\b|元"
-    r"|\bfree\b"
+    r"[€$£¥]|\b(?:euros?|eur|dollars?|usd|pounds?|gbp|cents?|pence|francs?|chf|kr|rent|free)\b"
+    r"|\d[.,]\d\d\b|元"
+)
+_MASS = r"(?:kg|kilos?|kilograms?|g|grams?|lbs?|pounds?|oz|ounces?|stones?|t|tons?|tonnes?)\b"
+_COLOURS = (
+    r"\b(?:black|white|red|green|blue|yellow|orange|brown|grey|gray|pink|purple|violet|silver|gold"
+    r"|beige|cream|turquoise)\b|[黑白红绿蓝黄紫灰]色"
+)
+_NAME = (
+    r"(?-i:(?<=[a-z,;:(|\-] )\"?[A-Z][\w'’.-]+"
+    r"|^[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))|\b(?:mr|mrs|ms|dr|prof)\b"
 )
 
 
@@ -62,10 +72,16 @@ ANSWER_TYPES = (
     _type(
         "phone",
         r"\b(?:tele)?phone\b.*\bnumber|\b(?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
-        r"|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber|\bhow (?:do|can) (?:i|we) (?:reach|call)"
-        r"|电话|號碼|热线",
+        r"|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber"
+        r"|\bhow (?:do|can) (?:i|we) (?:reach|call)|电话|號碼|热线",
         r"\+?\d[\d\s()/.-]{4,}\d",
         "phone telephone number call reach mobile ring 电话 号码 contact cell",
+    ),
+    _type(
+        "contact",
+        r"\bwho\b.*\b(?:ring|call|phone|contact|reach)\b",
+        r"\+?\d[\d\s()/.-]{4,}\d|\S@\S",
+        "ring call phone contact reach",
     ),
     _type(
         "web",
@@ -82,8 +98,8 @@ ANSWER_TYPES = (
     ),
     _type(
         "money",
-        r"\bhow much (?:is|are|was|were|does .* cost|do .* cost|did .* cost|(?:do|did|does) \w+ pay)\b"
-        r"|\bhow (?:expensive)\b|\b(?:price|cost|costs|fee|premium)\b|多少钱|价格|费用",
+        r"\bhow much (?:is|are|was|were|(?:do|did|does) .* cost|(?:do|did|does) \w+ pay)\b"
+        r"|\bhow expensive\b|\b(?:price|cost|costs|fee|premium)\b|多少钱|价格|费用",
         _MONEY,
         "cost price pay expensive fee much money amount 多少钱 价格 钱 费用",
     ),
@@ -96,15 +112,14 @@ ANSWER_TYPES = (
     _type(
         "weight",
         r"\bhow (?:heavy|much .* weigh)\b|\bweigh(?:t|s)?\b|多重|重量",
-        r"\d\s*(?:kg|kilos?|kilograms?|g|grams?|lbs?|pounds?|oz|ounces?|stones?|t|tons?|tonnes?)\b|公斤|千克|克",
+        rf"\d\s*{_MASS}|公斤|千克|克",
         "heavy weigh weight much 重量",
     ),
     _type(
         "duration",
         rf"\bhow long\b|\bhow many {_TIME_UNIT}|\bhow much (?:time|notice|longer)\b|多久|多长时间",
-        rf"{_WORD_NUMBER}[\s-]*(?:full |more |calendar |working )?{_TIME_UNIT}|\b(?:until|till)\b"
-        r"|\d+\s*(?:m|cm|mm|km|metres?|meters?|feet|inch(?:es)?|miles?)\b|小时|分钟|天|年|月"
-        r"|\b(?:over)?night\b",
+        rf"{_COUNT}[\s-]*(?:full |more |calendar |working )?{_TIME_UNIT}|\b(?:until|till)\b"
+        rf"|{_LENGTH}|小时|分钟|天|年|月|\b(?:over)?night\b",
         "long last take time duration 多久 时间",
         strict=False,
     ),
@@ -117,20 +132,23 @@ ANSWER_TYPES = (
     ),
     _type(
         "time",
-        r"\bwhen\??$|\bhow (?:late|early)\b|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b|什么时候|几点|何时|哪天|哪一?年",
+        r"\bwhen\??$|\bhow (?:late|early)\b|什么时候|几点|何时|哪天|哪一?年"
+        r"|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b",
         _WHEN,
-        "time date day year month 时候 时间 year",
+        "time date day year month 时候 时间",
         strict=False,
     ),
     _type(
         "size",
-        r"\bhow (?:tall|wide|deep|thick)\b|\b(?:dimensions?|width|height|depth|diameter)\b|多高|多宽|多深",
-        r"\d\s*(?:m|cm|mm|km|metres?|meters?|feet|foot|ft|inch(?:es)?|in|miles?|yards?|stor(?:e?y|ies))\b|[米]|厘米",
+        r"\bhow (?:tall|wide|deep|thick)\b|\b(?:dimensions?|width|height|depth|diameter)\b"
+        r"|多高|多宽|多深",
+        rf"{_LENGTH}|\bstor(?:e?y|ies)\b|米|厘米",
         "tall wide deep thick dimension width height depth high",
     ),
     _type(
         "area",
-        r"\bsquare (?:met|feet|foot)|\bhow (?:large|big) is (?:the|our) (?:flat|house|apartment|room)|平方",
+        r"\bsquare (?:met|feet|foot)|平方"
+        r"|\bhow (?:large|big) is (?:the|our) (?:flat|house|apartment|room)",
         r"m²|sq\.?\s?m|square|m2\b|平方",
         "square metre meter feet large big have",
     ),
@@ -149,17 +167,12 @@ ANSWER_TYPES = (
         r"\d\s*k?W\b|\bwatts?\b|瓦",
         "power watt 功率",
     ),
-    _type(
-        "color",
-        r"\bwhat colou?r\b|什么颜色",
-        r"\b(?:black|white|red|green|blue|yellow|orange|brown|grey|gray"
-        r"|pink|purple|violet|silver|gold|beige|cream|turquoise)\b|[黑白红绿蓝黄紫灰]色",
-        "colour color",
-    ),
+    _type("colour", r"\bwhat colou?r\b|什么颜色", _COLOURS, "colour color"),
     _type(
         "number",
-        r"\bhow (?:many|much|big|large|high|far|full|strong)\b|\b(?:serial|model|part|account|customer|policy|contract"
-        r"|social security|registration|frame|order|flight|room|house) number\b|\bhow .{0,30}percent"
+        r"\bhow (?:many|much|big|large|high|far|full|strong)\b|\bhow .{0,30}percent"
+        r"|\b(?:serial|model|part|account|customer|policy|contract|social security|registration"
+        r"|frame|order|flight|room|house) number\b"
         r"|\bwhat (?:percentage|percent|number|amount|pressure)\b|多少|几[个台张次位只]",
         None,
         "many much number big large high far amount",
@@ -172,16 +185,19 @@ ANSWER_TYPES = (
         "plate",
     ),
     _type(
+        "name",
+        r"\bwhat\b.*\b(?:name of|named|called)\b",
+        rf"{_NAME}|[\"“'‘]\w|\w*\d",
+        "name named called",
+    ),
+    _type(
         "person",
         r"\bname of the (?:person|doctor|vet|teacher)\b|\bwho\??$",
-        r"(?-i:(?<=[a-z,;:(|\-] )(?:\")?[A-Z][\w'’.-]+|^[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))"
-        r"|\b(?:mr|mrs|ms|dr|prof)\b",
+        _NAME,
         "person name",
         strict=False,
     ),
 )
-
-
 _BY_NAME = {kind.name: kind for kind in ANSWER_TYPES}
 _OPENINGS = {
     "who": "person",
@@ -199,12 +215,12 @@ _OPENING = re.compile(
 def expected(question: str) -> AnswerType | None:
     """The kind of answer that ``question`` asks for, ``None`` when its words do not say.
 
-    A question that begins with "who", "when", "where" or "why" asks for that, whatever it goes on to
-    mention.
+    A question that begins with "who", "when", "where" or "why" asks for that, whatever it goes
+    on to mention; but whom to ring is answered by a number.
     """
     question = question.strip()
     opening = _OPENING.match(question)
-    if opening:
+    if opening and not _BY_NAME["contact"].question.search(question):
         return _BY_NAME.get(_OPENINGS[opening[1].lower()])
     return next((kind for kind in ANSWER_TYPES if kind.question.search(question)), None)
 

@@ -1,8 +1,8 @@
 """Which part of the passages supports each sentence of an answer.
 
-Small models cannot be asked to cite, so support is computed: the words of the sentence must mostly be
-in the span, and every number, code and name of it must be. Lexical on purpose: "lock" and "unlock" lie
-.88 apart for an encoder. Must not know of models, questions or HTTP.
+Small models cannot be asked to cite, so support is computed: the words of the sentence must mostly
+be in the span, and every number, code and name of it must be. Lexical on purpose: for an encoder
+"lock" and "unlock" are alike (cosine .88). Must not know of models, questions or HTTP.
 """
 
 import re
@@ -17,10 +17,10 @@ from rag.sentences import Sentence, split
 from rag.types import Evidence, Passage
 
 SUPPORTED = 0.5
-"""Least share of a sentence's weight that a span must hold; of 70 judged pairs it decides all right."""
+"""Least share of a sentence's weight in the span; it decides the 70 pairs of the tests right."""
 
 LEAST_WORDS = 0.3
-"""Least share of a sentence's plain words, whatever the numbers: "ten minutes" alone is no support."""
+"""Least share of a sentence's plain words: "ten minutes" alone does not support it."""
 
 _MEASURE_GAP = 4
 _FACT_WEIGHT, _WORD_WEIGHT, _GENERIC_WEIGHT = 2.0, 1.0, 0.2
@@ -28,19 +28,19 @@ _OPPOSITE = 0.4
 """Factor when only one of sentence and span negates: "Use a brush" against "Never use a brush"."""
 
 _FILLER = GENERIC | keys(
-    "according document manual page passage state note information answer yes following also should set"
-    " available provide mention list specify recommend"
+    "according document manual page passage state note information answer yes following also should"
+    " set available provide mention list specify recommend"
 )
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|without|cannot|excluded|forbidden|prohibited|except|neither)\b|n['’]t\b"
-    r"|不|没|勿|禁止",
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|excluded|forbidden|prohibited|except)\b"
+    r"|n['’]t\b|不|没|勿|禁止",
     re.IGNORECASE,
 )
 _ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s+")
 _UNITS = keys(
-    "c f bar second minute hour day week month year g kg mg l ml cl cm mm m km w kw kwh v a db percent"
-    " euro eur dollar cent pound pm am mbit gbit ghz mhz rpm degree times cup spoon tbsp tsp piece liter"
-    " meter load"
+    "c f bar second minute hour day week month year g kg mg l ml cl cm mm m km w kw kwh v a db"
+    " percent euro eur dollar cent pound pm am mbit gbit ghz mhz rpm degree times cup spoon tbsp"
+    " tsp piece liter meter load"
 )
 
 
@@ -51,9 +51,9 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
     answer_end: int
     """Character offsets of the sentence in the answer."""
     passage: Passage | None
-    """The supporting sentence (or two neighbours), its score that of this support; else ``None``."""
+    """The supporting sentence (or two neighbours), with the support as its score."""
     score: float
-    """0 to 1: share of the sentence that the span holds; 0 when a number, code or name is missing."""
+    """0 to 1: share of the sentence in the span; 0 when a number, code or name is missing."""
 
 
 class _Span(NamedTuple):

@@ -109,12 +109,13 @@ _IRREGULAR = {
 _SYNONYMS = {
     word: words.split()[0]
     for words in """
-        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|phone telephone tel mobile
-        |vet veterinary veterinarian|rubbish trash garbage waste refuse|child kid|error fault
-        |flat apartment|password passcode passphrase|holiday vacation|fridge refrigerator
-        |tv television telly|colour color|metre meter|litre liter|programme program
-        |grey gray|tyre tire|birthday birthdate|kilogram kg kilo|gram g|euro eur|celsius c
-        |minute min|hour h hr|second sec|car automobile|fix repair|close shut|doctor physician
+        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|child kid
+        |phone telephone tel mobile|vet veterinary veterinarian|error fault|flat apartment
+        |rubbish trash garbage waste refuse|password passcode passphrase|holiday vacation
+        |fridge refrigerator|tv television telly|colour color|metre meter|litre liter
+        |programme program|grey gray|tyre tire|birthday birthdate|kilogram kg kilo|gram g
+        |euro eur|celsius c|minute min|hour h hr|second sec|car automobile|fix repair
+        |close shut|doctor physician
     """.replace("\n", " ").split("|")
     for word in words.split()[1:]
 }

@@ -40,11 +40,15 @@ _WHOLE = 160
 _TERMINAL = tuple(".!?。！？；…:：")
 
 _END = re.compile(r"""[.!?…]+["'”’)\]*_]*(?=\s)|[。！？；]+["'”’」』）]*""")
+_BEFORE = r"(?:^|[\s(\"'])"
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'])(?:e\.g|i\.e|eg|ie|cf|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|Fig|fig|No|no|Nos|Nr|nr"
-    r"|Art|art|Sec|sec|para|pp|p|vol|max|min|incl|excl|Tel|tel|Ext|ext|Apt|Ave|Rd|Blvd|Co|Inc|Ltd"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|z\.B|bzw|Str"
-    r"|[A-Z]|[A-Z]\.[A-Z]|U\.S)\.$"
+    _BEFORE
+    + r"(?:e\.g|i\.e|eg|ie|cf|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|max|min|incl|excl|Tel|tel|Ext"
+    r"|ext|Apt|Ave|Rd|Blvd|Co|Inc|Ltd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Mon|Tue|Wed"
+    r"|Thu|Fri|Sat|Sun|z\.B|bzw|Str|[A-Z]|[A-Z]\.[A-Z]|U\.S)\.$"
+)
+_BEFORE_A_NUMBER = re.compile(
+    _BEFORE + r"(?:No|Nos|Nr|Fig|Figs|Art|Sec|Para|Vol|Ch|pp?)\.$", re.IGNORECASE
 )
 _LIST_NUMBER = re.compile(r"\s*\(?\d{1,2}\.$")
 
@@ -77,7 +81,7 @@ class _Context:
     def __init__(self) -> None:
         self._heading = ""
         self._lead_in = ""
-        self._header = ""
+        self._header: str | None = None
 
     def heading(self, text: str) -> None:
         title = text.strip("#*_ \t\n:：")
@@ -85,22 +89,24 @@ class _Context:
             self._lead_in = title
         else:
             self._heading, self._lead_in = title, ""
-        self._header = ""
+        self._header = None
 
     def leave(self, kind: Kind) -> None:
         """A lead-in holds for the list or table below it, and one paragraph."""
         if kind != "row":
-            self._header = ""
+            self._header = None
         if kind == "sentence":
             self._lead_in = ""
 
     def row(self, text: str) -> None:
-        self._header = self._header or text.strip("| \t")
+        """The first row names the columns, unless it holds numbers or codes: then it is data."""
+        if self._header is None:
+            self._header = "" if any(c.isdigit() for c in text) else text.strip("| \t")
 
     def text(self, kind: Kind) -> str:
         if kind == "heading":
             return ""
-        header = self._header if kind == "row" else ""
+        header = self._header if kind == "row" else None
         return " > ".join(part for part in (self._heading, self._lead_in, header) if part)
 
 
@@ -133,7 +139,9 @@ def _lines(text: str) -> list[_Line | None]:
 def _line_kind(line: str, following: str, after_gap: bool) -> Kind:
     if _HEADING.match(line):
         return "heading"
-    if line.count("|") >= 2 or _COLUMNS.search(line):
+    if line.count("|") >= 2 or " | " in line:
+        return "row"
+    if _COLUMNS.search(line) and not _LABEL.match(line):
         return "row"
     if _ITEM.match(line):
         return "item"
@@ -209,4 +217,7 @@ def _ends_a_sentence(text: str, begin: int, stop: int, after: int, end: int) -> 
         return True
     if following[0].islower() or _LIST_NUMBER.fullmatch(text[begin:stop]):
         return False
-    return _ABBREVIATION.search(text[max(begin, stop - 12) : stop]) is None
+    last = text[max(begin, stop - 12) : stop]
+    if following[0].isdigit() and _BEFORE_A_NUMBER.search(last):
+        return False
+    return _ABBREVIATION.search(last) is None

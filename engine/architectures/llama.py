@@ -54,6 +54,11 @@ def read_config(gguf: GGUFFile) -> ModelConfig:
         rope_scale=1.0 / number(meta, "llama.rope.scaling.factor", 1.0),
         norm_epsilon=number(meta, "llama.attention.layer_norm_rms_epsilon"),
     )
+    rotated = integer(meta, "llama.rope.dimension_count", config.head_dim)
+    if rotated != config.head_dim:
+        raise ModelFormatError(
+            f"llama.rope.dimension_count is {rotated}; {config.head_dim}, whole heads, is known"
+        )
     if config.heads % config.kv_heads or config.dim % 32 or config.head_dim % 16:
         raise ModelFormatError(f"sizes that do not go together: {config}")
     return config

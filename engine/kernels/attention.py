@@ -14,7 +14,7 @@ from engine.formats.packed import LANES
 from engine.kernels.arithmetic import exponential, float_to_half
 from engine.kernels.intrinsics import floats, halves
 from engine.kernels.portable import multiply_panel
-from engine.kernels.program import CAPACITY, KEYS, POSITION, ROWS, VALUES, share
+from engine.kernels.program import CAPACITY, KEYS, POSITION, ROWS, VALUES, claim, share
 
 KEY_BLOCK = 128
 """Positions between two updates of the running softmax; boundaries are absolute, so that a
@@ -161,7 +161,8 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     sums_at = scores_at + 4 * most * KEY_BLOCK
     states_at = sums_at + 4 * most * dim
     pieces = (rows + QUERY_ROWS - 1) // QUERY_ROWS * kv_heads
-    for piece in range(thread, pieces, threads):
+    piece = claim(operands)
+    while piece < pieces:
         first, kv = piece // kv_heads * QUERY_ROWS, piece % kv_heads
         here = min(QUERY_ROWS, rows - first)
         used = here * group
@@ -187,3 +188,4 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
                 a, c = values + 2 * i, sums_at + 4 * i
                 multiply_panel(a, 2 * dim, scores_at, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
         scatter_results(sums, states, first, (kv * group, group), out)
+        piece = claim(operands)

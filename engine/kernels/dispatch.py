@@ -89,9 +89,10 @@ def compile_operation(function: Callable[..., None], path: str | None = None) ->
 
 
 @functools.cache
-def compile_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that Python calls without the GIL, or load it from numba's cache."""
-    result: Callable[..., Any] = njit(
-        nogil=True, cache=True, error_model="numpy", boundscheck=False
-    )(_bound(function, "portable"))
+def compile_function(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile a function of int64 that Python calls without the GIL, or load it from the cache."""
+    arguments = function.__code__.co_argcount
+    signature = types.void(*[types.int64] * arguments)
+    compiled = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
+    result: Callable[..., None] = compiled(_bound(function, "portable"))
     return result

@@ -57,6 +57,16 @@ def halves(address: int, shape: Any) -> Any:
 
 
 @intrinsic
+def address_of(typing_context: Any, array: Any) -> Any:
+    """The integer address of a pointer."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ptrtoint(arguments[0], I64)
+
+    return types.int64(array), emit
+
+
+@intrinsic
 def bits_to_float(typing_context: Any, bits: Any) -> Any:
     """The float32 whose IEEE 754 bits are the given int32."""
 

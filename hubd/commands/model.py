@@ -16,10 +16,10 @@ def pull(reference: str | None) -> None:
     """Fetch the default model, or hf:OWNER/REPO/FILE.gguf."""
     from hubd import models
     from hubd.commands.progress import Bars
-    from hubd.paths import create_directories
+    from hubd.paths import make_private
 
     _, paths = settings()
-    create_directories(paths)
+    make_private(paths.config, paths.data, paths.models)
     with Bars() as bars:
 
         def progress(step: str, fraction: float | None) -> None:

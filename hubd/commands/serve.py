@@ -104,11 +104,12 @@ async def _show_engine(daemon: "Daemon", bars: "Bars") -> None:
         click.echo(f"The language model does not start: {engine.state.message}", err=True)
 
 
-async def _ingest(daemon: "Daemon", folders: list[Path], bars: "Bars") -> list[dict[str, object]]:
+async def _ingest(
+    daemon: "Daemon", folders: list[Path], bars: "Bars"
+) -> list[dict[str, object]] | None:
     import msgspec
 
     from hubd.commands.progress import show_ingest
-    from hubd.errors import HubError
     from rag.errors import RagError
     from rag.types import IngestProgress
 
@@ -121,6 +122,7 @@ async def _ingest(daemon: "Daemon", folders: list[Path], bars: "Bars") -> list[d
             folders, progress=progress, wait_until_idle=services.turns.wait_until_idle
         )
     except RagError as error:
-        raise HubError(str(error)) from error
+        click.echo(f"The documents are not all read: {error}", err=True)
+        return None
     bars.hide("reading documents")
     return [dict(msgspec.to_builtins(report)) for report in reports]

@@ -36,6 +36,7 @@ def test_an_engine_killed_in_mid_answer_is_a_clear_error_and_the_next_question_w
         with client.stream("POST", "/hub/ask", json=QUESTION) as response:
             stream = events(response)
             assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
+            time.sleep(1)  # until the engine has been asked; before that, the next one would answer
             os.kill(engine, signal.SIGKILL)
             name, data = list(stream)[-1]
         assert name == "error"

@@ -302,7 +302,8 @@ def test_a_signal_does_not_end_a_sleeping_worker():
     table = program.table(dispatch.compile_operation)
     (worker,) = pool.workers
     before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
-    time.sleep(0.05)  # until it sleeps
+    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+    time.sleep(0.05)  # until it sleeps again
     signal.pthread_kill(worker.ident, signal.SIGUSR1)
     time.sleep(0.05)
     assert worker.is_alive()

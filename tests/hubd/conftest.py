@@ -1,6 +1,7 @@
 """Real parts for the room's tests: a home in a temporary folder, the database, the application."""
 
-from collections.abc import AsyncIterator, Callable
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,12 @@ from hubd.store.database import Database
 
 
 @pytest.fixture
-def paths(tmp_path) -> Paths:
+def paths(tmp_path) -> Iterator[Paths]:
     """The directories of a fresh home, made."""
     found = find_paths({"HUBD_HOME": str(tmp_path / "home")})
     create_directories(found)
-    return found
+    yield found
+    shutil.rmtree(found.run)  # may be a short one outside of tmp_path
 
 
 @pytest.fixture
@@ -70,6 +72,7 @@ def open_hub() -> OpenHub:
             client = TestClient(TestServer(make_app(services)))
             await stack.enter_async_context(client)
             stack.callback(services.board.close)
+            stack.callback(shutil.rmtree, paths.run)
             yield client
 
     return opened

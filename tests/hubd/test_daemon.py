@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hubd.paths import find_paths
+
 START_LIMIT_S = 30
 STOP_LIMIT_S = 10
 HUB_MB = 120
@@ -19,9 +22,15 @@ HUB_MB = 120
 
 @pytest.fixture
 def environment(tmp_path):
+    home = str(tmp_path / "home")
     light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
     mine = {name: text for name, text in os.environ.items() if not name.startswith("HUBD_")}
-    return mine | light | {"HUBD_HOME": str(tmp_path / "home"), "HUBD_PORT": "0"}
+    yield mine | light | {"HUBD_HOME": home, "HUBD_PORT": "0"}
+    shutil.rmtree(find_paths({"HUBD_HOME": home}).run, ignore_errors=True)
+
+
+def paths_of(environment):
+    return find_paths({"HUBD_HOME": environment["HUBD_HOME"]})
 
 
 @pytest.fixture
@@ -110,15 +119,18 @@ def test_a_timer_survives_sigkill_and_rings_late_but_once(environment, hubd):
 def jobs(environment):
     import apsw
 
-    database = Path(environment["HUBD_HOME"]) / "data" / "hubd.db"
-    return apsw.Connection(str(database)).execute("SELECT count(*) FROM job").fetchone()[0]
+    return (
+        apsw.Connection(str(paths_of(environment).database))
+        .execute("SELECT count(*) FROM job")
+        .fetchone()[0]
+    )
 
 
 def test_open_streams_do_not_hold_up_the_end(environment):
     with served(environment) as process:
-        socket = Path(environment["HUBD_HOME"]) / "run" / "hubd.sock"
         listener = subprocess.Popen(
-            [sys.executable, "-c", LISTEN, str(socket)], stdout=subprocess.PIPE
+            [sys.executable, "-c", LISTEN, str(paths_of(environment).socket)],
+            stdout=subprocess.PIPE,
         )
         assert listener.stdout.readline().startswith(b"event: engine")
         process.send_signal(signal.SIGTERM)
@@ -140,10 +152,10 @@ while data := s.recv(65536):
 
 def test_the_sockets_and_the_data_are_the_owners_alone(environment):
     with served(environment):
-        home = Path(environment["HUBD_HOME"])
-        assert (home / "run" / "hubd.sock").stat().st_mode & 0o777 == 0o600
-        assert (home / "data" / "hubd.db").stat().st_mode & 0o777 == 0o600
-        assert (home / "data").stat().st_mode & 0o777 == 0o700
+        paths = paths_of(environment)
+        assert paths.socket.stat().st_mode & 0o777 == 0o600
+        assert paths.database.stat().st_mode & 0o777 == 0o600
+        assert paths.data.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_port_that_is_taken_is_one_clear_message(environment, hubd):

@@ -79,6 +79,19 @@ async def test_an_idle_engine_is_unloaded_and_comes_back(model, paths):
         assert await text_of(await supervisor.client(), SHORT)
 
 
+async def test_an_engine_that_hangs_is_replaced(model, paths, monkeypatch):
+    monkeypatch.setattr(supervisor_module, "HEALTH_EVERY_S", 0.2)
+    monkeypatch.setattr(supervisor_module, "SILENCE_LIMIT_S", 1.0)
+    async with engine(model, paths) as supervisor:
+        await supervisor.client()
+        hanging = supervisor.pid
+        os.kill(hanging, signal.SIGSTOP)
+        async with asyncio.timeout(20):
+            while supervisor.pid == hanging:  # noqa: ASYNC110 - seen from outside
+                await asyncio.sleep(0.05)
+        assert await text_of(await supervisor.client(), SHORT)
+
+
 async def test_a_child_does_not_outlive_its_supervisor(model, paths):
     async with engine(model, paths) as supervisor:
         await supervisor.client()

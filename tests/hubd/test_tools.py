@@ -38,6 +38,14 @@ async def hangs(context: ToolContext) -> ToolResult:
     return ToolResult(text="")
 
 
+@plugin.tool(risk="act")
+async def slow(context: ToolContext) -> ToolResult:
+    """Take a moment."""
+    await asyncio.sleep(0.1)
+    await context.storage.put("slow", {"done": True})
+    return ToolResult(text="done")
+
+
 @plugin.tool(risk="dangerous")
 async def gas(context: ToolContext) -> ToolResult:
     """Open the gas."""
@@ -110,6 +118,15 @@ async def test_a_fault_is_contained_and_its_details_stay_in_the_log(tools):
 async def test_a_tool_that_hangs_is_ended(tools):
     with pytest.raises(ToolError, match=r"longer than 0\.05 seconds"):
         await run(tools, "kitchen.hangs")
+
+
+async def test_a_tool_runs_to_its_end_though_its_caller_leaves(tools):
+    caller = asyncio.create_task(run(tools, "kitchen.slow"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    caller.cancel()
+    await tools.close()
+    assert await tools._context("kitchen", "").storage.get("slow") == {"done": True}
 
 
 async def test_a_dangerous_tool_does_not_run(tools):

@@ -5,16 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.cite import SUPPORTED, align, quote
+from rag.sentences import split
 from rag.types import Evidence, Passage
 
 OVEN = (
-    "Pizza\n\nHeat the oven to 250 °C top and bottom heat. Bake the pizza on the lowest shelf for 8 to "
-    "10 minutes. Never cover the oven floor with foil. The fan runs on for about five minutes."
+    "Pizza\n\nHeat the oven to 250 °C top and bottom heat. Bake the pizza on the lowest shelf for "
+    "8 to 10 minutes. Never cover the oven floor with foil. The fan runs on for about five minutes."
 )
 BOILER = (
-    "The system pressure should be 1.5 bar. If it falls below 0.8 bar, top up with the filling loop "
-    "behind the boiler. Error F28 means that the burner did not ignite. The last service was on "
-    "3 March 2024 by Ines Duarte of Calorix. The service costs 129.50 euros and takes 1 hour."
+    "The system pressure should be 1.5 bar. If it falls below 0.8 bar, top up with the filling "
+    "loop behind the boiler. Error F28 means that the burner did not ignite. The last service was "
+    "on 3 March 2024 by Ines Duarte of Calorix. The service costs 129.50 euros and takes 1 hour."
 )
 WIFI = "Network: Kestrel\nPassword: maple-street-19\nThe router restarts every Monday at 03:30."
 LEASE = (
@@ -197,10 +198,8 @@ def test_any_answer_aligns_within_its_bounds(answer: str) -> None:
 
 
 @settings(deadline=None)
-@given(st.sampled_from([p for p in PASSAGES]), st.data())
+@given(st.sampled_from(PASSAGES), st.data())
 def test_every_sentence_of_a_passage_supports_itself(source: Passage, data: st.DataObject) -> None:
-    from rag.sentences import split
-
     piece = data.draw(st.sampled_from([s for s in split(source.text) if s.kind != "heading"]))
     for support in align(piece.text, PASSAGES):
         assert support.passage is not None

@@ -1,0 +1,150 @@
+"""Small made-up Llama models of odd sizes against a forward pass written in NumPy."""
+
+import gguf
+import numpy as np
+import pytest
+
+from engine import reference
+from engine.formats import FORMATS
+from engine.formats.packed import pack, unpack
+from engine.gguf import ModelFormatError
+from engine.model import Model
+
+DIM, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FFN, VOCABULARY = 64, 2, 8, 2, 16, 96, 75
+EPSILON, ROPE_BASE = 1e-5, 10_000.0
+TOKENS = np.random.default_rng(3).integers(0, VOCABULARY, 21).astype(np.int32)
+WIDTH, KV_WIDTH = HEADS * HEAD_DIM, KV_HEADS * HEAD_DIM
+MATRICES = {
+    "attn_q": (WIDTH, DIM),
+    "attn_k": (KV_WIDTH, DIM),
+    "attn_v": (KV_WIDTH, DIM),
+    "attn_output": (DIM, WIDTH),
+    "ffn_gate": (FFN, DIM),
+    "ffn_up": (FFN, DIM),
+    "ffn_down": (DIM, FFN),
+}
+
+
+def tensors_of(tied):
+    """Random weights by name."""
+    rng = np.random.default_rng(5)
+    shapes = {"token_embd": (VOCABULARY, DIM), "output_norm": (DIM,)}
+    shapes |= {} if tied else {"output": (VOCABULARY, DIM)}
+    for layer in range(LAYERS):
+        norms = {"attn_norm": (DIM,), "ffn_norm": (DIM,)}
+        shapes |= {f"blk.{layer}.{name}": shape for name, shape in (MATRICES | norms).items()}
+    return {
+        f"{name}.weight": (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
+        if len(shape) == 2
+        else rng.uniform(0.5, 1.5, shape).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+
+
+def write(path, tensors, type_name, extra=()):
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(LAYERS)
+    writer.add_context_length(40)
+    writer.add_embedding_length(DIM)
+    writer.add_feed_forward_length(FFN)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KV_HEADS)
+    writer.add_key_length(HEAD_DIM)
+    writer.add_layer_norm_rms_eps(EPSILON)
+    for key, value in extra:
+        writer.add_uint32(key, value)
+    for name, values in tensors.items():
+        kind = gguf.GGMLQuantizationType[type_name if values.ndim == 2 else "F32"]
+        writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def as_computed(values, type_name):
+    """A matrix as the engine holds it: through its format and the packing."""
+    kind = gguf.GGMLQuantizationType[type_name]
+    data = gguf.quants.quantize(values, kind).view(np.uint8).reshape(-1)
+    blocks = FORMATS[type_name].to_blocks(data, *values.shape)
+    return unpack(pack(blocks), blocks.bits, *values.shape)
+
+
+def forward(tensors, type_name, factors=1.0):
+    """Logits of TOKENS by the twins of the kernels: float32 (n, vocabulary)."""
+    w = {
+        name.removesuffix(".weight"): values if values.ndim == 1 else as_computed(values, type_name)
+        for name, values in tensors.items()
+    }
+    n, half = len(TOKENS), HEAD_DIM // 2
+    frequencies = ROPE_BASE ** (-np.arange(half) / half) / factors
+    turns = np.outer(np.arange(n), frequencies)
+    angles = np.stack([np.cos(turns), np.sin(turns)], axis=2).astype(np.float32)
+    x = w["token_embd"][TOKENS]
+    for layer in range(LAYERS):
+        here = {name: w[f"blk.{layer}.{name}"] for name in (*MATRICES, "attn_norm", "ffn_norm")}
+        h = reference.rms_norm(x, here["attn_norm"], EPSILON)
+        q, k, v = (
+            reference.matmul(h, here[name]).reshape(n, -1, HEAD_DIM)
+            for name in ("attn_q", "attn_k", "attn_v")
+        )
+        q, k = reference.rope(q, angles), reference.rope(k, angles)
+        k, v = (a.astype(np.float16).astype(np.float32) for a in (k, v))
+        attended = reference.attention(q, k, v).reshape(n, -1)
+        x = x + reference.matmul(attended, here["attn_output"])
+        h = reference.rms_norm(x, here["ffn_norm"], EPSILON)
+        gate, up = reference.matmul(h, here["ffn_gate"]), reference.matmul(h, here["ffn_up"])
+        x = x + reference.matmul(reference.swiglu(gate, up), here["ffn_down"])
+    h = reference.rms_norm(x, w["output_norm"], EPSILON)
+    return reference.matmul(h, w.get("output", w["token_embd"]))
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("type_name", FORMATS)
+def test_every_format_tied_and_untied(tmp_path, type_name, tied):
+    tensors = tensors_of(tied)
+    write(tmp_path / "small.gguf", tensors, type_name)
+    model = Model.load(tmp_path / "small.gguf", threads=2)
+    found = model.forward(TOKENS, model.new_cache(), want="all")
+    model.close()
+    expected = forward(tensors, type_name)
+    assert found.shape == (len(TOKENS), VOCABULARY)
+    # An activation that tips to the next of its 255 steps moves a logit by about this much.
+    assert np.sqrt(np.mean((found - expected) ** 2)) < 0.003 * np.ptp(expected)
+
+
+def test_rope_factors_of_llama_3(tmp_path):
+    tensors = tensors_of(tied=True)
+    factors = np.linspace(1, 8, HEAD_DIM // 2).astype(np.float32)
+    write(tmp_path / "small.gguf", tensors | {"rope_freqs.weight": factors}, "Q8_0")
+    model = Model.load(tmp_path / "small.gguf", threads=1)
+    found = model.forward(TOKENS, model.new_cache(), want="all")
+    model.close()
+    expected, without = forward(tensors, "Q8_0", factors), forward(tensors, "Q8_0")
+    assert np.sqrt(np.mean((found - expected) ** 2)) < 0.003 * np.ptp(expected)
+    assert np.sqrt(np.mean((found - without) ** 2)) > 0.02 * np.ptp(expected)
+
+
+def test_a_tensor_that_the_program_would_ignore_is_refused(tmp_path):
+    tensors = tensors_of(tied=True) | {"blk.0.attn_q.bias": np.ones(WIDTH, np.float32)}
+    write(tmp_path / "small.gguf", tensors, "Q8_0")
+    with pytest.raises(ModelFormatError, match=r"small\.gguf: tensor 'blk\.0\.attn_q\.bias'"):
+        Model.load(tmp_path / "small.gguf")
+
+
+def test_a_missing_and_a_misshapen_tensor(tmp_path):
+    tensors = tensors_of(tied=True)
+    del tensors["blk.1.ffn_up.weight"]
+    write(tmp_path / "small.gguf", tensors, "Q8_0")
+    with pytest.raises(ModelFormatError, match=r"'blk\.1\.ffn_up\.weight' is missing"):
+        Model.load(tmp_path / "small.gguf")
+    tensors["blk.1.ffn_up.weight"] = np.ones((FFN, 32), np.float32)
+    write(tmp_path / "small.gguf", tensors, "Q8_0")
+    with pytest.raises(ModelFormatError, match=r"\(96, 32\); \(96, 64\) is expected"):
+        Model.load(tmp_path / "small.gguf")
+
+
+def test_half_rotated_heads_are_refused(tmp_path):
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", [("llama.rope.dimension_count", 8)])
+    with pytest.raises(ModelFormatError, match=r"rope\.dimension_count is 8"):
+        Model.load(tmp_path / "small.gguf")

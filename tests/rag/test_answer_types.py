@@ -1,0 +1,54 @@
+"""What a question asks for, and whether a text holds one."""
+
+import pytest
+
+from rag.answer_types import expected, holds
+from rag.lexical import keys
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "good", "bad"),
+    [
+        ("What is the vet's phone number?", "phone", "030 555 0165", "The vet is Dr. Nwosu."),
+        ("What is her email?", "email", "ana@example.org", "Write to Ana."),
+        ("How much does a lesson cost?", "money", "It is 68 euros.", "It takes 68 minutes."),
+        ("How hot for pizza?", "temperature", "Bake at 250 °C.", "Bake for 25 minutes."),
+        ("How heavy is the dog?", "weight", "He has 11.2 kg.", "He has 11 toys."),
+        ("How long does it take?", "duration", "for 95 minutes", "for 95 euros"),
+        ("When is the concert?", "time", "11 December, 17:30", "in the main hall"),
+        ("how late is it open", "time", "until 21:00", "it is heated"),
+        ("How often do I clean it?", "frequency", "after every load", "with a brush"),
+        ("How many keys are there?", "number", "There are five.", "They are new."),
+        ("Who services it?", "person", "by Marta Olsen", "by a firm in the town"),
+        ("How loud is it?", "loudness", "35 dB", "35 minutes"),
+        ("停车位每月多少钱？", "money", "每月280元", "请登记"),
+    ],
+)
+def test_kinds(question: str, kind: str, good: str, bad: str) -> None:
+    found = expected(question)
+    assert found is not None
+    assert found.name == kind
+    assert holds(found, good, keys(question))
+    assert not holds(found, bad, keys(question))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Where is the router?", "Why is it off, and when?", "Can I use vinegar?", "wifi password", ""],
+)
+def test_other_questions_ask_for_no_kind(question: str) -> None:
+    assert expected(question) is None
+
+
+def test_the_opening_word_decides() -> None:
+    found = expected("Who said how much it weighs?")
+    assert found is not None
+    assert found.name == "person"
+
+
+def test_a_number_of_the_question_is_no_answer() -> None:
+    question = "How many of the 3 codes are wrong?"
+    found = expected(question)
+    assert found is not None
+    assert not holds(found, "Of 3 codes some are wrong.", keys(question))
+    assert holds(found, "Of 3 codes 2 are wrong.", keys(question))

@@ -1,0 +1,130 @@
+"""The evaluation of a library on a file of questions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rag.evaluate import Case, evaluate, holds_answer, markdown, read_cases
+from rag.library import Library
+from rag.types import Evidence, Passage, Retrieval
+
+
+def passage(document: str, text: str, score: float = 0.9) -> Passage:
+    return Passage(document=document, page=1, start=0, end=len(text), text=text, score=score)
+
+
+RIGHT = passage("boiler.pdf", "The pressure should be 1.5 bar.")
+WRONG = passage("oven.pdf", "Bake at 200 °C.")
+
+
+class Scripted:
+    """Answers each question as the test says."""
+
+    def __init__(self, script: dict[str, tuple[list[Passage], list[Passage], float]]) -> None:
+        self._script = script
+
+    async def retrieve(self, text: str, k: int = 5) -> Retrieval:
+        return Retrieval(passages=self._script[text][0][:k], language="en")
+
+    async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
+        _, quotes, answerable = self._script[question]
+        return Evidence(quotes=quotes, answerable=answerable)
+
+
+def case(question: str, *, answerable: bool = True, page: int | None = 1) -> Case:
+    return Case(
+        id=question,
+        question=question,
+        answerable=answerable,
+        document="boiler.pdf" if answerable else None,
+        page=page if answerable else None,
+        answer="1.5 bar" if answerable else None,
+    )
+
+
+async def test_rates() -> None:
+    library = Scripted(
+        {
+            "first": ([RIGHT, WRONG], [RIGHT], 0.9),
+            "second": ([WRONG, RIGHT], [WRONG, RIGHT], 0.8),
+            "missed": ([WRONG], [WRONG], 0.7),
+            "refused": ([RIGHT], [RIGHT], 0.1),
+            "silent": ([WRONG], [], 0.0),
+            "made up": ([WRONG], [WRONG], 0.99),
+        }
+    )
+    cases = [case(q) for q in ("first", "second", "missed", "refused")]
+    cases += [case(q, answerable=False) for q in ("silent", "made up")]
+    report = await evaluate(library, cases)
+    assert (report.questions, report.answerable) == (6, 4)
+    assert (report.hit_at_1, report.hit_at_k, report.page_at_k) == (0.5, 0.75, 0.75)
+    assert report.mean_reciprocal_rank == pytest.approx((1 + 0.5 + 1) / 4)
+    assert (report.wrong_refusals, report.right_refusals) == (0.25, 0.5)
+    assert report.refusal_precision == 0.5
+    assert report.quote_correct == pytest.approx(2 / 3)
+    assert report.first_quote_correct == pytest.approx(1 / 3)
+    table = markdown(report)
+    assert "| document first | 0.500 |" in table
+    for fault in ("- missed missed: boiler.pdf is not", "- refused", "- made up"):
+        assert fault in table
+    assert "- first" not in table
+
+
+async def test_the_page_counts_apart_from_the_document() -> None:
+    library = Scripted({"q": ([RIGHT], [RIGHT], 0.9)})
+    report = await evaluate(library, [case("q", page=2)])
+    assert (report.hit_at_1, report.page_at_k) == (1.0, 0.0)
+
+
+async def test_without_answerable_questions_it_says_so() -> None:
+    with pytest.raises(ValueError, match="no answerable question"):
+        await evaluate(Scripted({}), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "held"),
+    [
+        ("The pressure should be 1.5 bar.", "1.5 bar", True),
+        ("The pressure should be 1.8 bar.", "1.5 bar", False),
+        ("E04 | No flame", "There is no flame (E04)", True),
+        ("The fan is blocked", "the pump is broken", False),
+        ("anything", "", False),
+    ],
+)
+def test_a_quote_holds_an_answer(text: str, answer: str, held: bool) -> None:
+    assert holds_answer(text, answer) is held
+
+
+def test_cases_are_read_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(
+        '{"id": "a", "question": "Q?", "answerable": true, "document": "d.md", "page": null, '
+        '"answer": "A", "note": "ignored"}\n\n'
+        '{"id": "b", "question": "R?", "answerable": false}\n'
+    )
+    assert [(c.id, c.answerable, c.document) for c in read_cases(path)] == [
+        ("a", True, "d.md"),
+        ("b", False, None),
+    ]
+    path.write_text('{"id": "a"}\n')
+    with pytest.raises(msgspec.ValidationError, match="question"):
+        read_cases(path)
+
+
+async def test_a_real_library_is_measured(library: Library, folder: Path) -> None:
+    (folder / "boiler.md").write_text("# Boiler\n\nThe boiler pressure should be 1.5 bar.\n")
+    (folder / "oven.md").write_text("# Oven\n\nThe oven goes up to 280 °C.\n")
+    await library.ingest([folder])
+    cases = [
+        Case(
+            id="1",
+            question="What should the boiler pressure be?",
+            answerable=True,
+            document="boiler.md",
+            answer="1.5 bar",
+        )
+    ]
+    report = await evaluate(library, cases)
+    assert (report.hit_at_1, report.page_at_k, report.first_quote_correct) == (1.0, 1.0, 1.0)

@@ -1,0 +1,221 @@
+"""Evidence: mechanics with a counting encoder, quality on the household set with the real one."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from rag import db
+from rag.embed import Embedder
+from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence
+from rag.language import detect
+from rag.retrieve import retrieve
+from rag.store import NewChunk, Record, Store
+from rag.types import Evidence, Passage
+
+HOUSEHOLD = Path(__file__).parents[2] / "bench" / "household.json"
+PAGE = (
+    "# Boiler\n\nPressure\n\nThe system pressure should be 1.5 bar. Below 0.8 bar, top up.\n\n"
+    "| Code | Meaning |\n|---|---|\n| E04 | No flame |\n| E11 | Fan blocked |\n\n"
+    "Service\n\nInes Duarte services it every March. Her mobile is 0171 555 0199."
+)
+
+
+def passage(text: str, start: int = 0, document: str = "boiler.md", heading: str = "") -> Passage:
+    return Passage(
+        document=document,
+        page=None,
+        start=start,
+        end=start + len(text),
+        text=text,
+        score=0.5,
+        heading=heading,
+    )
+
+
+class CountingEncoder:
+    """Unit vectors that are all alike; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    async def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        self.calls.append(list(texts))
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+
+async def test_quotes_have_page_offsets() -> None:
+    start = PAGE.index("Pressure\n")
+    found = await evidence(
+        "What should the system pressure be?", [passage(PAGE[start:], start)], CountingEncoder()
+    )
+    assert found.quotes[0].text == "The system pressure should be 1.5 bar. Below 0.8 bar, top up."
+    for quote in found.quotes:
+        assert PAGE[quote.start : quote.end] == quote.text
+    assert found.answerable == found.quotes[0].score >= found.quotes[-1].score
+    assert 1 <= len(found.quotes) <= MAX_QUOTES
+
+
+async def test_one_call_embeds_no_more_than_the_limit() -> None:
+    encoder = CountingEncoder()
+    text = " ".join(f"Sentence number {n} is about pressure." for n in range(60))
+    await evidence("What is the pressure?", [passage(text)], encoder)
+    assert [len(call) for call in encoder.calls] == [1 + MAX_EMBEDDED]
+    assert encoder.calls[0][0] == "What is the pressure?"
+
+
+@pytest.mark.parametrize("question", ["热水器的压力是多少？", "Wie hoch ist der Druck?"])
+async def test_other_languages_ask_no_encoder(question: str) -> None:
+    encoder = CountingEncoder()
+    await evidence(question, [passage(PAGE)], encoder)
+    assert encoder.calls == []
+
+
+async def test_nothing_to_quote() -> None:
+    for passages in ([], [passage("# Heading\n\nOverview")]):
+        found = await evidence("What is the pressure?", passages, CountingEncoder())
+        assert found == Evidence(quotes=[], answerable=0.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What does E11 mean on the boiler?", "Fan blocked"),
+        ("What is Ines Duarte's phone number?", "0171 555 0199"),
+        ("Who services the boiler?", "Ines Duarte"),
+    ],
+)
+async def test_the_right_piece_is_quoted_without_an_encoder(question: str, words: str) -> None:
+    found = await evidence(question, [passage(PAGE)], None)
+    assert words in found.quotes[0].text
+
+
+async def test_a_foreign_code_is_refused() -> None:
+    known = await evidence("What does E04 mean on the boiler?", [passage(PAGE)], None)
+    foreign = await evidence("What does E05 mean on the boiler?", [passage(PAGE)], None)
+    assert known.answerable >= ANSWERABLE > 0.05 > foreign.answerable
+
+
+async def test_the_form_of_the_answer_decides() -> None:
+    text = "The oven is 60 cm wide. The oven was delivered on 3 May."
+    wide = await evidence("How wide is the oven?", [passage(text, document="oven.md")], None)
+    heavy = await evidence("How heavy is the oven?", [passage(text, document="oven.md")], None)
+    assert wide.quotes[0].text == "The oven is 60 cm wide."
+    assert wide.answerable > ANSWERABLE > heavy.answerable
+
+
+async def test_a_row_of_data_is_no_header_and_the_asked_code_wins() -> None:
+    """A chunk may begin in the middle of a table: E04's row must not stand above E07's."""
+    text = "E04 | The sensor is faulty | call\nE07 | The fan does not turn | call the service"
+    found = await evidence("What does error code E04 mean?", [passage(text)], CountingEncoder())
+    assert found.quotes[0].text.startswith("E04")
+
+
+async def test_a_thing_named_is_not_its_name() -> None:
+    asked = "What was the name of our first boat?"
+    secret = "Say the password; it is the name of our first boat."
+    told = "Our first boat was called Kittiwake, the second one Puffin."
+    refused = await evidence(asked, [passage(secret, document="alarm.txt")], None)
+    answered = await evidence(asked, [passage(told, document="boats.txt")], None)
+    assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
+async def test_other_peoples_values_are_not_the_owners() -> None:
+    asked = "When is Ella's birthday?"
+    others = "# Birthdays in Ella's class\n\nThe birthday of Noah is on 3 May, of Mika on 4 June."
+    own = "# Birthdays\n\nThe birthday of Ella is on 3 May, of Mika on 4 June."
+    refused = await evidence(asked, [passage(others)], None)
+    answered = await evidence(asked, [passage(own)], None)
+    assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
+async def test_whom_to_ring_is_answered_by_a_number() -> None:
+    text = "Take off rings and ring the bell. The plumber: 0171 555 0142, day and night."
+    found = await evidence("Who do I ring for a plumber?", [passage(text)], None)
+    assert "0171 555 0142" in found.quotes[0].text
+
+
+class Household(NamedTuple):
+    """Probability and best quotes for every question of bench/household.json."""
+
+    questions: list[dict[str, str | None]]
+    results: list[Evidence]
+
+
+@pytest.fixture(scope="module")
+def household(tmp_path_factory: pytest.TempPathFactory) -> Household:
+    data = json.loads(HOUSEHOLD.read_bytes())
+    connection = db.connect(tmp_path_factory.mktemp("household") / "hub.db")
+    store = Store(connection)
+    questions = data["questions"][::2]
+
+    async def measure() -> list[Evidence]:
+        embedder = Embedder()
+        known: dict[str, np.ndarray] = {}
+
+        async def embed(texts: Sequence[str]) -> np.ndarray:
+            new = [text for text in dict.fromkeys(texts) if text not in known]
+            known.update(zip(new, await embedder.embed(new), strict=True))
+            return np.stack([known[text] for text in texts])
+
+        try:
+            await _fill(store, data["sections"], embed)
+            return [await _ask(store, q["question"], embed) for q in questions]
+        finally:
+            await embedder.close()
+
+    results = asyncio.run(measure())
+    connection.close()
+    return Household(questions, results)
+
+
+async def _fill(store: Store, sections: list[dict[str, Any]], embed: Embed) -> None:
+    documents: dict[str, list[dict[str, Any]]] = {}
+    for section in sections:
+        documents.setdefault(section["document"], []).append(section)
+    for name, parts in documents.items():
+        vectors = await embed([f"{part['heading']}: {part['text']}" for part in parts])
+        chunks = [
+            NewChunk(number, 0, len(part["text"]), part["text"], part["heading"], vector)
+            for number, (part, vector) in enumerate(zip(parts, vectors, strict=True), start=1)
+        ]
+        record = Record(
+            name=name,
+            path=name,
+            type="md",
+            bytes=0,
+            stamp="",
+            sha256="",
+            made_by="",
+            ingested_at="",
+            paged=True,
+        )
+        store.replace(record, [part["text"] for part in parts], chunks)
+
+
+async def _ask(store: Store, question: str, embed: Embed) -> Evidence:
+    vector = (await embed([question]))[0] if detect(question) == "en" else None
+    return await evidence(question, retrieve(store, question, vector, 5).passages, embed)
+
+
+def test_household_questions_are_answered_and_refused(household: Household) -> None:
+    """Half of the set the models were fitted on: a guard against regressions, not a measure."""
+    answered = [r.answerable >= ANSWERABLE for r in household.results]
+    has_answer = [bool(q["answer"]) for q in household.questions]
+    wrong = [not a for a, has in zip(answered, has_answer, strict=True) if has]
+    right = [not a for a, has in zip(answered, has_answer, strict=True) if not has]
+    assert sum(wrong) / len(wrong) <= 0.15
+    assert sum(right) / len(right) >= 0.85
+
+
+def test_household_quotes_hold_the_answer(household: Household) -> None:
+    held = [
+        any(question["answer"] in quote.text.replace("\n", " ") for quote in result.quotes)
+        for question, result in zip(household.questions, household.results, strict=True)
+        if question["answer"]
+    ]
+    assert sum(held) / len(held) >= 0.9

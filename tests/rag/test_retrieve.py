@@ -1,0 +1,154 @@
+"""Hybrid search over a real store: gates, scores, and quality on XQuAD."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag import db
+from rag.embed import Embedder
+from rag.retrieve import retrieve
+from rag.store import NewChunk, Record, Store
+
+XQUAD = Path(__file__).parents[3] / "shared" / "eval"
+DIMENSION = 384
+
+
+def unit(index: int) -> np.ndarray:
+    vector = np.zeros(DIMENSION, np.float32)
+    vector[index % DIMENSION] = 1.0
+    return vector
+
+
+def fill(store: Store, texts: dict[str, str], vectors: list[np.ndarray]) -> None:
+    for (name, text), vector in zip(texts.items(), vectors, strict=True):
+        record = Record(
+            name=name,
+            path=name,
+            type="md",
+            bytes=len(text),
+            stamp="",
+            sha256="",
+            made_by="",
+            ingested_at="",
+        )
+        store.replace(record, [text], [NewChunk(1, 0, len(text), text, "", vector)])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    connection = db.connect(tmp_path / "hub.db")
+    made = Store(connection)
+    texts = {
+        "boiler.md": "The boiler pressure should be 1.5 bar. Top up below 0.8 bar.",
+        "wifi.md": "The wireless network is Kestrel and its password is oak-17.",
+        "lease.md": "The rent is due on the third working day of each month.",
+        "热水器.md": "热水器的压力应为1.5巴。显示E6时请联系售后。",
+    }
+    fill(made, texts, [unit(i) for i in range(4)])
+    yield made
+    connection.close()
+
+
+def names(store: Store, question: str, vector: np.ndarray | None, k: int = 5) -> list[str]:
+    return [p.document for p in retrieve(store, question, vector, k).passages]
+
+
+def test_words_find_without_an_encoder(store: Store) -> None:
+    found = retrieve(store, "What pressure should the boiler have?", None, 5)
+    assert found.language == "en"
+    assert found.passages[0].document == "boiler.md"
+    assert found.passages[0].text[:10] == "The boiler"
+
+
+def test_vectors_find_what_words_do_not(store: Store) -> None:
+    assert names(store, "internet login", None) == []
+    assert names(store, "internet login", unit(1))[0] == "wifi.md"
+
+
+def test_a_vector_has_no_vote_on_other_languages(store: Store) -> None:
+    assert names(store, "热水器压力是多少？", unit(1)) == ["热水器.md"]
+    assert names(store, "Wie hoch ist die Miete?", unit(1)) == []
+
+
+def test_a_vector_proposes_no_chunk_in_another_language(store: Store) -> None:
+    assert "热水器.md" not in names(store, "heater pressure", unit(3))
+    assert "热水器.md" in names(store, "What does E6 mean?", unit(3))
+
+
+def test_scores_are_probabilities_in_order_and_k_is_kept(store: Store) -> None:
+    passages = retrieve(store, "boiler pressure and password", unit(0), 2).passages
+    assert len(passages) == 2
+    assert 1.0 >= passages[0].score >= passages[1].score >= 0.0
+
+
+def test_a_fitting_question_scores_higher_than_a_vague_one(store: Store) -> None:
+    fitting = retrieve(store, "What should the boiler pressure be?", None, 1).passages[0].score
+    vague = retrieve(store, "What colour is the boiler's new pipe?", None, 1).passages[0].score
+    assert fitting > 2 * vague
+
+
+@pytest.mark.parametrize("question", ["", "?!", "the of and", '"', "a" * 100_000])
+def test_odd_questions_are_harmless(store: Store, question: str) -> None:
+    retrieve(store, question, None, 5)
+
+
+def xquad(language: str, articles: int) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    path = XQUAD / f"xquad.{language}.json"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not beside this checkout")
+    texts: dict[str, str] = {}
+    questions: list[tuple[str, str]] = []
+    for article in json.loads(path.read_bytes())["data"][:articles]:
+        for paragraph in article["paragraphs"]:
+            name = str(len(texts))
+            texts[name] = paragraph["context"]
+            questions += [(q["question"], name) for q in paragraph["qas"]]
+    return texts, questions
+
+
+def hit_rates(
+    store: Store, questions: list[tuple[str, str]], vectors: list[np.ndarray | None]
+) -> tuple[float, float]:
+    found = [names(store, q, v) for (q, _), v in zip(questions, vectors, strict=True)]
+    first = [f[:1] == [name] for f, (_, name) in zip(found, questions, strict=True)]
+    five = [name in f for f, (_, name) in zip(found, questions, strict=True)]
+    return sum(first) / len(first), sum(five) / len(five)
+
+
+@pytest.mark.parametrize(("language", "first", "five"), [("en", 0.92, 0.975), ("zh", 0.92, 0.97)])
+def test_xquad_by_words_alone(tmp_path: Path, language: str, first: float, five: float) -> None:
+    """All 240 paragraphs, every fourth question; .944 and .946 over all of them."""
+    texts, questions = xquad(language, articles=48)
+    connection = db.connect(tmp_path / "hub.db")
+    fill(made := Store(connection), texts, [unit(0)] * len(texts))
+    rates = hit_rates(made, questions[::4], [None] * len(questions[::4]))
+    connection.close()
+    assert rates[0] >= first, rates
+    assert rates[1] >= five, rates
+
+
+def test_xquad_with_the_encoder(tmp_path: Path) -> None:
+    """Sixty paragraphs, every third question: better with vectors than without."""
+    texts, questions = xquad("en", articles=12)
+    questions = questions[::3]
+
+    async def embedded() -> tuple[list[np.ndarray], list[np.ndarray]]:
+        embedder = Embedder()
+        try:
+            paragraphs = await embedder.embed(list(texts.values()))
+            return list(paragraphs), list(await embedder.embed([q for q, _ in questions]))
+        finally:
+            await embedder.close()
+
+    paragraphs, asked = asyncio.run(embedded())
+    connection = db.connect(tmp_path / "hub.db")
+    fill(made := Store(connection), texts, paragraphs)
+    hybrid = hit_rates(made, questions, list(asked))
+    words = hit_rates(made, questions, [None] * len(questions))
+    connection.close()
+    assert hybrid[0] >= max(words[0], 0.95), (hybrid, words)
+    assert hybrid[1] >= 0.99, hybrid
