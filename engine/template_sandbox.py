@@ -119,6 +119,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(
         self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
     ) -> Any:
+        size: float
         match operator:
             case "+":
                 size = _count(left) + _count(right)  # lists share their parts
