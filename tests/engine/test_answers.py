@@ -9,7 +9,12 @@ import msgspec
 import openai
 import pytest
 
-from engine.protocol import Health
+from engine.answers import ChatAnswer, shown_tokens
+from engine.chat import ChatTemplate
+from engine.generate import Finished, Piece
+from engine.gguf import GGUFFile
+from engine.protocol import Health, Timings
+from engine.tokenizer import Tokenizer
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 HELLO = [{"role": "user", "content": "Set a timer for five minutes."}]
@@ -200,3 +205,52 @@ async def test_samplers_and_first_words_by_request(client):
     answer = await chat(client, temperature=0.8, seed=1, extra_body=extra)
     assert answer.choices[0].message.content.startswith("Well,")
     assert "timer" not in answer.choices[0].message.content
+
+
+@pytest.fixture(scope="module")
+def tokenizer(model_path):
+    with GGUFFile(model_path) as file:
+        return Tokenizer(file.metadata)
+
+
+THINKING = "{{ messages[0].content }}</think>"
+
+
+@pytest.mark.parametrize(
+    ("opening", "text", "reasoning", "content"),
+    [
+        ("assistant\n", "<think>\nSix? No.\n</think>\n\nFive.", "Six? No.", "Five."),
+        ("assistant\n<think>\n", "Six? No.\n</think>\n\nFive.", "Six? No.", "Five."),
+        ("assistant\n<think>\n\n</think>\n\n", "Five.", "", "Five."),
+        ("assistant\n", "Five.", "", "Five."),
+    ],
+)
+def test_reasoning_is_told_from_the_answer(tokenizer, opening, text, reasoning, content):
+    prompt = tokenizer.encode("<|im_start|>" + opening, add_special=False)
+    answer = ChatAnswer(ChatTemplate(THINKING), tokenizer, prompt, [])
+    deltas = [
+        delta
+        for token in tokenizer.encode(text, add_special=False)
+        for delta in answer.push(Piece(token, tokenizer.decode([token])))
+    ]
+    finished = Finished(
+        reason="stop", prompt_tokens=1, cached_tokens=0, completion_tokens=1, timings=Timings()
+    )
+    choice = answer.choice(0, finished)
+    deltas = [msgspec.to_builtins(delta) for delta in deltas]
+    assert "".join(delta.get("reasoning_content", "") for delta in deltas) == reasoning
+    assert "".join(delta.get("content", "") for delta in deltas) == content
+    message = msgspec.to_builtins(choice.message)
+    assert message.get("reasoning_content", "") == reasoning
+    assert message["content"] == content
+
+
+def test_control_tokens_that_mark_calls_are_text(model_path):
+    with GGUFFile(model_path) as file:
+        metadata = dict(file.metadata)
+    tokens = list(metadata["tokenizer.ggml.tokens"])
+    tokens[7] = "[TOOL_CALLS]"  # a control token before and after
+    tokenizer = Tokenizer({**metadata, "tokenizer.ggml.tokens": tokens})
+    template = ChatTemplate("<|im_start|> [TOOL_CALLS]")
+    assert shown_tokens(template, tokenizer, tools=True) == [7]
+    assert shown_tokens(template, tokenizer, tools=False) == []

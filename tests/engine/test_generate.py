@@ -1,5 +1,7 @@
 """A request's life: stop strings that never leak, and answers of the real model."""
 
+import queue
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -177,3 +179,19 @@ def test_pieces_carry_log_probabilities(engine, prompt):
         assert piece.logprobs.logprob == pytest.approx(expected[piece.token], abs=1e-4)
         assert piece.logprobs.top[0][0] == piece.token
         assert len(piece.logprobs.top) == 3
+
+
+def test_control_tokens_are_text_where_an_answer_shows_them(engine):
+    from engine.chat import Message
+
+    prompt = engine.encode_chat([Message("user", "Say only the word hello.")])
+    params = SamplingParams(temperature=0.0, max_tokens=60, ignore_eos=True)
+    texts = []
+    for shown in ((), (2,)):
+        outcomes = queue.SimpleQueue()
+        engine.scheduler.submit(engine.prepare(prompt, params, shown), outcomes.put)
+        texts.append("")
+        while isinstance(outcome := outcomes.get(timeout=30), Piece):
+            texts[-1] += outcome.text
+    assert "<|im_end|>" not in texts[0]
+    assert texts[1].replace("<|im_end|>", "") == texts[0] != texts[1]
