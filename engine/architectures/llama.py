@@ -54,6 +54,10 @@ def read_config(gguf: GGUFFile) -> ModelConfig:
         rope_scale=1.0 / number(meta, "llama.rope.scaling.factor", 1.0),
         norm_epsilon=number(meta, "llama.attention.layer_norm_rms_epsilon"),
     )
+    if config.layers > len(gguf.tensors):
+        raise ModelFormatError(
+            f"llama.block_count is {config.layers}, but there are {len(gguf.tensors)} tensors"
+        )
     rotated = integer(meta, "llama.rope.dimension_count", config.head_dim)
     if rotated != config.head_dim:
         raise ModelFormatError(

@@ -30,7 +30,7 @@ Q8_BLOCK_BYTES = LANES * BLOCK
 class Blocks(NamedTuple):
     """A matrix in blocks of 32, as formats hand it over: weight = scale · quant + minimum.
 
-    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 of -127..127 for 8 bits;
+    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 for 8 bits;
     scales: float16 (rows, blocks); minimums: float16 (rows, blocks), None for 8 bits.
     """
 
