@@ -1,13 +1,10 @@
 """SentencePiece vocabularies against the sentencepiece library itself, and Gemma's real one."""
 
 import io
-import os
 import struct
 import time
-from pathlib import Path
 
 import numpy as np
-import platformdirs
 import pytest
 import sentencepiece
 from hypothesis import given
@@ -190,15 +187,6 @@ def test_scores_that_are_no_numbers_break_nothing(metadata):
 
 
 @pytest.fixture(scope="module")
-def gemma_path():
-    default = platformdirs.user_data_path("hubd") / "models" / "gemma-3-270m-q4_k_m.gguf"
-    path = Path(os.environ.get("HUBD_TEST_GEMMA", default))
-    if not path.is_file():
-        pytest.skip(f"no Gemma 3 at {path}: set HUBD_TEST_GEMMA")
-    return path
-
-
-@pytest.fixture(scope="module")
 def gemma_metadata(gemma_path):
     with GGUFFile(gemma_path) as file:
         return dict(file.metadata)
@@ -243,21 +231,25 @@ def gemma_oracle(gemma_metadata):
     return sentencepiece.SentencePieceProcessor(model_proto=pieces + trainer + normalizer)
 
 
+@pytest.mark.download
 @pytest.mark.parametrize("text", [*CORPUS, *SENTENCES[:4], "<div>\n\n\n</div>   x\t\ty=====z"])
 def test_gemma_agrees_with_sentencepiece(gemma, gemma_oracle, text):
     assert gemma.encode(text, add_special=False) == gemma_oracle.encode(text)
 
 
+@pytest.mark.download
 @given(text=texts)
 def test_gemma_agrees_with_sentencepiece_on_any_text(gemma, gemma_oracle, text):
     assert gemma.encode(text, add_special=False) == gemma_oracle.encode(text)
 
 
+@pytest.mark.download
 @given(text=st.text(max_size=200))
 def test_gemma_gives_any_text_back(gemma, text):
     assert gemma.decode(gemma.encode(text)) == text
 
 
+@pytest.mark.download
 def test_gemma_opens_quickly(gemma_path):
     """0.1 s to read the file's metadata and 0.1 s for the vocabulary, measured on two cores."""
     took = []
@@ -269,6 +261,7 @@ def test_gemma_opens_quickly(gemma_path):
     assert min(took) < 0.6, took  # a busy box may take twice as long as a free one
 
 
+@pytest.mark.download
 def test_gemma_turns_are_control_tokens(gemma):
     ids = gemma.encode_with_special("<bos><start_of_turn>user\nHi<end_of_turn>\n")
     assert ids[:2] == [2, 105]

@@ -115,7 +115,7 @@ def test_a_huge_regular_expression_does_not_hold_up_others(engine, prompt):
 
 
 def test_masks_hardly_slow_the_answer(engine, prompt):
-    """Computed beside the step: 0.3 ms a token more than without, measured at 15 ms a token."""
+    """A mask takes 0.3 ms on its own, and is computed beside a step of 9 ms (one thread)."""
     free = SamplingParams(temperature=0.0, max_tokens=40, ignore_eos=True)
     grammar = Grammar("regex", "(.|\n){400}")
     guided = SamplingParams(temperature=0.0, max_tokens=40, ignore_eos=True, grammar=grammar)
