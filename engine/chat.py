@@ -1,35 +1,24 @@
 """Messages → prompt tokens through the model's own Jinja template, in a sandbox.
 
 A message can never forge a control token: contents are replaced by placeholders before rendering,
-and control tokens are recognised only in what the template itself wrote. Limits that hold, since
-a template comes with a downloaded file: the sizes of template and output, products, ``range``, and
-running time, which a trace function enforces line by line. What does not hold: memory that a
-hostile template takes by doubling a string in a loop. Knows nothing of requests or models.
+and control tokens are recognised only in what the template itself wrote. Knows nothing of requests
+or models.
 """
 
+import json
 import re
 import secrets
-import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import jinja2
 import msgspec
-from jinja2.ext import loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from engine.chat_parse import END_THINK, convention_of
 from engine.errors import ChatTemplateError
+from engine.template_sandbox import compile_template, run
 from engine.tokenizer import Tokenizer
-
-MAX_TEMPLATE_CHARACTERS = 128 * 1024
-MAX_OUTPUT_CHARACTERS = 1024 * 1024
-"""Without the message contents, which are put in afterwards."""
-MAX_RENDER_SECONDS = 2.0
 
 # Private-use characters around a number: no filter (trim, upper …) changes them.
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -40,6 +29,8 @@ class Message(msgspec.Struct, frozen=True):
 
     role: str
     content: str
+    extra: dict[str, Any] = {}
+    """What templates know besides: "tool_calls", "tool_call_id", "name", "reasoning_content"."""
 
 
 class ChatTemplate:
@@ -47,62 +38,68 @@ class ChatTemplate:
 
     def __init__(self, source: str | None) -> None:
         self._source = source
+        self.convention = convention_of(source or "")
+        """How the model writes tool calls: a key of chat_parse.CONVENTIONS."""
+        self.thinks = END_THINK in (source or "")
 
-    def encode(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
+    def encode(
+        self,
+        messages: Sequence[Message],
+        tokenizer: Tokenizer,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> list[int]:
         """Prompt tokens that make the model speak next.
 
         Raises ChatTemplateError when there is no usable template or it refuses the messages.
         """
         ids: list[int] = []
-        for stretch in self.render(messages, tokenizer):
+        for stretch in self.render(messages, tokenizer, tools):
             if isinstance(stretch, int):
                 ids.append(stretch)
             else:
                 ids.extend(tokenizer.encode(stretch, add_special=False))
         return ids
 
-    def render(self, messages: Sequence[Message], tokenizer: Tokenizer) -> list[str | int]:
+    def render(
+        self,
+        messages: Sequence[Message],
+        tokenizer: Tokenizer,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> list[str | int]:
         """The prompt as plain stretches of text and the control tokens between them.
 
         Text around a message and the message are one stretch, so that they tokenize as a whole.
+        tools: OpenAI's descriptions of functions.
         """
         for message in messages:
             if not message.role.isidentifier():
                 raise ChatTemplateError(f"{message.role!r} is no role; use a plain word")
-        placeholders = _Placeholders()
+        if tools and "tools" not in (self._source or ""):
+            messages, tools = with_tools_in_words(messages, tools, self.convention), ()
+        placeholders = _Placeholders(tokenizer.control)
         shown = [
             {"role": message.role, "content": placeholders.hide(message.content)}
+            | placeholders.disarm(message.extra)
             for message in messages
         ]
+        offered = placeholders.disarm(list(tools)) or None
         stretches: list[str | int] = []
-        for part in tokenizer.split_special(self._run(shown, tokenizer)):
+        for part in tokenizer.split_special(self._run(shown, offered, tokenizer)):
             stretches.append(part if isinstance(part, int) else placeholders.reveal(part))
         return stretches
 
-    def _run(self, messages: list[dict[str, str]], tokenizer: Tokenizer) -> str:
-        pieces: list[str] = []
-        length = 0
-        try:
-            with _time_limit(MAX_RENDER_SECONDS):
-                for piece in self._template.generate(
-                    messages=messages,
-                    add_generation_prompt=True,
-                    bos_token=_spelled(tokenizer, tokenizer.bos_id),
-                    eos_token=_spelled(tokenizer, tokenizer.eos_id),
-                    tools=None,
-                    documents=None,
-                ):
-                    length += len(piece)
-                    if length > MAX_OUTPUT_CHARACTERS:
-                        raise ChatTemplateError(
-                            f"the chat template writes over {MAX_OUTPUT_CHARACTERS} characters"
-                        )
-                    pieces.append(piece)
-        except ChatTemplateError:
-            raise
-        except Exception as error:  # whatever a template may do wrong
-            raise ChatTemplateError(f"the chat template fails: {error}") from error
-        return "".join(pieces)
+    def _run(
+        self, messages: list[dict[str, Any]], tools: list[Any] | None, tokenizer: Tokenizer
+    ) -> str:
+        return run(
+            self._template,
+            messages=messages,
+            add_generation_prompt=True,
+            bos_token=_spelled(tokenizer, tokenizer.bos_id),
+            eos_token=_spelled(tokenizer, tokenizer.eos_id),
+            tools=tools,
+            documents=None,
+        )
 
     @cached_property
     def _template(self) -> jinja2.Template:
@@ -110,24 +107,17 @@ class ChatTemplate:
             raise ChatTemplateError(
                 "this model file has no chat template; use /v1/completions with a whole prompt"
             )
-        if len(self._source) > MAX_TEMPLATE_CHARACTERS:
-            raise ChatTemplateError(
-                f"the chat template has {len(self._source)} characters;"
-                f" at most {MAX_TEMPLATE_CHARACTERS} are allowed"
-            )
-        try:
-            return _environment().from_string(self._source)
-        except (jinja2.TemplateError, RecursionError) as error:
-            raise ChatTemplateError(f"the chat template is broken: {error}") from error
+        return compile_template(self._source)
 
 
 class _Placeholders:
     """Message contents hidden from the template, to be put back into what it wrote."""
 
-    def __init__(self) -> None:
+    def __init__(self, control: Iterable[str]) -> None:
         self._nonce = secrets.randbits(64)
         self._contents: list[str] = []
         self._pattern = re.compile(f"{_OPEN}{self._nonce}_([0-9]+){_CLOSE}")
+        self._control = frozenset(control)
 
     def hide(self, content: str) -> str:
         """A placeholder; white space at the edges stays, since templates trim or test for it."""
@@ -140,6 +130,37 @@ class _Placeholders:
         hidden = f"{_OPEN}{self._nonce}_{number}{_CLOSE}"
         return content[:start] + hidden + content[start + len(inner) :]
 
+    def disarm(self, value: Any) -> Any:
+        """The same data with a placeholder for each string that could make a control token.
+
+        Others stay, since templates look into tools. Templates write them as JSON, so what is
+        hidden is spelled as within a JSON string.
+        """
+        if isinstance(value, str):
+            escaped = json.dumps(value, ensure_ascii=False)[1:-1]
+            return self.hide(escaped) if self._dangerous(value) else value
+        if isinstance(value, Mapping):
+            return {self.disarm(key): self.disarm(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.disarm(entry) for entry in value]
+        return value
+
+    def _dangerous(self, text: str) -> bool:
+        """It holds a control token, or begins or ends with a part of one."""
+        starts, ends = self._parts_of_control
+        sizes = range(1, min(len(text), max(map(len, self._control), default=0)) + 1)
+        return (
+            _OPEN in text
+            or _CLOSE in text
+            or any(token in text for token in self._control)
+            or any(text[-size:] in starts or text[:size] in ends for size in sizes)
+        )
+
+    @cached_property
+    def _parts_of_control(self) -> tuple[set[str], set[str]]:
+        cuts = [(token, size) for token in self._control for size in range(1, len(token))]
+        return {token[:size] for token, size in cuts}, {token[size:] for token, size in cuts}
+
     def reveal(self, text: str) -> str:
         revealed = self._pattern.split(text)
         if any(_OPEN in part or _CLOSE in part for part in revealed[::2]):
@@ -148,59 +169,33 @@ class _Placeholders:
         return "".join(revealed)
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """No attribute access outside the data, no mutation, no huge products."""
-
-    intercepted_binops = frozenset(["*", "**"])
-
-    def call_binop(
-        self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
-    ) -> Any:
-        size = _size(left) ** _size(right) if operator == "**" else _size(left) * _size(right)
-        if size > MAX_OUTPUT_CHARACTERS:
-            raise ChatTemplateError(f"the chat template uses {operator} on something too large")
-        return super().call_binop(context, operator, left, right)
-
-
-def _size(operand: Any) -> float:
-    try:
-        return float(abs(operand)) if isinstance(operand, (int, float)) else float(len(operand))
-    except (TypeError, OverflowError):
-        return float("inf")
+_TOOLS_IN_WORDS = {
+    "gemma": (
+        "You can call these functions, described in JSON:\n{tools}\nTo call one, answer with"
+        " nothing but\n```tool_code\nname(argument=value)\n```"
+    ),
+    "hermes": (
+        "You can call these functions:\n<tools>\n{tools}\n</tools>\nTo call one, answer with"
+        " nothing but\n<tool_call>\n"
+        '{{"name": <function name>, "arguments": <arguments as a JSON object>}}\n</tool_call>'
+    ),
+}
 
 
-def _environment() -> _Sandbox:
-    """As Hugging Face's apply_chat_template sets it up, so that templates mean the same."""
-    environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
-    environment.globals["raise_exception"] = _raise_exception
-    environment.globals["strftime_now"] = lambda form: datetime.now().astimezone().strftime(form)
-    return environment
-
-
-def _raise_exception(message: str) -> NoReturn:
-    raise ChatTemplateError(f"the chat template refuses these messages: {message}")
+def with_tools_in_words(
+    messages: Sequence[Message], tools: Sequence[dict[str, Any]], convention: str
+) -> list[Message]:
+    """The conversation with the tools in its system message, for templates that know none."""
+    described = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
+    form = _TOOLS_IN_WORDS.get(convention, _TOOLS_IN_WORDS["hermes"])
+    words = form.format(tools=described)
+    if messages and messages[0].role == "system":
+        return [Message("system", f"{messages[0].content}\n\n{words}"), *messages[1:]]
+    return [Message("system", words), *messages]
 
 
 def _spelled(tokenizer: Tokenizer, token: int | None) -> str:
     return "" if token is None else tokenizer.token_text(token)
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Stop Python code in the body that runs longer, loops without output included."""
-    deadline = time.monotonic() + seconds
-
-    def check(frame: FrameType, event: str, argument: Any) -> Any:
-        if time.monotonic() > deadline:
-            raise ChatTemplateError(f"the chat template runs longer than {seconds:g} s")
-        return check
-
-    before = sys.gettrace()
-    sys.settrace(check)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
 
 
 def chat_template_of(metadata: Mapping[str, Any]) -> ChatTemplate:

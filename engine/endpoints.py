@@ -8,22 +8,38 @@ import base64
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Iterator,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 from aiohttp import web
 
-from engine.chat import Message
-from engine.engine import Engine, Stream
-from engine.errors import (
-    ChatTemplateError,
-    EngineClosedError,
-    EngineError,
-    InvalidRequestError,
-    QueueFullError,
+from engine.answers import (
+    ChatAnswer,
+    messages_of,
+    sampling_of,
+    seeded,
+    shown_tokens,
+    text_logprobs,
+    tools_of,
 )
+from engine.engine import Engine, Stream
+from engine.error_replies import (
+    MAX_BODY_BYTES,
+    NotReadyError,
+    UnknownModelError,
+    described,
+    errors_as_json,
+    json_reply,
+)
+from engine.errors import EngineError, InvalidRequestError
 from engine.generate import Finished, Piece
 from engine.protocol import (
     END_OF_STREAM,
@@ -32,13 +48,11 @@ from engine.protocol import (
     ChatChunkChoice,
     ChatDelta,
     ChatReply,
-    ChatReplyMessage,
     ChatRequest,
     CompletionRequest,
     Embedding,
     EmbeddingReply,
     EmbeddingRequest,
-    ErrorDetail,
     ErrorReply,
     Health,
     ModelCard,
@@ -46,6 +60,7 @@ from engine.protocol import (
     PromptTokensDetails,
     SamplingFields,
     TextChoice,
+    TextLogprobs,
     TextReply,
     Usage,
     event,
@@ -55,18 +70,8 @@ from engine.sampling import SamplingParams
 log = logging.getLogger(__name__)
 
 Body = TypeVar("Body")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_EMBEDDING_INPUTS = 256
-
-
-class UnknownModelError(EngineError):
-    """The request names a model that this engine does not serve."""
-
-
-class NotReadyError(EngineError):
-    """The model is loading, could not be loaded, or is going away."""
 
 
 class Endpoints:
@@ -80,7 +85,7 @@ class Endpoints:
 
     def application(self) -> web.Application:
         """An application with every route and OpenAI's form of errors."""
-        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_errors_as_json])
+        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[errors_as_json])
         app.add_routes(
             [
                 web.get("/health", self.get_health),
@@ -99,42 +104,45 @@ class Endpoints:
         if self.engine is not None:
             load = self.engine.scheduler.load()
             health = msgspec.structs.replace(health, active=load.active, waiting=load.waiting)
-        return _json(health, status=200 if health.status == "ready" else 503)
+        return json_reply(health, status=200 if health.status == "ready" else 503)
 
     async def get_models(self, request: web.Request) -> web.Response:
-        return _json(ModelList(data=[self._card()]))
+        return json_reply(ModelList(data=[self._card()]))
 
     async def get_model(self, request: web.Request) -> web.Response:
         self._check_model(request.match_info["name"])
-        return _json(self._card())
+        return json_reply(self._card())
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         engine = self._ready()
         body = await _body(request, ChatRequest)
         self._check_model(body.model)
-        newer = body.max_completion_tokens  # OpenAI's name for it since 2024
-        params = _sampling(body, body.max_tokens if newer is None else newer)
-        if not body.messages:
-            raise InvalidRequestError("messages is empty; send at least one", param="messages")
-        messages = [
-            Message("system" if message.role == "developer" else message.role, message.text())
-            for message in body.messages
-        ]
-        prompt = await asyncio.to_thread(engine.encode_chat, messages)
+        params, messages, tools = sampling_of(body), messages_of(body), tools_of(body)
+        prompt = await asyncio.to_thread(engine.encode_chat, messages, tools)
+        shown = shown_tokens(engine.chat_template, engine.tokenizer, bool(tools))
         identity = _identity("chatcmpl")
-        async with _streaming(engine, prompt, params, "messages") as stream:
+        new_answer = partial(ChatAnswer, engine.chat_template, engine.tokenizer, prompt, tools)
+        async with _answers(engine, prompt, params, body.n or 1, "messages", shown) as streams:
             if body.stream:
-                chunks = self._chat_chunks(stream, identity, body)
+                chunks = self._chat_chunks(streams, new_answer, identity, body)
                 return await _send_events(request, chunks)
-            text, finished = await _gather(stream)
-        return _json(
+            choices: list[ChatChoice] = []
+            accounts: list[Finished] = []
+            async for index, stream in streams:
+                answer = new_answer()
+                pieces, finished = await _gather(stream)
+                for piece in pieces:
+                    answer.push(piece)
+                choices.append(answer.choice(index, finished))
+                accounts.append(finished)
+        return json_reply(
             ChatReply(
                 id=identity,
                 created=int(time.time()),
                 model=self.model_name,
-                choices=[ChatChoice(message=ChatReplyMessage(text), finish_reason=finished.reason)],
-                usage=_usage(finished),
-                timings=finished.timings,
+                choices=choices,
+                usage=_usage(accounts),
+                timings=accounts[0].timings,
             )
         )
 
@@ -142,19 +150,30 @@ class Endpoints:
         engine = self._ready()
         body = await _body(request, CompletionRequest)
         self._check_model(body.model)
-        params = _sampling(body, body.max_tokens)
+        params = sampling_of(body)
         inputs = await asyncio.to_thread(_encode_inputs, engine, body.prompt, "prompt")
         if len(inputs) != 1:
             raise InvalidRequestError(
                 f"prompt has {len(inputs)} entries; send one request for each", param="prompt"
             )
         identity = _identity("cmpl")
-        async with _streaming(engine, inputs[0], params, "prompt") as stream:
+        async with _answers(engine, inputs[0], params, body.n or 1, "prompt") as streams:
             if body.stream:
-                return await _send_events(request, self._text_chunks(stream, identity, body))
-            text, finished = await _gather(stream)
-        choice = TextChoice(text=text, finish_reason=finished.reason)
-        return _json(self._text_reply(identity, [choice], finished))
+                return await _send_events(request, self._text_chunks(streams, identity, body))
+            choices: list[TextChoice] = []
+            accounts: list[Finished] = []
+            async for index, stream in streams:
+                pieces, finished = await _gather(stream)
+                choices.append(
+                    TextChoice(
+                        text="".join(piece.text for piece in pieces),
+                        finish_reason=finished.reason,
+                        index=index,
+                        logprobs=self._text_logprobs(pieces),
+                    )
+                )
+                accounts.append(finished)
+        return json_reply(self._text_reply(identity, choices, accounts))
 
     async def embed(self, request: web.Request) -> web.Response:
         engine = self._ready()
@@ -180,53 +199,81 @@ class Endpoints:
             data.append(Embedding(index=index, embedding=numbers))
         count = sum(map(len, inputs))
         usage = Usage(prompt_tokens=count, total_tokens=count)
-        return _json(EmbeddingReply(model=self.model_name, data=data, usage=usage))
+        return json_reply(EmbeddingReply(model=self.model_name, data=data, usage=usage))
 
     async def _chat_chunks(
-        self, stream: Stream, identity: str, body: ChatRequest
+        self,
+        streams: "Streams",
+        new_answer: Callable[[], ChatAnswer],
+        identity: str,
+        body: ChatRequest,
     ) -> AsyncIterator[ChatChunk]:
         created = int(time.time())
+        accounts: list[Finished] = []
 
-        def chunk(choices: list[ChatChunkChoice]) -> ChatChunk:
-            return ChatChunk(id=identity, created=created, model=self.model_name, choices=choices)
+        def chunk(*choices: ChatChunkChoice) -> ChatChunk:
+            return ChatChunk(
+                id=identity, created=created, model=self.model_name, choices=[*choices]
+            )
 
-        yield chunk([ChatChunkChoice(delta=ChatDelta(role="assistant", content=""))])
-        async for outcome in stream:
-            if isinstance(outcome, Finished):
-                last = ChatChunkChoice(delta=ChatDelta(), finish_reason=outcome.reason)
-                yield msgspec.structs.replace(chunk([last]), timings=outcome.timings)
-                if _wants_usage(body):
-                    yield msgspec.structs.replace(
-                        chunk([]), usage=_usage(outcome), timings=outcome.timings
-                    )
-            elif outcome.text:
-                yield chunk([ChatChunkChoice(delta=ChatDelta(content=outcome.text))])
+        async for index, stream in streams:
+            answer = new_answer()
+            choice = partial(ChatChunkChoice, index=index)
+            yield chunk(choice(delta=ChatDelta(role="assistant", content="")))
+            async for outcome in stream:
+                reason = None
+                if isinstance(outcome, Finished):
+                    deltas, reason = answer.finish(outcome)
+                else:
+                    deltas = answer.push(outcome)
+                logprobs = answer.take_logprobs()
+                if logprobs is not None and not deltas:
+                    deltas = [ChatDelta()]
+                for number, delta in enumerate(deltas):
+                    yield chunk(choice(delta=delta, logprobs=None if number else logprobs))
+                if isinstance(outcome, Finished):
+                    last = chunk(choice(delta=ChatDelta(), finish_reason=reason))
+                    yield msgspec.structs.replace(last, timings=outcome.timings)
+                    accounts.append(outcome)
+        if _wants_usage(body):
+            yield msgspec.structs.replace(
+                chunk(), usage=_usage(accounts), timings=accounts[0].timings
+            )
 
     async def _text_chunks(
-        self, stream: Stream, identity: str, body: CompletionRequest
+        self, streams: "Streams", identity: str, body: CompletionRequest
     ) -> AsyncIterator[TextReply]:
-        async for outcome in stream:
-            if isinstance(outcome, Finished):
-                reply = self._text_reply(
-                    identity, [TextChoice(text="", finish_reason=outcome.reason)], outcome
-                )
-                yield msgspec.structs.replace(reply, usage=msgspec.UNSET)
-                if _wants_usage(body):
-                    yield msgspec.structs.replace(reply, choices=[])
-            elif outcome.text:
-                yield self._text_reply(identity, [TextChoice(text=outcome.text)], None)
+        accounts: list[Finished] = []
+        async for index, stream in streams:
+            async for outcome in stream:
+                if isinstance(outcome, Finished):
+                    accounts.append(outcome)
+                    choice = TextChoice(text="", finish_reason=outcome.reason, index=index)
+                    reply = self._text_reply(identity, [choice], [outcome])
+                    yield msgspec.structs.replace(reply, usage=msgspec.UNSET)
+                elif outcome.text or outcome.logprobs:
+                    logprobs = self._text_logprobs([outcome])
+                    choice = TextChoice(text=outcome.text, index=index, logprobs=logprobs)
+                    yield self._text_reply(identity, [choice], [])
+        if _wants_usage(body):
+            yield self._text_reply(identity, [], accounts)
 
     def _text_reply(
-        self, identity: str, choices: list[TextChoice], finished: Finished | None
+        self, identity: str, choices: list[TextChoice], accounts: Sequence[Finished]
     ) -> TextReply:
         return TextReply(
             id=identity,
             created=int(time.time()),
             model=self.model_name,
             choices=choices,
-            usage=_usage(finished) if finished else msgspec.UNSET,
-            timings=finished.timings if finished else msgspec.UNSET,
+            usage=_usage(accounts) if accounts else msgspec.UNSET,
+            timings=accounts[0].timings if accounts else msgspec.UNSET,
         )
+
+    def _text_logprobs(self, pieces: Sequence[Piece]) -> TextLogprobs | None:
+        assert self.engine is not None
+        found = [piece.logprobs for piece in pieces if piece.logprobs is not None]
+        return text_logprobs(found, self.engine.tokenizer) if found else None
 
     def _card(self) -> ModelCard:
         length = msgspec.UNSET if self.engine is None else self.engine.context_length
@@ -257,21 +304,6 @@ async def _body(request: web.Request, kind: type[Body]) -> Body:
     return msgspec.json.decode(raw, type=kind)
 
 
-def _sampling(body: SamplingFields, max_tokens: int | None) -> SamplingParams:
-    """The sampling parameters of a request; what it leaves out has the default."""
-    if body.n not in (None, 1):
-        raise InvalidRequestError(f"n is {body.n}; this engine gives one answer", param="n")
-    given = {
-        name: value
-        for name in SamplingParams.__struct_fields__
-        if (value := getattr(body, name)) is not None
-    }
-    given["max_tokens"] = max_tokens
-    if body.stop is not None:
-        given["stop"] = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop)
-    return SamplingParams(**given)
-
-
 def _encode_inputs(
     engine: Engine, inputs: str | list[str | int | list[int]], param: str
 ) -> list[list[int]]:
@@ -299,27 +331,50 @@ def _naming(param: str) -> Iterator[None]:
         raise
 
 
+Streams = AsyncIterator[tuple[int, Stream]]
+
+
 @asynccontextmanager
-async def _streaming(
-    engine: Engine, prompt: Sequence[int], params: SamplingParams, param: str
-) -> AsyncIterator[Stream]:
-    """The answer to a prompt; leaving the block, however it is left, ends the work."""
-    with _naming(param):
-        generation = engine.prepare(prompt, params)
-    stream = engine.stream(generation)
+async def _answers(
+    engine: Engine,
+    prompt: Sequence[int],
+    params: SamplingParams,
+    count: int,
+    param: str,
+    shown: Sequence[int] = (),
+) -> AsyncIterator[Streams]:
+    """``count`` answers to a prompt, numbered, one after the other: the prompt is computed once.
+
+    The first is under way when the block begins, so that what is wrong with the request is raised
+    there. Leaving the block, however it is left, ends the work.
+    """
+    opened: list[Stream] = []
+
+    async def begin(index: int) -> Stream:
+        prepare = partial(engine.prepare, prompt, seeded(params, index), shown)
+        with _naming(param):
+            generation = await asyncio.to_thread(prepare) if params.grammar else prepare()
+        opened.append(engine.stream(generation))
+        return opened[-1]
+
+    async def numbered(first: Stream) -> Streams:
+        yield 0, first
+        for index in range(1, count):
+            yield index, await begin(index)
+
     try:
-        yield stream
+        yield numbered(await begin(0))
     finally:
-        stream.close()
+        for stream in opened:
+            stream.close()
 
 
-async def _gather(stream: Stream) -> tuple[str, Finished]:
-    pieces: list[str] = []
+async def _gather(stream: Stream) -> tuple[list[Piece], Finished]:
+    pieces: list[Piece] = []
     async for outcome in stream:
-        if isinstance(outcome, Piece):
-            pieces.append(outcome.text)
-        else:
-            return "".join(pieces), outcome
+        if not isinstance(outcome, Piece):
+            return pieces, outcome
+        pieces.append(outcome)
     raise EngineError("the answer has no end")
 
 
@@ -336,7 +391,7 @@ async def _send_events(
             async for chunk in chunks:
                 await response.write(event(chunk))
         except EngineError as error:
-            status, detail = _described(error)
+            status, detail = described(error)
             log.warning("a stream ended early (%d): %s", status, detail.message)
             await response.write(event(ErrorReply(detail)))
         else:
@@ -351,70 +406,17 @@ def _wants_usage(body: SamplingFields) -> bool:
     return body.stream_options is not None and body.stream_options.include_usage
 
 
-def _usage(finished: Finished) -> Usage:
+def _usage(accounts: Sequence[Finished]) -> Usage:
+    """Of several answers to one prompt."""
+    prompt = accounts[0].prompt_tokens
+    completion = sum(finished.completion_tokens for finished in accounts)
     return Usage(
-        prompt_tokens=finished.prompt_tokens,
-        completion_tokens=finished.completion_tokens,
-        total_tokens=finished.prompt_tokens + finished.completion_tokens,
-        prompt_tokens_details=PromptTokensDetails(finished.cached_tokens),
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=prompt + completion,
+        prompt_tokens_details=PromptTokensDetails(accounts[0].cached_tokens),
     )
 
 
 def _identity(prefix: str) -> str:
     return f"{prefix}-{uuid.uuid4().hex}"
-
-
-def _json(data: object, *, status: int = 200) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode(data), status=status, content_type="application/json"
-    )
-
-
-@web.middleware
-async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except web.HTTPException as error:
-        detail = _http_error(error, request)
-        return _json(ErrorReply(detail), status=error.status)
-    except (EngineError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        status, detail = _described(error)
-        response = _json(ErrorReply(detail), status=status)
-        if status in (429, 503):
-            response.headers["Retry-After"] = "1"
-        return response
-    except Exception:
-        log.exception("%s %s failed", request.method, request.path)
-        detail = ErrorDetail(message="the engine failed on this request", type="server_error")
-        return _json(ErrorReply(detail), status=500)
-
-
-def _described(error: Exception) -> tuple[int, ErrorDetail]:
-    """The honest status and OpenAI's description of an error."""
-    text = str(error)
-    match error:
-        case InvalidRequestError(param=param, code=code):
-            return 400, ErrorDetail(message=text, param=param, code=code)
-        case ChatTemplateError():
-            return 422, ErrorDetail(message=text, param="messages", code="chat_template_error")
-        case QueueFullError():
-            return 429, ErrorDetail(message=text, type="rate_limit_error", code="queue_full")
-        case UnknownModelError():
-            return 404, ErrorDetail(message=text, param="model", code="model_not_found")
-        case NotReadyError():
-            return 503, ErrorDetail(message=text, type="server_error", code="not_ready")
-        case EngineClosedError():
-            return 503, ErrorDetail(message=text, type="server_error", code="shutting_down")
-        case msgspec.ValidationError():
-            param = text.rpartition("`$.")[2].rstrip("`") if "`$." in text else None
-            return 400, ErrorDetail(message=text, param=param, code="invalid_type")
-        case msgspec.MsgspecError() | UnicodeDecodeError():
-            return 400, ErrorDetail(message=f"the body is not JSON: {text}", code="invalid_json")
-    return 500, ErrorDetail(message=text, type="server_error")
-
-
-def _http_error(error: web.HTTPException, request: web.Request) -> ErrorDetail:
-    message = f"{error.reason}: {request.method} {request.path}"
-    if isinstance(error, web.HTTPRequestEntityTooLarge):
-        message = f"the body is over {MAX_BODY_BYTES} bytes"
-    return ErrorDetail(message=message, code=error.reason.lower().replace(" ", "_"))

@@ -3,12 +3,12 @@
 import asyncio
 import os
 import queue
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from engine.generate import Finished, Generation, Piece, check_tokens
 from engine.model import Model
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler, Ticket
+from engine.structured import Guides
 from engine.tokenizer import Tokenizer, cache_file_for
 
 FloatArray = npt.NDArray[np.float32]
@@ -37,6 +38,7 @@ class Engine:
         self.tokenizer = tokenizer
         self.chat_template = chat_template
         self.scheduler = Scheduler(model)
+        self.guides = Guides(tokenizer)
 
     @classmethod
     def load(
@@ -75,9 +77,11 @@ class Engine:
         """Tokens that prompt and answer have together, at most."""
         return self.model.config.context_length
 
-    def encode_chat(self, messages: Sequence[Message]) -> list[int]:
-        """Prompt tokens of a conversation. Raises ChatTemplateError."""
-        return self.chat_template.encode(messages, self.tokenizer)
+    def encode_chat(
+        self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()
+    ) -> list[int]:
+        """Prompt tokens of a conversation with these tools. Raises ChatTemplateError."""
+        return self.chat_template.encode(messages, self.tokenizer, tools)
 
     def generate(
         self, prompt: Sequence[int], params: SamplingParams | None = None
@@ -108,9 +112,15 @@ class Engine:
         finally:
             ticket.cancel()
 
-    def prepare(self, prompt: Sequence[int], params: SamplingParams) -> Generation:
-        """A request, checked. Raises InvalidRequestError, ContextLengthError."""
-        return Generation(prompt, params, self.tokenizer, self.context_length)
+    def prepare(
+        self, prompt: Sequence[int], params: SamplingParams, shown: Collection[int] = ()
+    ) -> Generation:
+        """A request, checked; a grammar in it takes a while. shown: control tokens to be text.
+
+        Raises InvalidRequestError, ContextLengthError.
+        """
+        guide = None if params.grammar is None else self.guides.guide(params.grammar)
+        return Generation(prompt, params, self.tokenizer, self.context_length, guide, shown)
 
     def stream(self, generation: Generation) -> "Stream":
         """Queue a prepared request and give its pieces to the running event loop.
@@ -155,6 +165,7 @@ class Engine:
         """Stop the work and free the model; False if the work did not stop in ``timeout`` s."""
         stopped = self.scheduler.close(timeout)
         if stopped:
+            self.guides.close()
             self.model.close()
         return stopped
 

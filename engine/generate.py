@@ -5,7 +5,8 @@ owns the model can share it between several. Knows nothing of threads, queues or
 """
 
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,12 +14,13 @@ import numpy as np
 
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
-from engine.sampling import Logits, Sampler, SamplingParams
+from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, token_logprobs
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVCache
     from engine.model import Model
+    from engine.structured import Guide
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -27,6 +29,8 @@ class Piece(msgspec.Struct, frozen=True):
     token: int
     text: str
     """Maybe empty: half a character, or what may become a stop string, waits for the next piece."""
+    logprobs: TokenLogprobs | None = None
+    """Where the request asks for them."""
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +86,12 @@ class Generation:
         params: SamplingParams,
         tokenizer: Tokenizer,
         context_length: int,
+        guide: "Guide | None" = None,
+        shown: Collection[int] = (),
     ) -> None:
-        """Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
+        """guide: what the grammar allows. shown: control tokens that are text in this answer.
+
+        Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
         if len(prompt) >= context_length:
             raise ContextLengthError(len(prompt), context_length)
         check_tokens(prompt, tokenizer.vocabulary_size)
@@ -92,7 +100,12 @@ class Generation:
         self._end = frozenset[int]() if params.ignore_eos else tokenizer.end_of_generation
         room = context_length - len(self.prompt)
         self._limit = min(room, params.max_tokens or room)
-        self._sampler = Sampler(params, tokenizer.vocabulary_size, self.prompt)
+        self._sampler = Sampler(
+            params, tokenizer.vocabulary_size, self.prompt, tokenizer.token_bytes
+        )
+        self._guide = guide
+        self._shown = {token: tokenizer.token_text(token) for token in shown}
+        self._forced = deque(tokenizer.encode(params.prefix, add_special=False))
         self._detokenizer = Detokenizer(tokenizer)
         self._stops = StopStrings(params.stop)
         self._tokens: list[int] = []
@@ -116,10 +129,13 @@ class Generation:
         if done < len(self.prompt):
             part = self.prompt[done : done + slice_tokens]
             last = done + len(part) == len(self.prompt)
+            if last:
+                self._begin_mask()
             logits = model.forward(
                 np.asarray(part, dtype=np.int32), cache, want="last" if last else "none"
             )
             return self._take(logits[-1]) if last else None
+        self._begin_mask()
         logits = model.forward(np.asarray(self._tokens[-1:], dtype=np.int32), cache, want="last")
         return self._take(logits[-1])
 
@@ -149,21 +165,43 @@ class Generation:
             ),
         )
 
+    def _begin_mask(self) -> None:
+        if self._guide is not None:
+            self._guide.begin()
+
+    def _next_token(self, logits: Logits) -> int:
+        if self._forced:
+            token = self._forced.popleft()
+            self._sampler.accept(token)
+            return token
+        if self._guide is None:
+            return self._sampler.sample(logits)
+        token = self._sampler.sample(logits, self._guide.mask())
+        self._guide.accept(token)
+        return token
+
     def _take(self, logits: Logits) -> Piece:
-        token = self._sampler.sample(logits)
+        token = self._next_token(logits)
+        count = self._params.logprobs
+        logprobs = None if count is None else token_logprobs(logits, token, count)
         if self._first_token_at is None:
             self._first_token_at = time.perf_counter()
         self._tokens.append(token)
         if token in self._end:
             self.finish_reason = "stop"
             return Piece(token, self._stops.flush())
-        text, stopped = self._stops.push(self._detokenizer.push(token))
+        text, stopped = self._stops.push(
+            self._shown[token] if token in self._shown else self._detokenizer.push(token)
+        )
         if stopped:
             self.finish_reason = "stop"
+        elif self._guide is not None and self._guide.complete:
+            self.finish_reason = "stop"
+            text += self._stops.flush()
         elif len(self._tokens) >= self._limit:
             self.finish_reason = "length"
             text += self._stops.flush()
-        return Piece(token, text)
+        return Piece(token, text, logprobs)
 
 
 def check_tokens(tokens: Sequence[int], vocabulary: int) -> None:

@@ -20,11 +20,30 @@ class TextPart(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
     text: str
 
 
-class ChatMessage(msgspec.Struct, frozen=True):
+class FunctionCall(msgspec.Struct, frozen=True):
+    name: str
+    arguments: str = "{}"
+    """A JSON object."""
+
+
+class ToolCallPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call that the model asks for; ``index`` only where it is streamed."""
+
+    function: FunctionCall
+    id: str
+    type: Literal["function"] | UnsetType = UNSET
+    index: int | UnsetType = UNSET
+
+
+class ChatMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message of a conversation."""
 
     role: Role
     content: str | list[TextPart] | None = None
+    tool_calls: list[ToolCallPart] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    reasoning_content: str | None = None
 
     def text(self) -> str:
         """The content as one string."""
@@ -35,6 +54,24 @@ class ChatMessage(msgspec.Struct, frozen=True):
 
 class StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool = False
+
+
+class JsonSchema(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    schema: dict[str, Any]
+    name: str | None = None
+    strict: bool | None = None
+
+
+class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: JsonSchema | None = None
+
+
+class FunctionTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool on offer, as OpenAI describes functions."""
+
+    function: dict[str, Any]
+    type: Literal["function"]
 
 
 class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,6 +85,18 @@ class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     top_k: int | None = None
     top_p: float | None = None
     min_p: float | None = None
+    typical_p: float | None = None
+    dynamic_temperature: float | None = None
+    dynamic_temperature_exponent: float | None = None
+    mirostat: int | None = None
+    mirostat_tau: float | None = None
+    mirostat_eta: float | None = None
+    no_repeat_ngram: int | None = None
+    banned_phrases: list[str] | None = None
+    prefix: str | None = None
+    response_format: ResponseFormat | None = None
+    guided_regex: str | None = None
+    guided_grammar: str | None = None
     repetition_penalty: float | None = None
     frequency_penalty: float | None = None
     presence_penalty: float | None = None
@@ -63,12 +112,17 @@ class ChatRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True)
 
     messages: list[ChatMessage]
     max_completion_tokens: int | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    tools: list[FunctionTool] | None = None
+    tool_choice: str | dict[str, Any] | None = None
 
 
 class CompletionRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):
     """Body of ``POST /v1/completions``: text, token ids, or a list of exactly one of those."""
 
     prompt: str | list[str | int | list[int]]
+    logprobs: int | None = None
 
 
 class EmbeddingRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -107,15 +161,45 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     decode_tokens_per_s: float = 0.0
 
 
+class Likely(msgspec.Struct, frozen=True):
+    """A token and how likely the model held it to be."""
+
+    token: str
+    logprob: float
+    bytes: list[int]
+
+
+class TokenLikely(msgspec.Struct, frozen=True):
+    token: str
+    logprob: float
+    bytes: list[int]
+    top_logprobs: list[Likely]
+
+
+class ChatLogprobs(msgspec.Struct, frozen=True):
+    content: list[TokenLikely]
+
+
+class TextLogprobs(msgspec.Struct, frozen=True):
+    """The older form, of plain completions: lists of equal length."""
+
+    tokens: list[str]
+    token_logprobs: list[float]
+    top_logprobs: list[dict[str, float]]
+
+
 class ChatReplyMessage(msgspec.Struct, frozen=True):
-    content: str
+    content: str | None
     role: Literal["assistant"] = "assistant"
+    reasoning_content: str | UnsetType = UNSET
+    tool_calls: list[ToolCallPart] | UnsetType = UNSET
 
 
 class ChatChoice(msgspec.Struct, frozen=True, kw_only=True):
     message: ChatReplyMessage
     finish_reason: str | None
     index: int = 0
+    logprobs: ChatLogprobs | None = None
 
 
 class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,12 +217,15 @@ class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
 class ChatDelta(msgspec.Struct, frozen=True):
     role: str | UnsetType = UNSET
     content: str | UnsetType | None = UNSET
+    reasoning_content: str | UnsetType | None = UNSET
+    tool_calls: list[ToolCallPart] | UnsetType | None = UNSET
 
 
 class ChatChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
     delta: ChatDelta
     finish_reason: str | None = None
     index: int = 0
+    logprobs: ChatLogprobs | None = None
 
 
 class ChatChunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +244,7 @@ class TextChoice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     finish_reason: str | None = None
     index: int = 0
-    logprobs: None = None
+    logprobs: TextLogprobs | None = None
 
 
 class TextReply(msgspec.Struct, frozen=True, kw_only=True):

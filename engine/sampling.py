@@ -1,11 +1,12 @@
 """Logits → the next token. NumPy only; knows nothing of models or requests.
 
-The order is the one of Hugging Face and vLLM: logit bias and penalties, temperature, then top-k,
-top-p and min-p, each on the renormalised rest.
+The order is the one of Hugging Face and vLLM: logit bias and penalties, what is forbidden,
+temperature, then top-k, typical-p, top-p and min-p, each on the renormalised rest.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -18,6 +19,17 @@ Logits = npt.NDArray[np.float32]
 MAX_STOP_STRINGS = 16
 MAX_STOP_CHARACTERS = 256
 MAX_LOGIT_BIASES = 1024
+MAX_BANNED_PHRASES = 64
+MAX_TOP_LOGPROBS = 20
+
+
+class Grammar(msgspec.Struct, frozen=True):
+    """What an answer has to follow: JSON schema, regular expression or Lark grammar."""
+
+    kind: Literal["json_schema", "regex", "grammar"]
+    text: str
+    param: str = "grammar"
+    """What the request calls it, for messages."""
 
 
 class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +43,30 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
     """Keep the most likely tokens up to and including the one that brings their sum to p."""
     min_p: float = 0.0
     """Keep tokens at least this likely in relation to the most likely one."""
+    typical_p: float = 1.0
+    """Keep the tokens whose surprise is nearest the expected one, up to this probability in sum
+    (Meister et al. 2023, Locally Typical Sampling)."""
+    dynamic_temperature: float = 0.0
+    """Temperature goes from ``temperature`` − this where the model is certain to + this where it
+    is not: by the entropy of its distribution, as llama.cpp's dynatemp_range."""
+    dynamic_temperature_exponent: float = 1.0
+    """Bends the way from the one to the other."""
+    mirostat: int = 0
+    """2: Mirostat 2.0 (Basu et al. 2021) in place of the filters; 0: off."""
+    mirostat_tau: float = 5.0
+    """Surprise a token that Mirostat steers for, in bits."""
+    mirostat_eta: float = 0.1
+    """How fast Mirostat learns."""
+    no_repeat_ngram: int = 0
+    """No run of this many tokens comes twice in prompt and answer; 0: any may."""
+    banned_phrases: tuple[str, ...] = ()
+    """Texts that the answer will not hold, however they are cut into tokens."""
+    prefix: str = ""
+    """The answer's first words."""
+    logprobs: int | None = None
+    """Report each token's log-probability, with this many of the most likely ones."""
+    grammar: Grammar | None = None
+    """What the answer has to follow."""
     repetition_penalty: float = 1.0
     """Divides (multiplies, below zero) logits of tokens in prompt or answer (CTRL, section 4.1)."""
     frequency_penalty: float = 0.0
@@ -53,6 +89,18 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
         _in_range("top_k", self.top_k, 0, 2**31)
         _in_range("top_p", self.top_p, 0.0, 1.0, open_low=True)
         _in_range("min_p", self.min_p, 0.0, 1.0)
+        _in_range("typical_p", self.typical_p, 0.0, 1.0, open_low=True)
+        _in_range("dynamic_temperature", self.dynamic_temperature, 0.0, 100.0)
+        _in_range("dynamic_temperature_exponent", self.dynamic_temperature_exponent, 0.0, 100.0)
+        _in_range("mirostat_tau", self.mirostat_tau, 0.0, 100.0)
+        _in_range("mirostat_eta", self.mirostat_eta, 0.0, 1.0)
+        _in_range("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
+        if self.grammar is not None and self.prefix:
+            raise InvalidRequestError("prefix does not go with a grammar", param="prefix")
+        if self.mirostat not in (0, 2):
+            raise InvalidRequestError("mirostat must be 0 or 2", param="mirostat")
+        if self.logprobs is not None:
+            _in_range("logprobs", self.logprobs, 0, MAX_TOP_LOGPROBS)
         _in_range("repetition_penalty", self.repetition_penalty, 0.0, 10.0, open_low=True)
         _in_range("frequency_penalty", self.frequency_penalty, -2.0, 2.0)
         _in_range("presence_penalty", self.presence_penalty, -2.0, 2.0)
@@ -68,14 +116,33 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
         for token, bias in self.logit_bias.items():
             _in_range("logit_bias", token, 0, 2**31)
             _in_range("logit_bias", bias, -100.0, 100.0)
-        _check_stop(self.stop)
+        _check_texts("stop", self.stop, MAX_STOP_STRINGS)
+        _check_texts("banned_phrases", self.banned_phrases, MAX_BANNED_PHRASES)
+
+
+class TokenLogprobs(msgspec.Struct, frozen=True):
+    """How likely the model itself held a token to be, before any sampling parameter."""
+
+    token: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
+    """The most likely tokens, most likely first."""
 
 
 class Sampler:
     """Chooses the tokens of one answer, with that answer's penalties and random stream."""
 
-    def __init__(self, params: SamplingParams, vocabulary: int, prompt: Sequence[int]) -> None:
-        """Raises InvalidRequestError for a logit bias on a token outside the vocabulary."""
+    def __init__(
+        self,
+        params: SamplingParams,
+        vocabulary: int,
+        prompt: Sequence[int],
+        token_bytes: Callable[[int], bytes] = lambda token: b"",
+    ) -> None:
+        """token_bytes: the text of a token, which banned phrases are compared with.
+
+        Raises InvalidRequestError for a logit bias on a token outside the vocabulary.
+        """
         self._params = params
         self._random = np.random.default_rng(
             None if params.seed is None else params.seed & (2**64 - 1)
@@ -91,18 +158,72 @@ class Sampler:
         self._seen = np.zeros(vocabulary, dtype=np.bool_)
         self._seen[np.asarray(prompt, dtype=np.int64)] = True
         self._counts = np.zeros(vocabulary, dtype=np.int32)
+        self._ngrams = _Ngrams(params.no_repeat_ngram)
+        for token in prompt if params.no_repeat_ngram else ():
+            self._ngrams.add(token)
+        self._phrases = [phrase.encode() for phrase in params.banned_phrases]
+        self._token_bytes = token_bytes
+        self._tail = b""  # of the answer, as much as a banned phrase may begin with
+        self._mu = 2 * params.mirostat_tau
 
-    def sample(self, logits: Logits) -> int:
-        """The next token from logits of shape (vocabulary,), which are left as they are."""
+    def sample(self, logits: Logits, allowed: npt.NDArray[np.bool_] | None = None) -> int:
+        """The next token from logits of shape (vocabulary,), which are left as they are.
+
+        allowed: which tokens may come at all, same shape; at least one.
+        """
         adjusted = self._adjust(logits)
-        if self._params.temperature == 0.0:
+        if allowed is not None:
+            adjusted[~allowed] = -np.inf
+        strict = adjusted.copy() if self._phrases or self._params.no_repeat_ngram else adjusted
+        strict[self._ngrams.forbidden()] = -np.inf
+        token = self._choose(strict)
+        while token is not None and self._completes_phrase(token):
+            strict[token] = -np.inf
+            token = self._choose(strict)
+        if token is None:  # everything is forbidden: better a token that should not than none
             token = int(np.argmax(adjusted))
-        else:
-            tokens, p = candidates(adjusted, self._params)
-            token = int(tokens[_draw(p, self._random.random())])
+        self.accept(token)
+        return token
+
+    def accept(self, token: int) -> None:
+        """Count a token as part of the answer."""
         self._seen[token] = True
         self._counts[token] += 1
-        return token
+        if self._params.no_repeat_ngram:
+            self._ngrams.add(token)
+        if self._phrases:
+            kept = max(map(len, self._phrases)) - 1
+            grown = self._tail + self._token_bytes(token)
+            self._tail = grown[len(grown) - kept :] if kept < len(grown) else grown
+
+    def _choose(self, adjusted: Logits) -> int | None:
+        if not np.isfinite(adjusted.max()):
+            return None
+        if self._params.temperature == 0.0:
+            return int(np.argmax(adjusted))
+        if self._params.mirostat:
+            return self._mirostat(adjusted)
+        tokens, p = candidates(adjusted, self._params)
+        return int(tokens[_draw(p, self._random.random())])
+
+    def _mirostat(self, adjusted: Logits) -> int:
+        """Cut off what is more surprising than mu, draw, and move mu towards tau."""
+        weights = softmax_weights(adjusted, _temperature(adjusted, self._params))
+        p = weights.astype(np.float64) / weights.sum(dtype=np.float64)
+        tokens = np.flatnonzero(p >= 2.0**-self._mu)
+        if not tokens.size:
+            tokens = np.array([int(np.argmax(p))])
+        kept = p[tokens] / p[tokens].sum()
+        drawn = _draw(kept, self._random.random())
+        surprise = -math.log2(kept[drawn])
+        self._mu -= self._params.mirostat_eta * (surprise - self._params.mirostat_tau)
+        return int(tokens[drawn])
+
+    def _completes_phrase(self, token: int) -> bool:
+        if not self._phrases:
+            return False
+        text = self._tail + self._token_bytes(token)
+        return any(phrase in text for phrase in self._phrases)
 
     def _adjust(self, logits: Logits) -> Logits:
         params = self._params
@@ -129,12 +250,15 @@ def candidates(
 
     logits: shape (vocabulary,); temperature must be above 0.
     """
-    weights = softmax_weights(logits, params.temperature)
+    weights = softmax_weights(logits, _temperature(logits, params))
     tokens = _most_likely(weights, params)
     kept = weights[tokens].astype(np.float64)
+    if params.typical_p < 1.0:
+        typical = _typical(kept, params.typical_p)
+        tokens, kept = tokens[typical], kept[typical]
     if params.top_p < 1.0:
         # A share of what top-k left, else of everything.
-        limited = 0 < params.top_k < weights.size
+        limited = 0 < params.top_k < weights.size or params.typical_p < 1.0
         mass = kept.sum() if limited else weights.sum(dtype=np.float64)
         count = int(np.searchsorted(np.cumsum(kept), params.top_p * mass)) + 1
         tokens, kept = tokens[:count], kept[:count]  # with the token that crosses
@@ -142,6 +266,61 @@ def candidates(
         likely = kept >= params.min_p * kept[0]
         tokens, kept = tokens[likely], kept[likely]
     return tokens, kept / kept.sum()
+
+
+def _temperature(logits: Logits, params: SamplingParams) -> float:
+    """The temperature of this step: the request's, or by the entropy of the distribution."""
+    if not params.dynamic_temperature:
+        return params.temperature
+    low = max(0.0, params.temperature - params.dynamic_temperature)
+    high = params.temperature + params.dynamic_temperature
+    weights = softmax_weights(logits, 1.0)
+    p = weights[weights > 0] / weights.sum(dtype=np.float64)
+    share = float(-(p * np.log(p)).sum()) / math.log(p.size) if p.size > 1 else 0.0
+    bent: float = min(max(share, 0.0), 1.0) ** params.dynamic_temperature_exponent
+    return max(low + (high - low) * bent, 1e-5)
+
+
+def _typical(kept: npt.NDArray[np.float64], mass: float) -> npt.NDArray[np.int64]:
+    """Which of the weights to keep, in their order: those nearest the entropy in surprise."""
+    p = kept / kept.sum()
+    with np.errstate(divide="ignore"):  # a weight of 0 is infinitely surprising: kept last
+        surprise = -np.log(p)
+    entropy = float(p[p > 0] @ surprise[p > 0])
+    order = np.argsort(np.abs(surprise - entropy), kind="stable")
+    count = int(np.searchsorted(np.cumsum(p[order]), mass)) + 1  # with the one that crosses
+    return np.sort(order[:count])
+
+
+def token_logprobs(logits: Logits, token: int, count: int) -> TokenLogprobs:
+    """Log-softmax of the token and of the ``count`` most likely ones."""
+    count = min(count, logits.size - 1)
+    shifted = logits.astype(np.float64) - float(logits.max())
+    logprobs = shifted - math.log(np.exp(shifted).sum())
+    best = _falling(logprobs.astype(np.float32), np.argpartition(-logprobs, count)[:count])
+    top = tuple((int(other), float(logprobs[other])) for other in best)
+    return TokenLogprobs(token, float(logprobs[token]), top)
+
+
+class _Ngrams:
+    """Which tokens have followed each run of n − 1 tokens."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._tokens: list[int] = []
+        self._followers: dict[tuple[int, ...], list[int]] = {}
+
+    def add(self, token: int) -> None:
+        if len(self._tokens) >= self._n - 1:
+            self._followers.setdefault(self._last(), []).append(token)
+        self._tokens.append(token)
+
+    def forbidden(self) -> list[int]:
+        """Tokens that would complete a run that has been there."""
+        return self._followers.get(self._last(), []) if self._n else []
+
+    def _last(self) -> tuple[int, ...]:
+        return tuple(self._tokens[len(self._tokens) - self._n + 1 :])
 
 
 def softmax_weights(logits: Logits, temperature: float) -> Logits:
@@ -163,6 +342,8 @@ def _most_likely(weights: Logits, params: SamplingParams) -> npt.NDArray[np.int6
     if 0 < params.top_k < weights.size:
         best = np.argpartition(weights, weights.size - params.top_k)[-params.top_k :]
         return _falling(weights, best)
+    if params.typical_p < 1.0:
+        return _falling(weights, np.flatnonzero(weights > 0))
     if params.top_p < 1.0:
         wanted = params.top_p * weights.sum(dtype=np.float64)
         for least in (0.05, 0.002, 1e-4, 1e-6):
@@ -194,12 +375,10 @@ def _in_range(name: str, value: float, low: float, high: float, *, open_low: boo
         )
 
 
-def _check_stop(stop: tuple[str, ...]) -> None:
-    if len(stop) > MAX_STOP_STRINGS:
+def _check_texts(name: str, texts: tuple[str, ...], most: int) -> None:
+    if len(texts) > most:
+        raise InvalidRequestError(f"{name} has {len(texts)} strings; at most {most}", param=name)
+    if not all(0 < len(text) <= MAX_STOP_CHARACTERS for text in texts):
         raise InvalidRequestError(
-            f"stop has {len(stop)} strings; at most {MAX_STOP_STRINGS}", param="stop"
-        )
-    if not all(0 < len(text) <= MAX_STOP_CHARACTERS for text in stop):
-        raise InvalidRequestError(
-            f"each stop string must have 1 to {MAX_STOP_CHARACTERS} characters", param="stop"
+            f"each {name} string must have 1 to {MAX_STOP_CHARACTERS} characters", param=name
         )

@@ -1,5 +1,7 @@
 """A request's life: stop strings that never leak, and answers of the real model."""
 
+import queue
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,3 +153,45 @@ def test_leaving_the_iterator_cancels(engine, prompt):
     assert isinstance(next(pieces), Piece)
     pieces.close()
     assert run(engine, prompt, GREEDY)[1].timings.queue_ms < 2000
+
+
+def test_forced_first_words_begin_the_answer(engine, prompt):
+    params = SamplingParams(temperature=0.0, max_tokens=12, prefix=" the city of")
+    text = "".join(piece.text for piece in run(engine, prompt, params)[0])
+    assert text.startswith(" the city of")
+    assert "Paris" in text
+
+
+def test_banned_phrases_are_kept_out_of_real_answers(engine, prompt):
+    params = SamplingParams(temperature=0.0, max_tokens=30, banned_phrases=("Paris", "France"))
+    text = "".join(piece.text for piece in run(engine, prompt, params)[0])
+    assert len(text) > 20
+    assert "Paris" not in text
+    assert "France" not in text
+
+
+def test_pieces_carry_log_probabilities(engine, prompt):
+    params = SamplingParams(temperature=0.0, max_tokens=5, logprobs=3)
+    pieces, _ = run(engine, prompt, params)
+    logits = engine.logits([*prompt, *(piece.token for piece in pieces)])[len(prompt) - 1 :]
+    for piece, row in zip(pieces, logits, strict=False):
+        expected = row - row.max() - np.log(np.exp(row - row.max()).sum())
+        assert piece.logprobs.logprob == pytest.approx(expected[piece.token], abs=1e-4)
+        assert piece.logprobs.top[0][0] == piece.token
+        assert len(piece.logprobs.top) == 3
+
+
+def test_control_tokens_are_text_where_an_answer_shows_them(engine):
+    from engine.chat import Message
+
+    prompt = engine.encode_chat([Message("user", "Say only the word hello.")])
+    params = SamplingParams(temperature=0.0, max_tokens=60, ignore_eos=True)
+    texts = []
+    for shown in ((), (2,)):
+        outcomes = queue.SimpleQueue()
+        engine.scheduler.submit(engine.prepare(prompt, params, shown), outcomes.put)
+        texts.append("")
+        while isinstance(outcome := outcomes.get(timeout=30), Piece):
+            texts[-1] += outcome.text
+    assert "<|im_end|>" not in texts[0]
+    assert texts[1].replace("<|im_end|>", "") == texts[0] != texts[1]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from engine.errors import InvalidRequestError
-from engine.sampling import Sampler, SamplingParams, candidates
+from engine.sampling import Grammar, Sampler, SamplingParams, candidates, token_logprobs
 
 logits_arrays = hnp.arrays(np.float32, st.integers(1, 600), elements=st.floats(-50, 50, width=32))
 filters = st.builds(
@@ -38,6 +38,11 @@ def naive_candidates(logits, params):
     return order[p[order] >= params.min_p * p[order[0]]], p
 
 
+def limited_mass(p, params):
+    """What top-k leaves."""
+    return np.sort(p)[-params.top_k :].sum()
+
+
 @given(logits=logits_arrays, params=filters)
 def test_filters_keep_what_their_definitions_keep(logits, params):
     tokens, kept = candidates(logits, params)
@@ -49,7 +54,10 @@ def test_filters_keep_what_their_definitions_keep(logits, params):
     np.testing.assert_allclose(got[:count], wanted[:count], rtol=1e-4, atol=1e-30)
     # float32 against float64: what lies on the very edge of a filter may fall on either side
     rest = np.concatenate([got[count:], wanted[count:]])
-    assert rest.sum() < 1e-5 or np.allclose(rest, params.min_p * p.max(), rtol=1e-4)
+    on_edge = len(rest) == 1 and got[:count].sum() / limited_mass(p, params) == pytest.approx(
+        params.top_p, abs=1e-5
+    )
+    assert rest.sum() < 1e-5 or on_edge or np.allclose(rest, params.min_p * p.max(), rtol=1e-4)
     assert len(set(tokens.tolist())) == len(tokens)
 
 
@@ -164,3 +172,116 @@ def test_values_out_of_range_are_refused_by_name(name, value):
 def test_a_bias_outside_the_vocabulary_is_refused():
     with pytest.raises(InvalidRequestError, match="token 7; the vocabulary has 7"):
         Sampler(SamplingParams(logit_bias={7: 1.0}), 7, [])
+
+
+@given(
+    logits=hnp.arrays(np.float32, st.integers(2, 60), elements=st.floats(-20, 20, width=32)),
+    typical_p=st.floats(0.05, 0.99),
+    temperature=st.floats(0.2, 3),
+)
+def test_typical_p_keeps_the_least_surprising_surprises(logits, typical_p, temperature):
+    params = SamplingParams(typical_p=typical_p, temperature=temperature)
+    tokens, kept = candidates(logits, params)
+    p = softmax(logits, temperature)
+    distance = np.abs(-np.log(p) + (p * np.log(p)).sum())
+    assert kept.sum() == pytest.approx(1.0)
+    assert p[tokens].sum() >= typical_p - 1e-5
+    left_out = np.setdiff1d(np.arange(logits.size), tokens)
+    if left_out.size:
+        assert distance[tokens].max() <= distance[left_out].min() + 1e-3
+        farthest = tokens[np.argmax(distance[tokens])]
+        assert p[tokens].sum() - p[farthest] < typical_p + 1e-5  # no more than are needed
+
+
+def entropy_of_temperature(logits, params):
+    """The temperature under which the kept probabilities came about."""
+    _, p = candidates(np.asarray(logits, np.float32), params)
+    ratio = np.log(p.max() / p.min())
+    return (max(logits) - min(logits)) / ratio
+
+
+def test_dynamic_temperature_follows_the_entropy():
+    params = SamplingParams(temperature=1.0, dynamic_temperature=0.5)
+    sure = entropy_of_temperature([9.0, 0.0, 0.0], params)
+    unsure = entropy_of_temperature([0.2, 0.0, 0.0], params)
+    assert 0.5 <= sure < 0.55
+    assert 1.45 < unsure <= 1.5
+    middle = [2.0, 0.0, 0.0]
+    bent = SamplingParams(
+        temperature=1.0, dynamic_temperature=0.5, dynamic_temperature_exponent=4.0
+    )
+    assert entropy_of_temperature(middle, bent) < entropy_of_temperature(middle, params)
+
+
+@pytest.mark.parametrize("tau", [2.0, 4.0])
+def test_mirostat_steers_the_surprise(tau):
+    """Mean surprise of what is drawn comes near tau, on Zipf's law (Basu et al., section 5)."""
+    logits = -np.log(np.arange(1, 5001, dtype=np.float32))
+    sampler = Sampler(SamplingParams(mirostat=2, mirostat_tau=tau, seed=3), logits.size, [])
+    drawn = [sampler.sample(logits) for _ in range(1500)][300:]
+    weights = np.exp(logits.astype(np.float64))
+    # Surprise within what the cut leaves, as the algorithm itself observes it.
+    largest = max(drawn) + 1
+    p = weights[:largest] / weights[:largest].sum()
+    assert -np.log2(p[drawn]).mean() == pytest.approx(tau, abs=0.5)
+    free = Sampler(SamplingParams(seed=3), logits.size, [])
+    assert max(free.sample(logits) for _ in range(1500)) > largest
+
+
+@given(tokens=st.lists(st.integers(0, 3), max_size=12), n=st.integers(1, 4), seed=st.integers(0, 9))
+def test_no_run_of_tokens_comes_twice(tokens, n, seed):
+    sampler = Sampler(SamplingParams(no_repeat_ngram=n, seed=seed), 400, tokens)
+    logits = np.full(400, -5.0, np.float32)
+    logits[:4] = 5.0
+    text = [*tokens, *(sampler.sample(logits) for _ in range(20))]
+    runs = [tuple(text[at : at + n]) for at in range(len(text) - n + 1)]
+    fresh = runs[max(0, len(tokens) - n + 1) :]
+    assert not any(run in runs[: len(runs) - len(fresh) + at] for at, run in enumerate(fresh))
+
+
+ALPHABET = [b"a", b"b", b"ab", b"ba", b" ", b"bab"]
+
+
+@given(
+    phrases=st.lists(st.text("ab ", min_size=1, max_size=4), max_size=4, unique=True),
+    seed=st.integers(0, 20),
+    temperature=st.sampled_from([0.0, 1.0]),
+)
+def test_banned_phrases_never_appear_however_they_are_cut(phrases, seed, temperature):
+    spelled = [*ALPHABET, b"c"]  # "c" is always free
+    params = SamplingParams(banned_phrases=tuple(phrases), seed=seed, temperature=temperature)
+    sampler = Sampler(params, len(spelled), [], spelled.__getitem__)
+    logits = np.random.default_rng(seed).normal(size=len(spelled)).astype(np.float32)
+    text = b"".join(spelled[sampler.sample(logits)] for _ in range(40)).decode()
+    assert not any(phrase in text for phrase in phrases)
+
+
+@given(logits=hnp.arrays(np.float32, st.integers(3, 80), elements=st.floats(-40, 40, width=32)))
+def test_log_probabilities_are_those_of_the_model(logits):
+    found = token_logprobs(logits, 1, 2)
+    expected = np.log(softmax(logits))
+    assert found.logprob == pytest.approx(expected[1], rel=1e-5, abs=1e-5)
+    values = [logprob for _, logprob in found.top]
+    assert values == pytest.approx(np.sort(expected)[::-1][:2], rel=1e-5, abs=1e-5)
+    assert all(expected[token] == pytest.approx(value, abs=1e-4) for token, value in found.top)
+
+
+def test_only_allowed_tokens_come():
+    logits = np.array([5.0, 1.0, 0.0, -3.0], np.float32)
+    allowed = np.array([False, False, True, True])
+    sampler = Sampler(SamplingParams(seed=0), 4, [])
+    assert {sampler.sample(logits, allowed) for _ in range(100)} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        *({"mirostat": 1}, {"typical_p": 0.0}, {"dynamic_temperature": -1}, {"logprobs": 21}),
+        *({"banned_phrases": ("",)}, {"banned_phrases": ("x",) * 65}, {"no_repeat_ngram": -1}),
+        {"prefix": "x", "grammar": Grammar("regex", "x")},
+    ],
+)
+def test_parameters_out_of_range_are_refused(params):
+    with pytest.raises(InvalidRequestError) as refused:
+        SamplingParams(**params)
+    assert refused.value.param in params

@@ -214,7 +214,7 @@ def chat(**fields):
             *(400, "messages[0].content[0].type", "invalid_type", "image_url"),
         ),
         (*chat(stop=[""]), 400, "stop", None, "stop string"),
-        (*chat(n=2), 400, "n", None, "one answer"),
+        (*chat(n=9), 400, "n", None, "1 to 8"),
         (*chat(logit_bias={"99999": 1}), 400, "logit_bias", None, "99999"),
         (*chat(logit_bias={"x": 1}), 400, "logit_bias", "invalid_type", "int"),
         (*chat(model="other"), 404, "model", "model_not_found", "'other'"),

@@ -12,13 +12,8 @@ from transformers import AutoTokenizer
 
 from engine.errors import TokenizerError
 from engine.gguf import GGUFFile
-from engine.tokenizer import (
-    PRE_TOKENIZERS,
-    Detokenizer,
-    Tokenizer,
-    cache_file_for,
-    pre_tokenizer,
-)
+from engine.tokenizer import Detokenizer, Tokenizer, cache_file_for
+from engine.tokenizers.pre_tokenizers import PRE_TOKENIZERS, pre_tokenizer
 
 CORPUS = [
     "",
@@ -171,9 +166,9 @@ def test_an_unwritable_cache_costs_only_time(metadata, tokenizer, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tokenizer.ggml.pre": "poro-chat"}, "gpt-2, llama-bpe, qwen2, smollm"),
+        ({"tokenizer.ggml.pre": "lost"}, "knows: bloom, chatglm-bpe, .*qwen2, refact, smaug"),
         ({"tokenizer.ggml.pre": None}, "this engine knows"),
-        ({"tokenizer.ggml.model": "llama"}, "byte-level BPE"),
+        ({"tokenizer.ggml.model": "t5"}, "byte-level BPE"),
         ({"tokenizer.ggml.tokens": None}, "tokens is missing"),
         ({"tokenizer.ggml.tokens": [1, 2]}, "tokens is missing"),
         ({"tokenizer.ggml.merges": None}, "merges is missing"),
@@ -195,12 +190,29 @@ def test_unusable_metadata_is_refused_with_the_reason(metadata, change, message)
         ("smollm", "It|'s| |2|0|2|6|,| IT|'|S| ok|  |\n|x"),
         ("llama-bpe", "It|'s| |202|6|,| IT|'S| ok|  \n|x"),
         ("qwen2", "It|'s| |2|0|2|6|,| IT|'S| ok|  \n|x"),
+        ("falcon", "It|'|s| |202|6|,| IT|'|S| ok|  |\n|x"),
+        ("tekken", "It|'s| |2|0|2|6|,| IT|'S| ok|  \n|x"),
+        ("gpt-4o", "It's| |202|6|,| IT'S| ok|  \n|x"),
+        ("deepseek-llm", "It|'|s| |2026|,| IT|'|S| ok|  |\n|x"),
+        ("deepseek-v3", "It|'s| |202|6|,| IT|'S| ok|  \n|x"),
+        ("command-r", "It|'s| |2|0|2|6|,| IT|'|S| ok|  |\n|x"),
+        ("bloom", "It's| 2026|,| IT'S| ok|  \n|x"),
     ],
 )
 def test_pre_tokenizers_cut_as_their_models_do(name, pieces):
     text = "It's 2026, IT'S ok  \nx"
     cuts = pre_tokenizer(PRE_TOKENIZERS[name]).pre_tokenize_str(text)
     assert [text[start:end] for _, (start, end) in cuts] == pieces.split("|")
+
+
+@pytest.mark.parametrize("name", PRE_TOKENIZERS)
+@given(text=st.text(max_size=60))
+def test_no_pre_tokenizer_loses_a_character(name, text):
+    cuts = pre_tokenizer(PRE_TOKENIZERS[name]).pre_tokenize_str(text)
+    assert "".join(piece for piece, _ in cuts) == "".join(
+        piece
+        for piece, _ in pre_tokenizers.ByteLevel(False, use_regex=False).pre_tokenize_str(text)
+    )
 
 
 def test_long_texts_release_the_interpreter(tokenizer):

@@ -1,0 +1,132 @@
+"""Byte-level BPE (GPT-2 and its kin) through the ``tokenizers`` library.
+
+Control tokens are no part of the library's vocabulary, so plain text can never become one.
+"""
+
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer, normalizers
+from tokenizers.models import BPE
+
+from engine.errors import TokenizerError
+from engine.tokenizers.pre_tokenizers import PreTokenization, pre_tokenizer
+from engine.tokenizers.vocabulary import BYTE, NORMAL, Vocabulary, strings
+
+log = logging.getLogger(__name__)
+
+
+def _byte_alphabet() -> dict[int, str]:
+    """GPT-2's printable stand-in of every byte (openai/gpt-2, encoder.py, bytes_to_unicode)."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {byte: chr(byte) for byte in printable} | {
+        byte: chr(256 + rank) for rank, byte in enumerate(others)
+    }
+
+
+_BYTE_TO_CHAR = _byte_alphabet()
+_CHAR_TO_BYTE = {ord(char): chr(byte) for byte, char in _BYTE_TO_CHAR.items()}
+
+
+class ByteLevelBpe:
+    """Plain text → ids. A built one can be kept in a file between starts."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        metadata: Mapping[str, Any],
+        rules: PreTokenization,
+        cache_file: Path | None,
+    ) -> None:
+        self._tokens = vocabulary.tokens
+        self._bpe = _load_or_build(vocabulary.of_type(NORMAL, BYTE), metadata, rules, cache_file)
+        self._missing = bytes(
+            byte for byte, char in _BYTE_TO_CHAR.items() if self._bpe.token_to_id(char) is None
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of a stretch without special tokens; long ones release the GIL."""
+        if not text:
+            return []
+        # encode() holds the GIL all along; the batch call releases it.
+        spellable = self._replace_unspellable(text)
+        return list(self._bpe.encode_batch_fast([spellable], add_special_tokens=False)[0].ids)
+
+    def token_bytes(self, token: int) -> bytes:
+        """UTF-8 of a normal token, maybe half a character."""
+        spelled = self._tokens[token]
+        try:
+            return spelled.translate(_CHAR_TO_BYTE).encode("latin-1")
+        except UnicodeEncodeError:
+            return spelled.encode("utf-8", "replace")
+
+    def _replace_unspellable(self, text: str) -> str:
+        """Characters whose UTF-8 bytes the vocabulary lacks become U+FFFD."""
+        raw = text.encode("utf-8", "replace")
+        if len(raw.translate(None, self._missing)) == len(raw):
+            return raw.decode("utf-8")
+        unspellable = set(self._missing)
+        return "".join(
+            "\N{REPLACEMENT CHARACTER}" if unspellable.intersection(char.encode()) else char
+            for char in raw.decode("utf-8")
+        )
+
+
+def _load_or_build(
+    vocabulary: dict[str, int],
+    metadata: Mapping[str, Any],
+    rules: PreTokenization,
+    cache_file: Path | None,
+) -> Tokenizer:
+    if cache_file is not None and (cached := _read_cache(cache_file, vocabulary)) is not None:
+        return cached
+    built = _build(vocabulary, metadata, rules)
+    if cache_file is not None:
+        _write_cache(cache_file, built)
+    return built
+
+
+def _build(
+    vocabulary: dict[str, int], metadata: Mapping[str, Any], rules: PreTokenization
+) -> Tokenizer:
+    merges = strings(metadata, "tokenizer.ggml.merges")
+    pairs = [(merge[: (cut := merge.find(" ", 1))], merge[cut + 1 :]) for merge in merges]
+    try:
+        bpe = Tokenizer(BPE(vocab=vocabulary, merges=pairs, ignore_merges=rules.ignore_merges))
+    except Exception as error:  # the library raises bare Exception for a bad vocabulary
+        raise TokenizerError(f"the merges do not fit the vocabulary: {error}") from error
+    bpe.pre_tokenizer = pre_tokenizer(rules)
+    if rules.nfc:
+        bpe.normalizer = normalizers.NFC()
+    return bpe
+
+
+def _read_cache(path: Path, vocabulary: Mapping[str, int]) -> Tokenizer | None:
+    try:
+        cached = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # the library raises bare Exception for bad JSON
+        log.warning("tokenizer cache %s is damaged, building it again: %s", path.name, error)
+        return None
+    if cached.get_vocab(with_added_tokens=False) != vocabulary:
+        log.warning("tokenizer cache %s is of another vocabulary, building it again", path.name)
+        return None
+    return cached
+
+
+def _write_cache(path: Path, bpe: Tokenizer) -> None:
+    """Write beside, then rename. A cache that cannot be written costs time, nothing else."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(bpe.to_str())
+        Path(temporary).replace(path)
+    except OSError as error:
+        log.warning("cannot keep the tokenizer in %s: %s", path.parent, error)
