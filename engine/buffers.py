@@ -14,8 +14,9 @@ _ALIGNMENT = 64
 class Buffers:
     """Addresses of the activations of a step; all float32 but `columns`."""
 
-    def __init__(self, config: ModelConfig, threads: int, angles: int) -> None:
-        """angles: address of the rotary angles (see kernels.attention.rope_store)."""
+    def __init__(self, config: ModelConfig, threads: int, angles: int, local_angles: int) -> None:
+        """angles, local_angles: addresses of the rotary angles (see kernels.attention.rope_store)
+        of layers that see everything, and of those with a window."""
         c = config
         attended = c.heads * c.head_dim
         widest = max(c.dim, c.ffn_dim, attended)
@@ -35,7 +36,7 @@ class Buffers:
         for name, size in sizes.items():
             addresses[name] = start
             start += aligned(size)
-        self.angles = angles
+        self.angles, self.local_angles = angles, local_angles
         self.x, self.h = addresses["x"], addresses["h"]
         self.qkv, self.attended = addresses["qkv"], addresses["attended"]
         self.ffn, self.columns = addresses["ffn"], addresses["columns"]

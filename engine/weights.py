@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import FORMATS
-from engine.formats.packed import BLOCK, pack, packed_bytes, padded_rows
+from engine.formats.packed import BLOCK, FLOAT_BITS, pack, packed_bytes, padded_rows
 from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
@@ -167,6 +167,12 @@ class Weights:
         return name in self._places
 
     @property
+    def exact(self) -> bool:
+        """Whether all matrices are float32, so that everything is to be computed in float32."""
+        infos = [place.info for place in self._places.values()]
+        return all(FORMATS[i.type_name].bits == FLOAT_BITS for i in infos if len(i.shape) > 1)
+
+    @property
     def bytes_per_token(self) -> int:
         """Bytes that one token reads: all, but for an embedding that is not the head as well."""
         untied = "token_embd.weight" if "output.weight" in self else None
@@ -182,3 +188,7 @@ class Weights:
     def vector(self, name: str) -> int:
         """Address of a float32 vector by its name in the model file."""
         return self._base + self._places[name].offset
+
+    def size(self, name: str) -> int:
+        """Elements of a vector by its name in the model file."""
+        return self._places[name].info.shape[0]

@@ -8,6 +8,7 @@ from engine import reference
 from engine.formats import FORMATS
 from engine.formats.packed import pack, unpack
 from engine.gguf import ModelFormatError
+from engine.kernels.activations import SILU
 from engine.model import Model
 
 DIM, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FFN, VOCABULARY = 64, 2, 8, 2, 16, 96, 75
@@ -76,6 +77,7 @@ def forward(tensors, type_name, factors=1.0):
         name.removesuffix(".weight"): values if values.ndim == 1 else as_computed(values, type_name)
         for name, values in tensors.items()
     }
+    product = reference.matmul_float if type_name == "F32" else reference.matmul
     n, half = len(TOKENS), HEAD_DIM // 2
     frequencies = ROPE_BASE ** (-np.arange(half) / half) / factors
     turns = np.outer(np.arange(n), frequencies)
@@ -85,18 +87,19 @@ def forward(tensors, type_name, factors=1.0):
         here = {name: w[f"blk.{layer}.{name}"] for name in (*MATRICES, "attn_norm", "ffn_norm")}
         h = reference.rms_norm(x, here["attn_norm"], EPSILON)
         q, k, v = (
-            reference.matmul(h, here[name]).reshape(n, -1, HEAD_DIM)
+            product(h, here[name]).reshape(n, -1, HEAD_DIM)
             for name in ("attn_q", "attn_k", "attn_v")
         )
         q, k = reference.rope(q, angles), reference.rope(k, angles)
-        k, v = (a.astype(np.float16).astype(np.float32) for a in (k, v))
+        if type_name != "F32":
+            k, v = (a.astype(np.float16).astype(np.float32) for a in (k, v))
         attended = reference.attention(q, k, v).reshape(n, -1)
-        x = x + reference.matmul(attended, here["attn_output"])
+        x = x + product(attended, here["attn_output"])
         h = reference.rms_norm(x, here["ffn_norm"], EPSILON)
-        gate, up = reference.matmul(h, here["ffn_gate"]), reference.matmul(h, here["ffn_up"])
-        x = x + reference.matmul(reference.swiglu(gate, up), here["ffn_down"])
+        gate, up = product(h, here["ffn_gate"]), product(h, here["ffn_up"])
+        x = x + product(reference.activate(SILU, gate, up), here["ffn_down"])
     h = reference.rms_norm(x, w["output_norm"], EPSILON)
-    return reference.matmul(h, w.get("output", w["token_embd"]))
+    return product(h, w.get("output", w["token_embd"]))
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -144,7 +147,9 @@ def test_a_missing_and_a_misshapen_tensor(tmp_path):
         Model.load(tmp_path / "small.gguf")
 
 
-def test_half_rotated_heads_are_refused(tmp_path):
-    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", [("llama.rope.dimension_count", 8)])
-    with pytest.raises(ModelFormatError, match=r"rope\.dimension_count is 8"):
+@pytest.mark.parametrize("rotated", [7, 18])
+def test_heads_that_cannot_be_rotated_are_refused(tmp_path, rotated):
+    extra = [("llama.rope.dimension_count", rotated)]
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
+    with pytest.raises(ModelFormatError, match=f"do not go together: .*rotated={rotated}"):
         Model.load(tmp_path / "small.gguf")

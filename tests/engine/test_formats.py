@@ -49,7 +49,14 @@ def test_quantized_formats_survive_packing_exactly(name):
     np.testing.assert_array_equal(unpack(packed, blocks.bits, ROWS, COLUMNS), oracle(name, data))
 
 
-@pytest.mark.parametrize("name", ["F32", "F16"])
+def test_f32_stays_as_it_is():
+    data = random_tensor("F32")
+    packed = pack(FORMATS["F32"].to_blocks(data, ROWS, COLUMNS))
+    assert packed.size == packed_bytes(32, ROWS, COLUMNS)
+    np.testing.assert_array_equal(unpack(packed, 32, ROWS, COLUMNS), oracle("F32", data))
+
+
+@pytest.mark.parametrize("name", ["F16"])
 def test_float_formats_are_rounded_to_8_bits(name):
     data = random_tensor(name)
     exact = oracle(name, data).astype(np.float32)

@@ -10,8 +10,9 @@ from numba import njit
 
 from engine import reference
 from engine.formats.packed import Blocks, pack, packed_bytes, padded_rows, quantize_blocks, unpack
-from engine.kernels import arithmetic, columns, dispatch, elementwise
+from engine.kernels import activations, arithmetic, columns, dispatch, elementwise, floating, norms
 from engine.kernels import program as p
+from engine.kernels import rows as rows_
 from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
 from engine.kernels.intrinsics import integers as signed_words
 from engine.kernels.matmul import matmul
@@ -54,7 +55,7 @@ def run(pool, operation, operands, path=None, **slots):
 def quantized(pool, x):
     """x (rows, inputs) as columns for the matrix kernels."""
     buffer = aligned(columns.column_buffer_bytes(*x.shape))
-    operands = (x.ctypes.data, buffer.ctypes.data, x.shape[1])
+    operands = (x.ctypes.data, buffer.ctypes.data, x.shape[1], x.shape[1])
     run(pool, elementwise.quantize, operands, rows=len(x))
     return buffer
 
@@ -75,7 +76,19 @@ def read_columns(buffer, rows, inputs):
     return [a[:rows] for a in (quants, *found, field(columns.OFFSET_SUM, 32, np.int32))]
 
 
+def float_bits(value):
+    return int(np.float32(value).view(np.int32))
+
+
+def packed_matrix(bits, outputs, inputs):
+    weights = aligned(packed_bytes(bits, outputs, inputs))
+    weights[:] = pack(random_matrix(bits, outputs, inputs))
+    return weights
+
+
 def random_matrix(bits, outputs, inputs):
+    if bits == 32:
+        return Blocks(32, floats(outputs, inputs // 32, 32))
     if bits == 8:
         return quantize_blocks(floats(outputs, inputs))
     quants = RNG.integers(0, 16, (outputs, inputs // 32, 32), dtype=np.uint8)
@@ -143,11 +156,18 @@ def test_matmul_of_extreme_values_does_not_overflow(pool, path):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(("rows", "position"), [(1, 0), (1, 140), (9, 0), (20, 250)])
-def test_attention_with_rope_and_cache(pool, path, rows, position):
+@pytest.mark.parametrize(
+    ("pairs", "halves", "window", "cap", "factor"),
+    [(16, 0, 1 << 40, 0, 1), (10, 1, 7, 0.5, 2), (16, 1, 130, 0, 1), (0, 0, 1, 3, 1)],
+)
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_attention_with_rope_and_cache(
+    pool, path, rows, position, pairs, halves, window, cap, factor, kind
+):
     heads, kv_heads, dim, capacity = 6, 2, 32, 288
-    angles = floats(capacity, dim // 2)
+    angles = floats(capacity, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-    keys = np.full((1, kv_heads, capacity, dim), 0x7FFF, np.uint16)  # NaN where nothing is written
+    keys = np.full((1, kv_heads, capacity, dim), np.nan, kind)  # NaN where nothing is written
     values = keys.copy()
     cache = {"keys": keys.ctypes.data, "values": values.ctypes.data, "capacity": capacity}
     scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
@@ -159,22 +179,27 @@ def test_attention_with_rope_and_cache(pool, path, rows, position):
         qkv = raw[start:stop].copy()
         here = {"rows": stop - start, "position": start, **cache}
         if stop > start:
-            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes)
+            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes, pairs, halves, keys.itemsize)
             run(pool, rope_store, operands, path, **here)
-    addresses = (qkv.ctypes.data, out.ctypes.data)
-    run(pool, attention, (*addresses, *sizes, scratch.ctypes.data, scratch_bytes), path, **here)
+    scale = factor / np.sqrt(dim)
+    scores = (float_bits(scale), float_bits(cap), window, keys.itemsize)
+    addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, scratch_bytes)
+    run(pool, attention, (*addresses, *scores), path, **here)
 
-    rotated = reference.rope(raw[:, : heads + kv_heads], angles[: position + rows])
-    k = rotated[:, heads:].astype(np.float16).astype(np.float32)
-    v = raw[:, heads + kv_heads :].astype(np.float16).astype(np.float32)
-    expected = reference.attention(rotated[position:, :heads], k, v)
+    rotated = reference.rope(
+        raw[:, : heads + kv_heads], angles[: position + rows], halves_apart=bool(halves)
+    )
+    k = rotated[:, heads:].astype(kind).astype(np.float32)
+    v = raw[:, heads + kv_heads :].astype(kind).astype(np.float32)
+    q = rotated[position:, :heads]
+    expected = reference.attention(q, k, v, scale=scale, cap=cap, window=window)
     np.testing.assert_allclose(out, expected, atol=2e-5)
 
 
 def test_rms_norm_quantize(pool):
     x, weight, y = floats(5, 96), floats(96), np.zeros((5, 96), np.float32)
     buffer = aligned(columns.column_buffer_bytes(5, 96))
-    epsilon = int(np.float32(1e-5).view(np.int32))
+    epsilon = float_bits(1e-5)
     addresses = [a.ctypes.data for a in (x, weight, y, buffer)]
     run(pool, elementwise.rms_norm_quantize, (*addresses, 96, epsilon), rows=5)
     np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
@@ -185,28 +210,110 @@ def test_rms_norm_quantize(pool):
 
 def test_rms_norm_output(pool):
     x, weight, y = floats(3, 64), floats(64), np.zeros((3, 64), np.float32)
-    epsilon = int(np.float32(1e-5).view(np.int32))
+    epsilon = float_bits(1e-5)
     operands = (x.ctypes.data, weight.ctypes.data, 64, epsilon)
     run(pool, elementwise.rms_norm_output, operands, rows=3, logits=y.ctypes.data)
     np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
 
 
-def test_swiglu_quantize(pool):
-    both = 4 * floats(9, 2, 64)
-    expected = reference.swiglu(both[:, 0], both[:, 1])
-    buffer = aligned(columns.column_buffer_bytes(9, 64))
-    operands = (both.ctypes.data, buffer.ctypes.data, 64)
-    run(pool, elementwise.swiglu_quantize, operands, rows=9)
-    np.testing.assert_allclose(both[:, 0], expected, rtol=1e-5, atol=1e-6)
+@pytest.mark.parametrize("kind", range(6))
+def test_activate_quantize(pool, kind):
+    both = 4 * floats(9 * 2, 2, 64)
+    expected = reference.activate(kind, both[:, 0], both[:, 1])
+    buffer = aligned(columns.column_buffer_bytes(18, 64))
+    operands = (both.ctypes.data, buffer.ctypes.data, 64, kind, 2)
+    run(pool, activations.activate_quantize, operands, rows=9)
+    np.testing.assert_allclose(both[:, 0], expected, rtol=2e-5, atol=1e-5)
     np.testing.assert_array_equal(
-        read_columns(buffer, 9, 64)[0], reference.quantize_activations(both[:, 0])[0]
+        read_columns(buffer, 18, 64)[0], reference.quantize_activations(both[:, 0])[0]
     )
 
 
-@pytest.mark.parametrize("bits", [4, 8])
+def test_quantize_rows_that_lie_apart(pool):
+    x = floats(3, 96)
+    buffer = aligned(columns.column_buffer_bytes(3, 64))
+    run(pool, elementwise.quantize, (x.ctypes.data, buffer.ctypes.data, 64, 96), rows=3)
+    expected = reference.quantize_activations(np.ascontiguousarray(x[:, :64]))[0]
+    np.testing.assert_array_equal(read_columns(buffer, 3, 64)[0], expected)
+
+
+def test_rms_norm_in_place(pool):
+    """Two of three vectors in each row."""
+    x, weight = floats(5, 3, 16), floats(16)
+    expected = x.copy()
+    expected[:, :2] = reference.rms_norm(x[:, :2], weight, 1e-5)
+    operands = (x.ctypes.data, 48, 2, 16, weight.ctypes.data, float_bits(1e-5))
+    run(pool, norms.rms_norm, operands, rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-5)
+
+
+def test_layer_norm(pool):
+    x, weight, bias, y = 3 + floats(5, 96), floats(96), floats(96), np.zeros((5, 96), np.float32)
+    expected = reference.layer_norm(x, weight, bias, 1e-5)
+    buffer = aligned(columns.column_buffer_bytes(5, 96))
+    addresses = [a.ctypes.data for a in (x, weight, bias, y, buffer)]
+    run(pool, norms.layer_norm_quantize, (*addresses, 96, float_bits(1e-5)), rows=5)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(
+        read_columns(buffer, 5, 96)[0], reference.quantize_activations(y)[0]
+    )
+    y[:] = 0
+    operands = (*addresses[:3], 96, float_bits(1e-5))
+    run(pool, norms.layer_norm_output, operands, rows=5, logits=y.ctypes.data)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_operations_on_rows(pool):
+    x, y, wide, bias = floats(5, 32), floats(5, 32), floats(5, 48), floats(32)
+    expected = wide.copy()
+    expected[:, :32] += bias
+    run(pool, rows_.add_bias, (wide.ctypes.data, 48, 32, bias.ctypes.data), rows=5)
+    np.testing.assert_allclose(wide, expected, rtol=1e-6)
+    expected = x + np.float32(0.3) * y
+    operands = (x.ctypes.data, y.ctypes.data, 32, float_bits(0.3))
+    run(pool, rows_.add_scaled, operands, rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
+    expected = np.float32(1.7) * x
+    run(pool, rows_.scale, (x.ctypes.data, 32, float_bits(1.7)), rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cap", [0, 3])
+def test_scale_logits(pool, cap):
+    logits = 5 * floats(3, 32)
+    expected = reference.scale_logits(logits, 0.5, cap)
+    operands = (32, float_bits(0.5), float_bits(cap))
+    run(pool, rows_.scale_logits, operands, rows=3, logits=logits.ctypes.data)
+    np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [4, 8, 32])
+def test_add_positions(pool, bits):
+    table = packed_matrix(bits, 20, 64)
+    x, room = floats(5, 64), floats(5, 64)
+    expected = x + unpack(table, bits, 20, 64)[2 + 7 : 2 + 12]
+    operands = (table.ctypes.data, bits, 2, x.ctypes.data, room.ctypes.data, 64)
+    run(pool, rows_.add_positions, operands, rows=5, position=7)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 6])
+def test_matmul_float(pool, rows):
+    """Rows of x that lie apart, outputs that do not fill a tile, adding."""
+    weights, x, y = packed_matrix(32, 40, 96), floats(rows, 128), floats(rows, 53)
+    before = y.copy()
+    expected = reference.matmul_float(x[:, :96], unpack(weights, 32, 40, 96))
+    fixed = (weights.ctypes.data, x.ctypes.data, y.ctypes.data, 96, 48, 53)
+    run(pool, floating.matmul_float, (*fixed, 0, 128), rows=rows)
+    np.testing.assert_allclose(y[:, :40], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(y[:, 48:], before[:, 48:])
+    run(pool, floating.matmul_float, (*fixed, 1, 128), rows=rows)
+    np.testing.assert_allclose(y[:, :40], 2 * expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("bits", [4, 8, 32])
 def test_embed(pool, bits):
-    weights = aligned(packed_bytes(bits, 50, 96))
-    weights[:] = pack(random_matrix(bits, 50, 96))
+    weights = packed_matrix(bits, 50, 96)
     tokens = np.array([0, 49, 17, 16, 17], np.int32)
     x = np.zeros((5, 96), np.float32)
     operands = (weights.ctypes.data, bits, x.ctypes.data, 96)
@@ -220,6 +327,17 @@ def test_keep_rows(pool):
     step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, first_output=3, outputs=3)
     np.testing.assert_array_equal(x[:3], expected)
     assert step[p.ROWS] == 3
+
+
+def test_hyperbolic_tangent():
+    hyperbolic_tangent = arithmetic.hyperbolic_tangent
+
+    @njit
+    def tangent(x):
+        return hyperbolic_tangent(x)
+
+    for x in np.linspace(-60, 60, 999).astype(np.float32):
+        assert tangent(x) == pytest.approx(np.tanh(np.float64(x)), abs=2e-7)
 
 
 def test_exponential_and_silu():
