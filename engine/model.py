@@ -61,8 +61,9 @@ class Model:
         self.gguf = gguf
         self.content_hash = gguf.content_hash()
         name, family = architecture_of(gguf)
-        self.config: ModelConfig = _with_context(read_config(gguf, name, family), context_length)
-        shapes = tensor_shapes(read_config(gguf, name, family), family, gguf.tensors)
+        whole = read_config(gguf, name, family)
+        self.config: ModelConfig = _with_context(whole, context_length)
+        shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
         self._weights = weights  # keeps the map alive that the programs point into
@@ -113,7 +114,8 @@ class Model:
     @property
     def weight_bytes(self) -> int:
         """Bytes of packed weights that a decoded token reads."""
-        return self._weights.bytes_per_token
+        c = self.config
+        return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
     def new_cache(self) -> KVCache:
         """An empty KV cache for one sequence."""

@@ -41,6 +41,17 @@ def matmul_float(x: Floats, weights: Floats) -> Floats:
     return result
 
 
+def choose_experts(scores: Floats, used: int) -> tuple[NDArray[np.int64], Floats]:
+    """scores (rows, experts) → the best ones (rows, used) and their softmax (rows, used).
+
+    Twin of kernels.experts.choose.
+    """
+    choices = np.argsort(-scores, axis=1, kind="stable")[:, :used]
+    best = np.take_along_axis(scores, choices, axis=1)
+    shares = np.exp(best - best[:, :1])
+    return choices, shares / shares.sum(axis=1, keepdims=True)
+
+
 def rms_norm(x: Floats, weight: Floats, epsilon: float) -> Floats:
     """weight · x / √(mean(x²) + ε) over the last axis. Twin of kernels.elementwise.rms_norm_row."""
     mean_square = np.mean(np.square(x, dtype=np.float64), axis=-1, keepdims=True)

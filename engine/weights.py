@@ -7,6 +7,7 @@ size is not exactly the one expected is foreign, old or cut short, and is packed
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import tempfile
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import FORMATS
-from engine.formats.packed import BLOCK, FLOAT_BITS, pack, packed_bytes, padded_rows
+from engine.formats.packed import BLOCK, FLOAT_BITS, LANES, pack, packed_bytes, padded_rows
 from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
 
 LAYOUT_VERSION = 2
@@ -46,6 +47,17 @@ class _Place(NamedTuple):
     size: int
 
 
+def _is_matrix(info: TensorInfo) -> bool:
+    """Whether it is a matrix of whole blocks, or a stack of such of whole tiles (experts)."""
+    whole_tiles = len(info.shape) == 2 or info.shape[1] % LANES == 0
+    return len(info.shape) in (2, 3) and info.shape[-1] % BLOCK == 0 and whole_tiles
+
+
+def _rows_and_columns(info: TensorInfo) -> tuple[int, int]:
+    """Of a matrix, or of a stack of them as one."""
+    return math.prod(info.shape[:-1]), info.shape[-1]
+
+
 def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
@@ -59,8 +71,8 @@ def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], in
             )
         if len(info.shape) == 1:
             size = 4 * info.shape[0]
-        elif len(info.shape) == 2 and info.shape[1] % BLOCK == 0:
-            size = packed_bytes(FORMATS[info.type_name].bits, *info.shape)
+        elif _is_matrix(info):
+            size = packed_bytes(FORMATS[info.type_name].bits, *_rows_and_columns(info))
         else:
             raise ModelFormatError(
                 f"tensor {name!r} has shape {info.shape}; a vector, or a matrix with rows of"
@@ -91,7 +103,7 @@ def _fill(
             values = format_.dequantize(raw, info.shape)
             out[offset : offset + size] = values.view(np.uint8)
         else:
-            out[offset : offset + size] = pack(format_.to_blocks(raw, *info.shape))
+            out[offset : offset + size] = pack(format_.to_blocks(raw, *_rows_and_columns(info)))
     gguf.forget_pages()
     progress("packing weights", 1.0)
 
@@ -172,16 +184,20 @@ class Weights:
         infos = [place.info for place in self._places.values()]
         return all(FORMATS[i.type_name].bits == FLOAT_BITS for i in infos if len(i.shape) > 1)
 
-    @property
-    def bytes_per_token(self) -> int:
-        """Bytes that one token reads: all, but for an embedding that is not the head as well."""
+    def bytes_per_token(self, expert_share: float) -> int:
+        """Bytes that one token reads: all, but for an embedding that is not the head as well.
+
+        expert_share: how many of a layer's experts it reads, 0 to 1.
+        """
         untied = "token_embd.weight" if "output.weight" in self else None
-        return sum(place.size for name, place in self._places.items() if name != untied)
+        read = [place for name, place in self._places.items() if name != untied]
+        shares = [expert_share if len(place.info.shape) == 3 else 1.0 for place in read]
+        return int(sum(p.size * share for p, share in zip(read, shares, strict=True)))
 
     def matrix(self, name: str) -> Matrix:
         """A matrix by its name in the model file."""
         info, offset, _ = self._places[name]
-        rows, columns = info.shape
+        rows, columns = _rows_and_columns(info)
         bits = FORMATS[info.type_name].bits
         return Matrix(self._base + offset, bits, padded_rows(rows), columns)
 

@@ -12,6 +12,7 @@ from engine.architectures import (
     phi3,
     qwen2,
     qwen3,
+    qwen3moe,
     smollm3,
     stablelm,
 )
@@ -30,6 +31,7 @@ _MODULES = (
     phi3,
     qwen2,
     qwen3,
+    qwen3moe,
     smollm3,
     stablelm,
 )

@@ -150,6 +150,7 @@ def _checked(config: ModelConfig) -> ModelConfig:
         and c.rotated <= c.head_dim
         and c.norm_epsilon < _LARGEST_EPSILON
         and c.experts_used <= c.experts
+        and (not c.experts or c.ffn_dim % BLOCK == 0)
     )
     if not sound:
         raise ModelFormatError(f"sizes that do not go together: {config}")

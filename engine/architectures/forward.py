@@ -22,6 +22,7 @@ from engine.kernels.elementwise import (
     rms_norm_output,
     rms_norm_quantize,
 )
+from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
 from engine.kernels.matmul import matmul
 from engine.kernels.norms import layer_norm_output, layer_norm_quantize, rms_norm
@@ -65,6 +66,9 @@ def build_body(family: Family, config: ModelConfig, weights: Weights, buffers: B
         add_to_stream(f, f"{layer}attn_output", attended, f"{layer}post_attention_norm")
 
         h = norm(f, f"{layer}ffn_norm") if family.norms_before else stream(f)
+        if config.experts:
+            add_mixture_to_stream(f, layer, h)
+            continue
         gate_and_up(f, layer, h)
         active = activate(f, layer)
         add_to_stream(f, f"{layer}ffn_down", active, f"{layer}post_ffw_norm")
@@ -208,6 +212,40 @@ def add_to_stream(f: Forward, name: str, inputs: Activations, norm_after: str) -
         weight = f.weights.vector(f"{norm_after}.weight")
         f.program.add(rms_norm, b.h, c.dim, 1, c.dim, weight, f.epsilon)
     f.program.add(add_scaled, b.x, b.h, c.dim, float_bits(c.residual_scale))
+
+
+def add_mixture_to_stream(f: Forward, layer: str, h: Activations) -> None:
+    """x += Σ over the chosen experts of share · Wdown · activation(Wgate · h, Wup · h)."""
+    c, b, used = f.config, f.buffers, f.config.experts_used
+    multiply(f, f"{layer}ffn_gate_inp", h, b.scores, b.score_stride)
+    chosen = (b.choices, b.shares)
+    f.program.add(choose_experts, b.scores, b.score_stride, c.experts, used, *chosen)
+    width = 2 * c.ffn_dim
+    multiply_chosen(f, f"{layer}ffn_gate_exps", h, b.ffn, width, used, barrier=False)
+    multiply_chosen(f, f"{layer}ffn_up_exps", h, b.ffn + 4 * c.ffn_dim, width, used)
+    f.program.add(activate_quantize, b.ffn, b.columns, c.ffn_dim, c.activation, used)
+    active = Activations(b.ffn, width, b.columns)
+    multiply_chosen(f, f"{layer}ffn_down_exps", active, b.mixed, c.dim, 1)
+    f.program.add(add_experts, b.x, b.mixed, c.dim, b.shares, used)
+
+
+def multiply_chosen(
+    f: Forward,
+    name: str,
+    x: Activations,
+    y: int,
+    stride: int,
+    sharing: int,
+    *,
+    barrier: bool = True,
+) -> None:
+    """y[item] = x · Wᵀ of each item's expert; `sharing` items in a row have the same x."""
+    c, matrix = f.config, f.weights.matrix(f"{name}.weight")
+    exact = matrix.bits == FLOAT_BITS
+    addresses = (matrix.address, x.floats if exact else x.columns, y)
+    sizes = (matrix.inputs, matrix.outputs // c.experts, stride, matrix.bits)
+    chosen = (f.buffers.choices, c.experts, c.experts_used, sharing, x.stride)
+    f.program.add(matmul_experts, *addresses, *sizes, *chosen, barrier=barrier)
 
 
 def multiply(

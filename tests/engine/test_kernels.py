@@ -1,20 +1,24 @@
 """Every kernel against its NumPy twin, on every path that this CPU can run."""
 
 import ctypes
-import signal
-import time
 
 import numpy as np
 import pytest
-from numba import njit
 
 from engine import reference
 from engine.formats.packed import Blocks, pack, packed_bytes, padded_rows, quantize_blocks, unpack
-from engine.kernels import activations, arithmetic, columns, dispatch, elementwise, floating, norms
+from engine.kernels import (
+    activations,
+    columns,
+    dispatch,
+    elementwise,
+    experts,
+    floating,
+    norms,
+)
 from engine.kernels import program as p
 from engine.kernels import rows as rows_
 from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
-from engine.kernels.intrinsics import integers as signed_words
 from engine.kernels.matmul import matmul
 from engine.kernels.program import STEP_SLOTS, Program
 from engine.threads import ThreadPool
@@ -297,6 +301,46 @@ def test_add_positions(pool, bits):
     np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("used", [1, 3, 6])
+def test_choose_and_add_experts(pool, used):
+    scores, x = floats(9, 16), floats(9, 32)
+    choices, shares = np.zeros((9, used), np.int32), np.zeros((9, used), np.float32)
+    addresses = (choices.ctypes.data, shares.ctypes.data)
+    run(pool, experts.choose_experts, (scores.ctypes.data, 16, 6, used, *addresses), rows=9)
+    expected, expected_shares = reference.choose_experts(scores[:, :6], used)
+    np.testing.assert_array_equal(choices, expected)
+    np.testing.assert_allclose(shares, expected_shares, rtol=1e-5)
+    y = floats(9, used, 32)
+    expected = x + (shares[:, :, None] * y).sum(axis=1)
+    operands = (x.ctypes.data, y.ctypes.data, 32, shares.ctypes.data, used)
+    run(pool, experts.add_experts, operands, rows=9)
+    np.testing.assert_allclose(x, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("bits", [4, 8, 32])
+@pytest.mark.parametrize(("rows", "own"), [(1, False), (1, True), (11, False), (11, True)])
+def test_matmul_experts(pool, path, bits, rows, own):
+    """Few and many items, x of the row and of the item, unread experts full of NaN."""
+    count, used, outputs, inputs = 7, 2, 112, 96
+    weights = packed_matrix(bits, count * outputs, inputs)
+    exact = unpack(weights, bits, count * outputs, inputs).reshape(count, outputs, inputs)
+    choices = np.stack([RNG.choice(count - 1, used, replace=False) for _ in range(rows)])
+    choices = choices.astype(np.int32)
+    weights.reshape(count, -1)[count - 1] = 0xFF
+    x, y = floats(rows * (used if own else 1), inputs), floats(rows, used, outputs + 3)
+    source = x if bits == 32 else quantized(pool, x)
+    fixed = (weights.ctypes.data, source.ctypes.data, y.ctypes.data, inputs, outputs, outputs + 3)
+    chosen = (choices.ctypes.data, count, used, 1 if own else used, inputs)
+    run(pool, experts.matmul_experts, (*fixed, bits, *chosen), path, rows=rows)
+    product = reference.matmul_float if bits == 32 else reference.matmul
+    for row in range(rows):
+        for slot in range(used):
+            mine = x[row * used + slot] if own else x[row]
+            expected = product(mine[None], exact[choices[row, slot]])[0]
+            np.testing.assert_allclose(y[row, slot, :outputs], expected, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("rows", [1, 6])
 def test_matmul_float(pool, rows):
     """Rows of x that lie apart, outputs that do not fill a tile, adding."""
@@ -327,116 +371,6 @@ def test_keep_rows(pool):
     step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, first_output=3, outputs=3)
     np.testing.assert_array_equal(x[:3], expected)
     assert step[p.ROWS] == 3
-
-
-def test_hyperbolic_tangent():
-    hyperbolic_tangent = arithmetic.hyperbolic_tangent
-
-    @njit
-    def tangent(x):
-        return hyperbolic_tangent(x)
-
-    for x in np.linspace(-60, 60, 999).astype(np.float32):
-        assert tangent(x) == pytest.approx(np.tanh(np.float64(x)), abs=2e-7)
-
-
-def test_exponential_and_silu():
-    exponential, silu = arithmetic.exponential, arithmetic.silu
-
-    @njit
-    def both(x):
-        return exponential(x), silu(x)
-
-    for x in np.concatenate([np.linspace(-87, 87, 999), [0, -1e-20, 1e-20]]).astype(np.float32):
-        e, s = both(x)
-        assert e == pytest.approx(np.exp(np.float64(x)), rel=4e-7)
-        assert s == pytest.approx(float(reference.silu(x)), rel=1e-6, abs=1e-30)
-    assert both(np.float32(-1e30))[0] < 1e-37
-
-
-def test_every_half_float_there_and_back():
-    half_to_float, float_to_half = arithmetic.half_to_float, arithmetic.float_to_half
-
-    @njit
-    def convert(halves, floats_, back):
-        for i in range(halves.size):
-            floats_[i] = half_to_float(halves[i])
-            back[i] = float_to_half(floats_[i])
-
-    halves = np.arange(1 << 16, dtype=np.uint16)
-    halves = halves[np.isfinite(halves.view(np.float16))]
-    found, back = np.zeros(halves.size, np.float32), np.zeros_like(halves)
-    convert(halves, found, back)
-    np.testing.assert_array_equal(found, halves.view(np.float16).astype(np.float32))
-    np.testing.assert_array_equal(back, halves)
-
-
-def test_floats_round_to_the_nearest_half():
-    float_to_half = arithmetic.float_to_half
-
-    @njit
-    def convert(values, out):
-        for i in range(values.size):
-            out[i] = float_to_half(values[i])
-
-    values = np.concatenate([floats(20_000) * scale for scale in (1, 1e-6, 1e-4, 2e3)])
-    out = np.zeros(values.size, np.uint16)
-    convert(values.astype(np.float32), out)
-    np.testing.assert_array_equal(out.view(np.float16), values.astype(np.float16))
-    convert(np.array([1e6, -1e6], np.float32), out)
-    assert out[:2].view(np.float16).tolist() == [65504, -65504]
-
-
-def add_up(operands, step, thread, threads):
-    """Operation: target[thread] = 1 + the sum of what all threads wrote last time, modulo 1000."""
-    source, target = signed_words(operands[0], threads), signed_words(operands[1], threads)
-    total = 1
-    for i in range(threads):
-        total += source[i]
-    target[thread] = (total + thread) % 1000
-
-
-def test_threads_meet_at_every_barrier():
-    """4 threads on fewer cores, 2500 operations, each reading what all wrote just before."""
-    pool, program = ThreadPool(4), Program()
-    words = np.zeros((2, 4), np.int32)
-    expected = words[0].copy()
-    for index in range(500):
-        source, target = words[index % 2], words[1 - index % 2]
-        program.add(add_up, source.ctypes.data, target.ctypes.data)
-    table = program.table(dispatch.compile_operation)
-    for _ in range(5):
-        pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-        for _ in range(500):
-            expected = (1 + expected.sum() + np.arange(4)) % 1000
-        np.testing.assert_array_equal(words[0], expected)
-    pool.close()
-
-
-def test_a_signal_does_not_end_a_sleeping_worker():
-    pool, program = ThreadPool(2), Program()
-    words = np.zeros((2, 2), np.int32)
-    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
-    table = program.table(dispatch.compile_operation)
-    (worker,) = pool.workers
-    before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
-    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-    time.sleep(0.05)  # until it sleeps again
-    signal.pthread_kill(worker.ident, signal.SIGUSR1)
-    time.sleep(0.05)
-    assert worker.is_alive()
-    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-    signal.signal(signal.SIGUSR1, before)
-    assert words[1].tolist() == [1, 2]
-    pool.close()
-
-
-def test_a_closed_pool_says_so():
-    pool = ThreadPool(2)
-    pool.close()
-    pool.close()
-    with pytest.raises(dispatch.EngineError, match="closed"):
-        pool.run(np.zeros((0, 16), np.int64), np.zeros(STEP_SLOTS, np.int64))
 
 
 def test_unknown_kernels_are_refused(monkeypatch):
