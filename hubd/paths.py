@@ -68,23 +68,9 @@ def create_directories(paths: Paths) -> None:
     Raises:
         HubError: a directory cannot be created, or the runtime directory belongs to someone else.
     """
-    for directory in (
-        paths.config,
-        paths.data,
-        paths.cache,
-        paths.models,
-        paths.run,
-        paths.uploads,
-    ):
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise HubError(
-                f"cannot create {directory}: {error.strerror}",
-                "give this user write access to it, or choose another place with HUBD_HOME",
-            ) from error
+    make_private(paths.config, paths.data, paths.cache, paths.models, paths.run, paths.uploads)
     if paths.run.lstat().st_uid != os.geteuid():  # lstat: somebody's link in /tmp is not ours
-        raise HubError(f"{paths.run} belongs to another user", "remove it, or set HUBD_HOME")
+        raise HubError(f"{paths.run} belongs to another user", "Remove it, or set HUBD_HOME.")
 
 
 def make_private(*directories: Path) -> None:

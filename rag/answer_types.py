@@ -78,6 +78,12 @@ ANSWER_TYPES = (
         "phone telephone number call reach mobile ring 电话 号码 contact cell",
     ),
     _type(
+        "contact",
+        r"\bwho\b.*\b(?:ring|call|phone|contact|reach)\b",
+        r"\+?\d[\d\s()/.-]{4,}\d|\S@\S",
+        "ring call phone contact reach",
+    ),
+    _type(
         "web",
         r"\b(?:web ?site|url|web ?page|web address|admin page|homepage|link)\b|网址|网站",
         r"https?://|www\.|\b[\w-]+\.(?:com|org|net|info|io|de|uk|eu|cn|local)\b|\d+\.\d+\.\d+\.\d+",
@@ -179,6 +185,12 @@ ANSWER_TYPES = (
         "plate",
     ),
     _type(
+        "name",
+        r"\bwhat\b.*\b(?:name of|named|called)\b",
+        rf"{_NAME}|[\"“'‘]\w|\w*\d",
+        "name named called",
+    ),
+    _type(
         "person",
         r"\bname of the (?:person|doctor|vet|teacher)\b|\bwho\??$",
         _NAME,
@@ -204,11 +216,11 @@ def expected(question: str) -> AnswerType | None:
     """The kind of answer that ``question`` asks for, ``None`` when its words do not say.
 
     A question that begins with "who", "when", "where" or "why" asks for that, whatever it goes
-    on to mention.
+    on to mention; but whom to ring is answered by a number.
     """
     question = question.strip()
     opening = _OPENING.match(question)
-    if opening:
+    if opening and not _BY_NAME["contact"].question.search(question):
         return _BY_NAME.get(_OPENINGS[opening[1].lower()])
     return next((kind for kind in ANSWER_TYPES if kind.question.search(question)), None)
 

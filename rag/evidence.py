@@ -37,11 +37,25 @@ _LOOKED_UP = re.compile(
     r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
     re.IGNORECASE,
 )
+_ACTION = re.compile(
+    r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
+    r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
+    re.IGNORECASE,
+)
 GENERIC = keys(
     "mean happen call name kind type sort use work make go give show tell say find put take may per"
     " turn have need want know problem thing"
 )
 """Terms too general to be missed."""
+_CALENDAR = keys(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
+    " july august september october november december christmas easter halloween advent"
+)
+"""Capitalised, but no names: "before Christmas" is answered by a date."""
+ACTION_WEIGHT = 0.4
+"""Of a verb such as "add" in "How do I add salt?", where the manual says "fill in"."""
+MAX_PARAGRAPH = 300
+"""Characters of a paragraph that is quoted whole."""
 KEEP_QUOTE = 0.5
 """A second or third quote must be at least this fraction as likely as the first."""
 
@@ -60,13 +74,16 @@ class Features(NamedTuple):
     unnamed: float
     """1 when, of such a kind, no word says what is given: kilograms, but not "weighs"."""
     missing: float
-    """Share of what is asked about ("how much *sugar*", "the *neighbour's*") not in the passage."""
+    """Share of what is asked about ("how much *sugar*", "the *neighbour's*") not in the passage; an
+    owner's name may stand in another passage of the document."""
     elsewhere: float
     """Share of the question's terms that are not here but in the name of another passage."""
     absent: float
-    """Share of the question's codes, numbers and names that are not in the passage."""
+    """Share of the question's codes, numbers and names not in the document's passages."""
     foreign_code: float
-    """1 when the question names a code ("E24") that is not in the passage."""
+    """1 when the question names a code ("E24") that is not here, or that another sentence names."""
+    foreign_owner: float
+    """1 when the question names whose thing it is ("Ella's"), and the sentence other people."""
 
 
 class Model(NamedTuple):
@@ -77,10 +94,10 @@ class Model(NamedTuple):
 
 
 # Fitted by bench/retrieval.py on XQuAD and bench/household.json; tables in docs/retrieval.md. The
-# weight of ``foreign_code`` is set, not fitted: too few questions there name a code.
-WITH_ENCODER = Model(-7.2, Features(9.9, 5.6, -4.3, -1.9, -2.2, -1.6, -3.7, -2.4, -5.0))
-LEXICAL = Model(-2.5, Features(0.0, 6.3, -4.9, -1.8, -2.4, -0.7, -6.4, -3.2, -5.0))
-CHINESE = Model(-3.9, Features(0.0, 14.7, -1.0, 0.0, 0.0, 0.0, 0.0, -3.1, -5.0))
+# weights of the ``foreign`` features are set, not fitted: too few questions name codes or owners.
+WITH_ENCODER = Model(-7.0, Features(9.6, 5.4, -4.2, -1.7, -1.4, -1.5, -3.3, -2.1, -5.0, -4.0))
+LEXICAL = Model(-2.4, Features(0.0, 6.1, -4.8, -1.7, -1.5, -0.6, -6.2, -3.0, -5.0, -4.0))
+CHINESE = Model(-3.9, Features(0.0, 14.7, -1.0, 0.0, 0.0, 0.0, 0.0, -3.0, -5.0, 0.0))
 
 ANSWERABLE = 0.5
 """At this probability one in ten answerable questions of the calibration sets is refused."""
@@ -110,11 +127,15 @@ class Question(NamedTuple):
     codes: frozenset[str]
     anchors: frozenset[str]
     """What is counted or looked up, and whose it is."""
+    actions: frozenset[str]
+    """What "do I" or "can we" do: named by many words, so that one may be missing."""
+    owners: frozenset[str]
+    """Whose it is, where that is a name."""
     kind: AnswerType | None
 
 
 async def evidence(question: str, passages: Sequence[Passage], embed: Embed | None) -> Evidence:
-    """The one to three sentences of ``passages`` that answer ``question`` best.
+    """The one to three sentences (or short paragraphs) of ``passages`` that answer best.
 
     Quotes keep page offsets. ``embed`` is called at most once, and not for a question that an
     English encoder cannot read; ``None`` when there is no encoder. Without candidates: no quotes,
@@ -133,7 +154,7 @@ async def evidence(question: str, passages: Sequence[Passage], embed: Embed | No
             cosines = vectors[1:] @ vectors[0]
             features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         model = WITH_ENCODER
-    return judge(model, candidates, features)
+    return judge(model, candidates, features, widen=asked.kind is None)
 
 
 def take_apart(question: str) -> Question:
@@ -149,6 +170,8 @@ def take_apart(question: str) -> Question:
         wanted=wanted,
         specific=frozenset(term.key for term in found if _is_specific(term)),
         anchors=_anchors(question) & wanted,
+        actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
+        owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
         codes=frozenset(term.key for term in found if term.kind == "code"),
         kind=kind,
     )
@@ -176,10 +199,14 @@ def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
     """The features of every candidate but the cosine, which stays 0."""
     weights = inverse_frequency([candidate.present for candidate in candidates])
+    weights |= {key: ACTION_WEIGHT * weights.get(key, weights[""]) for key in asked.actions}
     names = frozenset[str]().union(*(c.around for c in candidates))
+    documents = _terms_by_document(candidates)
+    coded = any(asked.codes <= candidate.present for candidate in candidates)
     features = []
     for candidate in candidates:
         passage = keys(candidate.passage.text) | candidate.around
+        document = documents[candidate.passage.document]
         typed = asked.kind is not None and holds(
             asked.kind, candidate.sentence.text, asked.wanted | asked.specific
         )
@@ -193,10 +220,12 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
                 unnamed=float(
                     strict and asked.kind is not None and not asked.kind.implied & candidate.present
                 ),
-                missing=len(asked.anchors - passage) / max(1, len(asked.anchors)),
+                missing=len(asked.anchors - passage - (asked.owners & document))
+                / max(1, len(asked.anchors)),
                 elsewhere=coverage(asked.wanted, names - passage, weights),
-                absent=len(asked.specific - passage) / max(1, len(asked.specific)),
-                foreign_code=float(not asked.codes <= passage),
+                absent=len(asked.specific - document) / max(1, len(asked.specific)),
+                foreign_code=float(not asked.codes <= (candidate.present if coded else passage)),
+                foreign_owner=float(_names_others(asked, candidate.sentence.text)),
             )
         )
     return features
@@ -210,17 +239,40 @@ def embedded_text(candidate: Candidate) -> str:
     return f"{above}: {text}" if above else text
 
 
-def judge(model: Model, candidates: Sequence[Candidate], features: Sequence[Features]) -> Evidence:
-    """Rank the candidates and say how likely the best one answers."""
+def judge(
+    model: Model, candidates: Sequence[Candidate], features: Sequence[Features], *, widen: bool
+) -> Evidence:
+    """Rank the candidates and say how likely the best one answers.
+
+    ``widen`` quotes the short paragraph around a sentence: where no kind of answer is asked for,
+    the remedy often stands one sentence after the words of the question.
+    """
     ranked = sorted(
         ((_probability(model, f), c) for f, c in zip(features, candidates, strict=True)),
         key=lambda pair: -pair[0],
     )
-    quotes = [_quote(candidate, score) for score, candidate in ranked[:MAX_QUOTES]]
+    quotes = [_quote(candidate, score, widen) for score, candidate in ranked[:MAX_QUOTES]]
     best = quotes[0].score if quotes else 0.0
     return Evidence(
         quotes=[quote for quote in quotes if quote.score >= best * KEEP_QUOTE], answerable=best
     )
+
+
+def _terms_by_document(candidates: Sequence[Candidate]) -> dict[str, frozenset[str]]:
+    """All that the passages of a document say: a letter names the dog once, in its first line."""
+    found: dict[str, frozenset[str]] = {}
+    for document, around, text in {
+        (c.passage.document, c.around, c.passage.text) for c in candidates
+    }:
+        found[document] = found.get(document, frozenset()) | around | keys(text)
+    return found
+
+
+def _names_others(asked: Question, text: str) -> bool:
+    """Whether ``text`` names somebody, but not the owner that the question names."""
+    if not asked.owners or asked.owners & keys(text):
+        return False
+    return any(_is_name(term) and term.key not in asked.wanted for term in terms_of(text))
 
 
 def _can_answer(sentence: Sentence) -> bool:
@@ -245,24 +297,52 @@ def _anchors(question: str) -> frozenset[str]:
 
 def _is_specific(term: Term) -> bool:
     """Codes and numbers always; capitalised words unless they only begin the question."""
-    if term.kind in ("code", "number"):
-        return True
-    return term.kind == "word" and term.capital and term.start > 0
+    return term.kind in ("code", "number") or _is_name(term)
+
+
+def _is_name(term: Term) -> bool:
+    """A capital that does not merely begin the sentence, on no day, month, or unit ("150 °C")."""
+    return (
+        term.kind == "word"
+        and term.capital
+        and term.start > 0
+        and term.end - term.start > 2
+        and term.key not in _CALENDAR
+    )
 
 
 def prefilter(features: Features) -> float:
     return features.sentence - 0.3 * features.untyped
 
 
-def _quote(candidate: Candidate, score: float) -> Passage:
-    sentence, passage = candidate.sentence, candidate.passage
+def _quote(candidate: Candidate, score: float, widen: bool) -> Passage:
+    passage = candidate.passage
+    start, end = candidate.sentence.start, candidate.sentence.end
+    if widen and candidate.sentence.kind == "sentence":
+        start, end = _paragraph(candidate)
     return msgspec.structs.replace(
         passage,
-        start=passage.start + sentence.start,
-        end=passage.start + sentence.end,
-        text=sentence.text,
+        start=passage.start + start,
+        end=passage.start + end,
+        text=passage.text[start:end],
         score=score,
     )
+
+
+def _paragraph(candidate: Candidate) -> tuple[int, int]:
+    """Offsets of the sentences around it without a gap, as far as they are short together."""
+    text, sentence = candidate.passage.text, candidate.sentence
+    start, end = sentence.start, sentence.end
+    pieces = [piece for piece in split(text) if piece.kind == "sentence"]
+    for after in (piece for piece in pieces if piece.start >= end):
+        if "\n\n" in text[end : after.start] or after.end - start > MAX_PARAGRAPH:
+            break
+        end = after.end
+    for before in (piece for piece in reversed(pieces) if piece.end <= sentence.start):
+        if "\n\n" in text[before.end : start] or end - before.start > MAX_PARAGRAPH:
+            break
+        start = before.start
+    return start, end
 
 
 def _probability(model: Model, features: Features) -> float:

@@ -81,7 +81,7 @@ class _Context:
     def __init__(self) -> None:
         self._heading = ""
         self._lead_in = ""
-        self._header = ""
+        self._header: str | None = None
 
     def heading(self, text: str) -> None:
         title = text.strip("#*_ \t\n:：")
@@ -89,22 +89,24 @@ class _Context:
             self._lead_in = title
         else:
             self._heading, self._lead_in = title, ""
-        self._header = ""
+        self._header = None
 
     def leave(self, kind: Kind) -> None:
         """A lead-in holds for the list or table below it, and one paragraph."""
         if kind != "row":
-            self._header = ""
+            self._header = None
         if kind == "sentence":
             self._lead_in = ""
 
     def row(self, text: str) -> None:
-        self._header = self._header or text.strip("| \t")
+        """The first row names the columns, unless it holds numbers or codes: then it is data."""
+        if self._header is None:
+            self._header = "" if any(c.isdigit() for c in text) else text.strip("| \t")
 
     def text(self, kind: Kind) -> str:
         if kind == "heading":
             return ""
-        header = self._header if kind == "row" else ""
+        header = self._header if kind == "row" else None
         return " > ".join(part for part in (self._heading, self._lead_in, header) if part)
 
 
@@ -137,7 +139,9 @@ def _lines(text: str) -> list[_Line | None]:
 def _line_kind(line: str, following: str, after_gap: bool) -> Kind:
     if _HEADING.match(line):
         return "heading"
-    if line.count("|") >= 2 or " | " in line or _COLUMNS.search(line):
+    if line.count("|") >= 2 or " | " in line:
+        return "row"
+    if _COLUMNS.search(line) and not _LABEL.match(line):
         return "row"
     if _ITEM.match(line):
         return "item"

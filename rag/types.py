@@ -38,7 +38,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences of the passages that answer the question, best first."""
 
     quotes: list[Passage]
-    """Each one sentence (or list item, or table row) with its own offsets and score."""
+    """Each a sentence, list item, table row or short paragraph, with its own offsets and score."""
     answerable: float
     """0 to 1: calibrated probability that ``quotes[0]`` answers the question."""
 

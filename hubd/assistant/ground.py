@@ -17,9 +17,6 @@ from rag.lexical import keys
 from rag.sentences import split
 from rag.types import Evidence, Passage
 
-ANSWERABLE = 0.5
-"""Below this calibrated probability the documents do not tell."""
-
 SENTENCES = 2
 """More than this a small model does not say to the point, supported or not."""
 

@@ -27,13 +27,14 @@ from hubd.assistant.events import (
     Timings,
     Token,
 )
-from hubd.assistant.ground import ANSWERABLE, Grounded, Grounding
+from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import ToolBox
 from plugins.api import ToolCall, ToolError
+from rag.evidence import ANSWERABLE
 from rag.library import Library
 from rag.types import Evidence
 
@@ -50,7 +51,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     conversation: str | None = None
     history: list[ChatMessage] | None = None
-    """The conversation so far, from callers that keep it themselves (the OpenAI protocol)."""
+    """The conversation so far, from callers that keep it themselves (the OpenAI protocol); such a
+    turn is not kept here."""
 
 
 class Assistant:
@@ -86,7 +88,7 @@ class Assistant:
         try:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
-                    if isinstance(event, Done):
+                    if isinstance(event, Done) and utterance.history is None:
                         await self._conversations.append(conversation, utterance.text, event)
                     yield event
         except TimeoutError:
@@ -95,11 +97,17 @@ class Assistant:
                 message=f"The answer took longer than {STOP_AFTER_S:.0f} seconds.",
                 hint="Try a shorter question, or a smaller model.",
             )
-        except (EngineUnavailable, EngineRefused) as error:
+        except EngineUnavailable as error:
             yield Failed(
                 code="engine_down",
                 message="The language model stopped in the middle of the answer.",
                 hint=f"Ask again: it starts again by itself. ({error})",
+            )
+        except EngineRefused as error:
+            yield Failed(
+                code="busy" if error.status == 429 else "internal",
+                message=f"The language model does not take the question: {error.message}.",
+                hint="Try again in a moment, or with a shorter question.",
             )
 
     async def _act(

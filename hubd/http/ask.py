@@ -62,10 +62,11 @@ async def retrieve(request: web.Request) -> web.StreamResponse:
 async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Event, None]:
     """The events of a turn, ended by exactly one ``Done`` or ``Failed`` whatever happens."""
     try:
-        async for event in services.assistant.turn(utterance):
-            yield event
-            if isinstance(event, Done | Failed):
-                return
+        async with aclosing(services.assistant.turn(utterance)) as turn:
+            async for event in turn:
+                yield event
+                if isinstance(event, Done | Failed):
+                    return
     except HubError as error:
         yield Failed(code=error.code, message=error.message, hint=error.hint)
         return

@@ -21,7 +21,7 @@ async def healthz(_: web.Request) -> web.StreamResponse:
 
 
 async def readyz(request: web.Request) -> web.StreamResponse:
-    """Whether a question would be answered now without waiting for a start."""
+    """Whether a question would be answered: an engine that is unloaded starts when asked."""
     services = request.app[SERVICES]
     await services.library.documents()
     checks = {
@@ -29,7 +29,8 @@ async def readyz(request: web.Request) -> web.StreamResponse:
         "engine": services.engine.state.state,
         "embedder": services.embedder.state,
     }
-    ready = checks["engine"] == "ready"
+    startable = await asyncio.to_thread(services.engine.model.is_file)
+    ready = checks["engine"] == "ready" or (checks["engine"] == "off" and startable)
     return reply({"ready": ready, "checks": checks}, 200 if ready else 503)
 
 

@@ -37,20 +37,31 @@ def test_what_the_documents_do_not_tell_is_refused(hub, question):
     assert reply["citations"] == []
 
 
-@pytest.mark.parametrize("question", ANSWERABLE[::5], ids=lambda q: q["id"])
-def test_an_answer_cites_the_page_that_it_comes_from(hub, question):
+def test_answers_cite_the_page_that_they_come_from(hub):
+    """Floors below what is measured (docs/retrieval.md), so that a loss is seen."""
+    answered, right_page, told = 0, 0, 0
     with hub.client() as client:
-        reply = client.post("/hub/ask", json={"text": question["question"]}).json()
-        assert not reply["refused"], reply
-        cited = {(c["document"], c["page"]) for c in reply["citations"]}
-        assert (question["document"], question["page"]) in cited
-        for citation in reply["citations"]:
-            page = client.get(
-                "/hub/documents/page",
-                params={"document": citation["document"], "page": citation["page"] or 1},
-            ).json()
-            assert page["text"][citation["start"] : citation["end"]] == citation["text"]
-            assert reply["answer"][citation["answer_start"] : citation["answer_end"]]
+        for question in ANSWERABLE:
+            reply = client.post("/hub/ask", json={"text": question["question"]}).json()
+            if reply["refused"]:
+                continue
+            answered += 1
+            cited = {(c["document"], c["page"]) for c in reply["citations"]}
+            right_page += (question["document"], question["page"]) in cited
+            told += any(question["answer"] in c["text"] for c in reply["citations"])
+            for citation in reply["citations"]:
+                assert_cites_the_page(client, citation)
+                assert reply["answer"][citation["answer_start"] : citation["answer_end"]]
+    assert answered >= 20
+    assert right_page >= 18
+    assert told >= 16
+
+
+def assert_cites_the_page(client, citation):
+    """The citation's words stand where it says."""
+    where = {"document": citation["document"], "page": citation["page"] or 1}
+    page = client.get("/hub/documents/page", params=where).json()
+    assert page["text"][citation["start"] : citation["end"]] == citation["text"]
 
 
 def test_the_command_line_prints_what_programs_read(hub):

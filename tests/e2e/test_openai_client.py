@@ -41,13 +41,10 @@ def test_an_answer_in_one_piece(client):
 
 def test_the_plain_model_is_there_too(client):
     raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
-    reply = client.chat.completions.create(
-        model=raw,
-        messages=[{"role": "user", "content": "What is the capital of France?"}],
-        max_tokens=24,
-        temperature=0,
+    reply = client.completions.create(
+        model=raw, prompt="The capital of France is", max_tokens=4, temperature=0
     )
-    assert "Paris" in (reply.choices[0].message.content or "")
+    assert "Paris" in reply.choices[0].text
     assert reply.usage.completion_tokens > 0
 
 
@@ -57,6 +54,21 @@ def test_embeddings(client):
     dot = lambda one, other: sum(a * b for a, b in zip(one, other, strict=True))  # noqa: E731
     assert dot(oven, oven) == pytest.approx(1, abs=1e-3)
     assert dot(oven, stove) > dot(oven, lease)
+
+
+def test_a_chat_with_the_plain_model_streams(client):
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    stream = client.chat.completions.create(
+        model=raw,
+        messages=[{"role": "user", "content": "Say hello."}],
+        max_tokens=12,
+        temperature=0,
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    chunks = list(stream)
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices).strip()
+    assert chunks[-1].usage.completion_tokens <= 12
 
 
 def test_an_unknown_plain_model_is_an_honest_error(client):

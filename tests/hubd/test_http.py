@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from hubd.config import DEFAULT_MODEL
 from hubd.http import sse
 from hubd.http.body import JSON_LIMIT
 
@@ -42,10 +43,12 @@ async def test_health(hub):
     assert await json_of(await hub.get("/healthz")) == {"status": "ok"}
 
 
-async def test_not_ready_while_the_engine_is_off(hub):
+async def test_ready_means_that_there_is_a_model_to_answer_with(hub, tmp_path):
     reply = await json_of(await hub.get("/readyz"), 503)
     assert reply["ready"] is False
     assert reply["checks"]["engine"] == "off"
+    (tmp_path / "models" / DEFAULT_MODEL).touch()
+    assert (await json_of(await hub.get("/readyz")))["ready"] is True
 
 
 async def test_status_tells_engine_documents_and_memory(hub):

@@ -53,7 +53,7 @@ async def test_quotes_have_page_offsets() -> None:
     found = await evidence(
         "What should the system pressure be?", [passage(PAGE[start:], start)], CountingEncoder()
     )
-    assert found.quotes[0].text == "The system pressure should be 1.5 bar."
+    assert found.quotes[0].text == "The system pressure should be 1.5 bar. Below 0.8 bar, top up."
     for quote in found.quotes:
         assert PAGE[quote.start : quote.end] == quote.text
     assert found.answerable == found.quotes[0].score >= found.quotes[-1].score
@@ -106,6 +106,37 @@ async def test_the_form_of_the_answer_decides() -> None:
     heavy = await evidence("How heavy is the oven?", [passage(text, document="oven.md")], None)
     assert wide.quotes[0].text == "The oven is 60 cm wide."
     assert wide.answerable > ANSWERABLE > heavy.answerable
+
+
+async def test_a_row_of_data_is_no_header_and_the_asked_code_wins() -> None:
+    """A chunk may begin in the middle of a table: E04's row must not stand above E07's."""
+    text = "E04 | The sensor is faulty | call\nE07 | The fan does not turn | call the service"
+    found = await evidence("What does error code E04 mean?", [passage(text)], CountingEncoder())
+    assert found.quotes[0].text.startswith("E04")
+
+
+async def test_a_thing_named_is_not_its_name() -> None:
+    asked = "What was the name of our first boat?"
+    secret = "Say the password; it is the name of our first boat."
+    told = "Our first boat was called Kittiwake, the second one Puffin."
+    refused = await evidence(asked, [passage(secret, document="alarm.txt")], None)
+    answered = await evidence(asked, [passage(told, document="boats.txt")], None)
+    assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
+async def test_other_peoples_values_are_not_the_owners() -> None:
+    asked = "When is Ella's birthday?"
+    others = "# Birthdays in Ella's class\n\nThe birthday of Noah is on 3 May, of Mika on 4 June."
+    own = "# Birthdays\n\nThe birthday of Ella is on 3 May, of Mika on 4 June."
+    refused = await evidence(asked, [passage(others)], None)
+    answered = await evidence(asked, [passage(own)], None)
+    assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
+async def test_whom_to_ring_is_answered_by_a_number() -> None:
+    text = "Take off rings and ring the bell. The plumber: 0171 555 0142, day and night."
+    found = await evidence("Who do I ring for a plumber?", [passage(text)], None)
+    assert "0171 555 0142" in found.quotes[0].text
 
 
 class Household(NamedTuple):

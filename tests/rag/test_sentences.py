@@ -99,3 +99,15 @@ def test_pieces_are_in_order_and_lose_no_letter(page: str) -> None:
         assert not any(c.isalnum() for c in page[position : piece.start])
         position = piece.end
     assert not any(c.isalnum() for c in page[position:])
+
+
+def test_a_label_with_its_value_further_right_is_no_table_row() -> None:
+    (piece,) = split("Away:   code, then the long arrow.")
+    assert piece.kind == "label"
+
+
+def test_rows_of_numbers_are_no_header() -> None:
+    data = split("E04 | faulty\nE07 | blocked")
+    named = split("Code | Meaning\nE04 | faulty")
+    assert [piece.context for piece in data] == ["", ""]
+    assert named[1].context == "Code | Meaning"
