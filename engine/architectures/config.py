@@ -100,7 +100,7 @@ def read_config(gguf: GGUFFile, name: str, family: Family) -> ModelConfig:
         integer(meta, f"{name}.block_count"),
     )
     dim = integer(meta, f"{name}.embedding_length")
-    head_dim = integer(meta, f"{name}.attention.key_length", max(1, dim // heads))
+    head_dim = integer(meta, f"{name}.attention.key_length", dim // heads)
     if "token_embd.weight" not in gguf.tensors:
         raise ModelFormatError("tensor 'token_embd.weight' is missing")
     epsilon = "layer_norm_epsilon" if family.layer_norm else "layer_norm_rms_epsilon"
@@ -137,23 +137,29 @@ def read_config(gguf: GGUFFile, name: str, family: Family) -> ModelConfig:
         experts=experts,
         experts_used=integer(meta, f"{name}.expert_used_count") if experts else 0,
     )
+    if layers > len(gguf.tensors):
+        raise ModelFormatError(
+            f"{name}.block_count is {layers}, but there are {len(gguf.tensors)} tensors"
+        )
     return _checked(config)
 
 
 def _checked(config: ModelConfig) -> ModelConfig:
+    """The configuration, if its sizes go together."""
     c = config
-    sound = (
-        c.heads % c.kv_heads == 0
-        and c.dim % BLOCK == 0
-        and c.head_dim % LANES == 0
-        and c.rotated % 2 == 0
-        and c.rotated <= c.head_dim
-        and c.norm_epsilon < _LARGEST_EPSILON
-        and c.experts_used <= c.experts
-        and (not c.experts or c.ffn_dim % BLOCK == 0)
-    )
-    if not sound:
-        raise ModelFormatError(f"sizes that do not go together: {config}")
+    problems = {
+        f"{c.heads} heads cannot share {c.kv_heads} key-value heads": c.heads % c.kv_heads,
+        f"an embedding of {c.dim} is not a multiple of {BLOCK}": c.dim % BLOCK,
+        f"heads of {c.head_dim} are not a multiple of {LANES}": c.head_dim % LANES,
+        f"{c.rotated} elements of a head of {c.head_dim} cannot be rotated": (
+            c.rotated % 2 or c.rotated > c.head_dim
+        ),
+        f"{c.experts_used} of {c.experts} experts cannot be used": c.experts_used > c.experts,
+        f"a norm's epsilon of {c.norm_epsilon} is not small": c.norm_epsilon > _LARGEST_EPSILON,
+    }
+    for problem, there in problems.items():
+        if there:
+            raise ModelFormatError(f"{c.architecture}: sizes that do not go together: {problem}")
     return config
 
 
@@ -195,7 +201,7 @@ def _rope_scaling(meta: dict[str, Any], name: str) -> RopeScaling:
     kind = meta.get(f"{key}.type", "none")
     if kind not in ("none", "linear", "yarn", "longrope"):
         raise ModelFormatError(f"{key}.type is {kind!r}; known: none, linear, yarn, longrope")
-    factor = number(meta, f"{key}.factor", 1.0) if kind in ("linear", "yarn") else 1.0
+    factor = number(meta, f"{key}.factor", 1.0)
     original_key = f"{key}.original_context_length"
     original = integer(meta, original_key) if meta.get(original_key) else 0
     if kind == "yarn" and not original:

@@ -14,6 +14,7 @@ from engine.gguf import GGUFFile, ModelFormatError
 
 FACTORS = ("rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight")
 """Tensors that a file may have: Llama 3's factors, Phi 3's short and long ones."""
+_POSITIONS_AT_ONCE = 4096  # the float64 angles of a long context would take gigabytes
 _FAST_TURNS, _SLOW_TURNS = 32, 1  # over the original context, YaRN's β_fast and β_slow
 
 
@@ -64,9 +65,12 @@ def rope_angles(
         amplitude *= 0.1 * math.log(max(1.0, scaling.factor)) + 1.0
     if factors is not None:
         frequencies = frequencies / factors
-    angles = np.outer(np.arange(positions), frequencies)
-    both = np.stack([np.cos(angles), np.sin(angles)], axis=2) * amplitude
-    return both.astype(np.float32)
+    both = np.empty((positions, pairs, 2), np.float32)
+    for start in range(0, positions, _POSITIONS_AT_ONCE):
+        here = np.arange(start, min(start + _POSITIONS_AT_ONCE, positions))
+        angles = np.outer(here, frequencies)
+        both[here, :, 0], both[here, :, 1] = np.cos(angles) * amplitude, np.sin(angles) * amplitude
+    return both
 
 
 def _kept_by_yarn(pairs: int, base: float, original_context: int) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ def tensor_shapes(config: ModelConfig, family: Family, present: Container[str]) 
 
     present: names in the file, of which the optional biases and an untied head are taken.
     """
-    layer = _attention(config, family) | _feed_forward(config, family) | _norms(config, family)
+    layer = _norms(config, family) | _attention(config, family) | _feed_forward(config, family)
     for name in family.biases:
         layer[f"{name}.bias"] = (layer[f"{name}.weight"][0],)
     for name in family.optional_biases:

@@ -42,8 +42,9 @@ def tensors_of(tied):
     }
 
 
-def write(path, tensors, type_name, extra=()):
-    writer = gguf.GGUFWriter(path, "llama")
+def write(path, tensors, type_name, extra=(), architecture="llama"):
+    """extra: key, value and kind of further metadata; it replaces what is there by the same key."""
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(LAYERS)
     writer.add_context_length(40)
     writer.add_embedding_length(DIM)
@@ -52,8 +53,9 @@ def write(path, tensors, type_name, extra=()):
     writer.add_head_count_kv(KV_HEADS)
     writer.add_key_length(HEAD_DIM)
     writer.add_layer_norm_rms_eps(EPSILON)
-    for key, value in extra:
-        writer.add_uint32(key, value)
+    for key, value, kind in extra:
+        writer.kv_data[0].pop(key, None)
+        getattr(writer, f"add_{kind}")(key, value)
     for name, values in tensors.items():
         kind = gguf.GGMLQuantizationType[type_name if values.ndim == 2 else "F32"]
         writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
@@ -149,7 +151,48 @@ def test_a_missing_and_a_misshapen_tensor(tmp_path):
 
 @pytest.mark.parametrize("rotated", [7, 18])
 def test_heads_that_cannot_be_rotated_are_refused(tmp_path, rotated):
-    extra = [("llama.rope.dimension_count", rotated)]
+    extra = [("llama.rope.dimension_count", rotated, "uint32")]
     write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
-    with pytest.raises(ModelFormatError, match=f"do not go together: .*rotated={rotated}"):
+    with pytest.raises(ModelFormatError, match=f"do not go together: {rotated} elements of a head"):
+        Model.load(tmp_path / "small.gguf")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("hidden_activation", "swish", "hidden_activation is 'swish'; known: silu"),
+        ("rope.scaling.type", "spiral", "rope.scaling.type is 'spiral'; known: none"),
+        ("rope.scaling.factor", -2.0, "rope.scaling.factor is -2.0; a number between"),
+        ("rope.scaling.attn_factor", float("nan"), "attn_factor is nan; a number between"),
+        ("expert_count", 4, "expert_used_count is missing"),
+        ("attention.head_count", 7, "7 heads cannot share 2 key-value heads"),
+        ("attention.key_length", 24, "heads of 24 are not a multiple of 16"),
+    ],
+)
+def test_metadata_that_makes_no_sense(tmp_path, key, value, message):
+    add = {str: "string", int: "uint32", float: "float32"}[type(value)]
+    extra = [("llama.rope.scaling.type", "linear", "string")] if "factor" in key else []
+    extra.append((f"llama.{key}", value, add))
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
+    with pytest.raises(ModelFormatError, match=message):
+        Model.load(tmp_path / "small.gguf")
+
+
+def test_a_family_without_experts_refuses_them(tmp_path):
+    extra = [("qwen2.expert_count", 4, "uint32")]
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra, architecture="qwen2")
+    with pytest.raises(ModelFormatError, match="qwen2 is known without experts only"):
+        Model.load(tmp_path / "small.gguf")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("rope_freqs.weight", np.ones(7, np.float32), r"F32 \(7,\); F32 \(8,\) is expected"),
+        ("rope_freqs.weight", np.zeros(8, np.float32), "factors that are not positive"),
+    ],
+)
+def test_rope_factors_that_cannot_be_used(tmp_path, name, values, message):
+    write(tmp_path / "small.gguf", tensors_of(True) | {name: values}, "Q8_0")
+    with pytest.raises(ModelFormatError, match=message):
         Model.load(tmp_path / "small.gguf")
