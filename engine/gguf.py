@@ -1,18 +1,13 @@
-"""Reader of GGUF model files, versions 1 to 3, little-endian: bytes → metadata and tensor views
-over mmap.
+"""GGUF model files: the metadata and the bytes of the tensors, from one file or the parts of one.
 
-Source: the GGUF specification (ggml, docs/gguf.md). A model file is untrusted input: every count,
-length and offset is compared with the bytes that are really there before it is used, and nothing is
-allocated from a number that the file merely claims. Knows nothing of models or quantization
-arithmetic.
+Tensors are read, not mapped: a file that is cut short meanwhile is an error, where a mapping would
+end the process. Knows nothing of models or quantization arithmetic.
 """
 
-import contextlib
 import hashlib
-import math
 import mmap
 import os
-import struct
+import re
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,313 +16,175 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import EngineError
+from engine.gguf_header import TENSOR_TYPES, Header, ModelFormatError, TensorInfo, read_header
 
-MAGIC = b"GGUF"
-DEFAULT_ALIGNMENT = 32
-MAX_ALIGNMENT = 1 << 20
-MAX_DIMENSIONS = 4
-MAX_ARRAY_DEPTH = 3
-MAX_NAME_BYTES = 65_535  # of a key; the specification's own limit
+__all__ = ["TENSOR_TYPES", "GGUFFile", "ModelFormatError", "TensorInfo"]
+
+MAX_PARTS = 500
+"""Files of a split model, each of which stays open."""
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
-
-# value type → struct code; 8 is a string, 9 an array
-_SCALARS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "B",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
-_BOOL, _STRING, _ARRAY = 7, 8, 9
-
-TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
-    0: ("F32", 1, 4),
-    1: ("F16", 1, 2),
-    2: ("Q4_0", 32, 18),
-    3: ("Q4_1", 32, 20),
-    6: ("Q5_0", 32, 22),
-    7: ("Q5_1", 32, 24),
-    8: ("Q8_0", 32, 34),
-    9: ("Q8_1", 32, 40),
-    10: ("Q2_K", 256, 84),
-    11: ("Q3_K", 256, 110),
-    12: ("Q4_K", 256, 144),
-    13: ("Q5_K", 256, 176),
-    14: ("Q6_K", 256, 210),
-    15: ("Q8_K", 256, 292),
-    16: ("IQ2_XXS", 256, 66),
-    17: ("IQ2_XS", 256, 74),
-    18: ("IQ3_XXS", 256, 98),
-    19: ("IQ1_S", 256, 50),
-    20: ("IQ4_NL", 32, 18),
-    21: ("IQ3_S", 256, 110),
-    22: ("IQ2_S", 256, 82),
-    23: ("IQ4_XS", 256, 136),
-    24: ("I8", 1, 1),
-    25: ("I16", 1, 2),
-    26: ("I32", 1, 4),
-    27: ("I64", 1, 8),
-    28: ("F64", 1, 8),
-    29: ("IQ1_M", 256, 56),
-    30: ("BF16", 1, 2),
-    34: ("TQ1_0", 256, 54),
-    35: ("TQ2_0", 256, 66),
-    39: ("MXFP4", 32, 17),
-}
-"""Tensor type number → name, elements of a block, bytes of a block."""
+_PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.DOTALL)
 
 
-class ModelFormatError(EngineError):
-    """A model file that cannot be read; the message names the field and the offset in the file."""
+class _Part:
+    """One open file."""
 
-
-class TensorInfo(msgspec.Struct, frozen=True):
-    """Where a tensor lies in the file."""
-
-    name: str
-    shape: tuple[int, ...]
-    """Row-major, as NumPy has it: (rows, columns). GGUF itself stores the dimensions in reverse."""
-    type_name: str
-    """Format of its elements, such as "Q4_1"."""
-    offset: int
-    """First byte, counted from the start of the file."""
-    size: int
-    """Bytes."""
-
-
-class _Cursor:
-    """A position in the file that refuses to leave it."""
-
-    def __init__(self, data: mmap.mmap | bytes) -> None:
-        self.data = data
-        self.size = len(data)
-        self.position = 0
-        self.length_format = "<Q"  # of strings and arrays; version 1 has 32 bits
-
-    def fail(self, field: str, problem: str) -> ModelFormatError:
-        return ModelFormatError(f"{field} at offset {self.position}: {problem}")
-
-    def require(self, count: int, field: str) -> None:
-        left = self.size - self.position
-        if count > left:
-            raise self.fail(field, f"needs {count} bytes, the file has {left} left")
-
-    def number(self, format_: str, field: str) -> Any:
-        size = struct.calcsize(format_)
-        self.require(size, field)
-        (value,) = struct.unpack_from(format_, self.data, self.position)
-        self.position += size
-        return value
-
-    def length(self, field: str) -> int:
-        value: int = self.number(self.length_format, field)
-        return value
-
-    def string(self, field: str, limit: int | None = None) -> str:
-        length = self.length(f"length of {field}")
-        if limit is not None and length > limit:
-            raise self.fail(field, f"{length} bytes, at most {limit} are allowed")
-        self.require(length, field)
-        raw = self.data[self.position : self.position + length]
+    def __init__(self, path: Path) -> None:
+        """Read its header; ModelFormatError names the file."""
+        self.path = path
+        self._file = path.open("rb", buffering=0)
         try:
-            text = raw.decode()
-        except UnicodeDecodeError as error:
-            raise self.fail(field, f"is not UTF-8 ({error.reason})") from None
-        self.position += length
-        return text
+            self.size = os.fstat(self._file.fileno()).st_size
+            if self.size == 0:
+                raise ModelFormatError("the file is empty")
+            with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                self.header: Header = read_header(data)
+        except ModelFormatError as error:
+            self._file.close()
+            raise ModelFormatError(f"{path.name}: {error}") from None
+        except BaseException:
+            self._file.close()
+            raise
+
+    def read(self, offset: int, size: int, field: str) -> bytearray:
+        """`size` bytes from `offset`; ModelFormatError if the file ends before."""
+        data = bytearray(size)
+        view, done = memoryview(data), 0
+        while done < size:
+            count = os.preadv(self._file.fileno(), [view[done:]], offset + done)
+            if count == 0:
+                where = f"{field} at offset {offset}"
+                raise ModelFormatError(f"{where}: the file has been cut short since it was opened")
+            done += count
+        return data
+
+    def content_hash(self) -> str:
+        """SHA-256 of the size, the whole header and 64 samples of the weights."""
+        start = self.header.data_start
+        digest = hashlib.sha256(self.size.to_bytes(8, "little"))
+        digest.update(self.read(0, min(start, self.size), "header"))
+        for index in range(_SAMPLES):
+            offset = start + (self.size - start) * index // _SAMPLES
+            size = max(0, min(_SAMPLE_BYTES, self.size - offset))
+            digest.update(self.read(offset, size, "weights"))
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        self._file.close()
 
 
-def _strings(cursor: _Cursor, count: int, field: str) -> list[str]:
-    """An array of strings; its own loop, because a vocabulary has hundreds of thousands."""
-    data, size, position = cursor.data, cursor.size, cursor.position
-    unpack, width = struct.Struct(cursor.length_format).unpack_from, 8
-    if cursor.length_format == "<I":
-        width = 4
-    texts = []
-    for index in range(count):
-        start = position + width
-        end = start + unpack(data, position)[0] if start <= size else size + 1
-        if end > size:
-            cursor.position = position
-            raise cursor.fail(f"{field}[{index}]", "runs past the end of the file")
-        try:
-            texts.append(data[start:end].decode())
-        except UnicodeDecodeError as error:
-            cursor.position = position
-            raise cursor.fail(f"{field}[{index}]", f"is not UTF-8 ({error.reason})") from None
-        position = end
-    cursor.position = position
-    return texts
+def _number(metadata: dict[str, Any], key: str) -> int:
+    """An integer of the metadata; ModelFormatError if it is something else."""
+    value = metadata.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ModelFormatError(f"{key} is {value!r}: a number is expected")
+    return value
 
 
-def _array(cursor: _Cursor, field: str, depth: int) -> list[Any]:
-    if depth > MAX_ARRAY_DEPTH:
-        raise cursor.fail(field, f"arrays nested deeper than {MAX_ARRAY_DEPTH}")
-    kind = cursor.number("<I", f"element type of {field}")
-    count = cursor.length(f"length of {field}")
-    if kind == _STRING:
-        cursor.require(count * struct.calcsize(cursor.length_format), field)
-        return _strings(cursor, count, field)
-    if kind == _ARRAY:
-        cursor.require(count * (4 + struct.calcsize(cursor.length_format)), field)
-        return [_array(cursor, f"{field}[{i}]", depth + 1) for i in range(count)]
-    if kind not in _SCALARS:
-        raise cursor.fail(field, f"unknown element type {kind}")
-    size = struct.calcsize("<" + _SCALARS[kind])
-    cursor.require(count * size, field)
-    raw = cursor.data[cursor.position : cursor.position + count * size]
-    cursor.position += count * size
-    values = np.frombuffer(raw, np.dtype("<" + _SCALARS[kind]))
-    result: list[Any] = (values != 0).tolist() if kind == _BOOL else values.tolist()
-    return result
+def _require_place(part: _Part, index: int, count: int) -> None:
+    """A file is the part of a split model that its name says."""
+    for key, expected in (("split.no", index), ("split.count", count)):
+        found = _number(part.header.metadata, key)
+        if found != expected:
+            raise ModelFormatError(f"{part.path.name}: {key} is {found}; {expected} is expected")
 
 
-def _value(cursor: _Cursor, field: str) -> Any:
-    kind = cursor.number("<I", f"type of {field}")
-    if kind == _STRING:
-        return cursor.string(field)
-    if kind == _ARRAY:
-        return _array(cursor, field, 1)
-    if kind not in _SCALARS:
-        raise cursor.fail(field, f"unknown value type {kind}")
-    value = cursor.number("<" + _SCALARS[kind], field)
-    return value != 0 if kind == _BOOL else value
+def _part_paths(first: _Part) -> list[Path]:
+    """The files of a model that the first part names, itself included."""
+    if "split.count" not in first.header.metadata:
+        return [first.path]
+    count = _number(first.header.metadata, "split.count")
+    if count <= 1:
+        return [first.path]
+    if count > MAX_PARTS:
+        raise ModelFormatError(f"split.count is {count}; at most {MAX_PARTS} are possible")
+    name = _PART_NAME.fullmatch(first.path.name)
+    if name is None or int(name["count"]) != count:
+        raise ModelFormatError(f"one of {count} parts must be named NAME-00001-of-{count:05}.gguf")
+    names = [f"{name['stem']}-{index + 1:05}-of-{count:05}.gguf" for index in range(count)]
+    if first.path.name != names[0]:
+        raise ModelFormatError(f"this is not the first part: open {names[0]}")
+    paths = [first.path.with_name(one) for one in names]
+    for path in paths:
+        if not path.is_file():
+            raise ModelFormatError(f"its part {path.name} is missing")
+    return paths
 
 
-def _metadata(cursor: _Cursor, count: int) -> dict[str, Any]:
-    metadata: dict[str, Any] = {}
-    for index in range(count):
-        key = cursor.string(f"key {index}", MAX_NAME_BYTES)
-        if key in metadata:
-            raise cursor.fail(f"key {index}", f"{key!r} is there twice")
-        metadata[key] = _value(cursor, f"value of {key!r}")
-    return metadata
-
-
-def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
-    """One entry of the tensor table; its offset still counts from the start of the data."""
-    name = cursor.string(f"name of tensor {index}", MAX_NAME_BYTES)
-    field = f"tensor {name!r}"
-    rank = cursor.number("<I", f"rank of {field}")
-    if not 1 <= rank <= MAX_DIMENSIONS:
-        raise cursor.fail(field, f"{rank} dimensions; 1 to {MAX_DIMENSIONS} are allowed")
-    dimensions = [cursor.length(f"dimension {d} of {field}") for d in range(rank)]
-    kind = cursor.number("<I", f"type of {field}")
-    if kind not in TENSOR_TYPES:
-        raise cursor.fail(field, f"unknown tensor type {kind}")
-    offset = cursor.number("<Q", f"offset of {field}")
-    type_name, block, block_bytes = TENSOR_TYPES[kind]
-    if 0 in dimensions:
-        raise cursor.fail(field, f"an empty dimension in {dimensions}")
-    if dimensions[0] % block:
-        raise cursor.fail(field, f"rows of {dimensions[0]} elements, not a multiple of {block}")
-    size = math.prod(dimensions) // block * block_bytes
-    return TensorInfo(name, tuple(reversed(dimensions)), type_name, offset, size)
-
-
-def _alignment(metadata: dict[str, Any]) -> int:
-    value = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
-    valid = isinstance(value, int) and not isinstance(value, bool)
-    if not valid or not 8 <= value <= MAX_ALIGNMENT or value % 8:
-        raise ModelFormatError(
-            f"general.alignment is {value!r}: a multiple of 8 up to {MAX_ALIGNMENT} is allowed"
-        )
-    return int(value)
-
-
-def _place(tensors: list[TensorInfo], start: int, alignment: int, size: int) -> list[TensorInfo]:
-    """Tensors with offsets from the start of the file, all inside it, aligned and apart."""
-    placed = []
-    end = start
-    for tensor in sorted(tensors, key=lambda info: info.offset):
-        field = f"tensor {tensor.name!r} at offset {start + tensor.offset}"
-        if tensor.offset % alignment:
-            raise ModelFormatError(f"{field}: not aligned to {alignment} bytes")
-        if start + tensor.offset < end:
-            raise ModelFormatError(f"{field}: overlaps the tensor before it")
-        end = start + tensor.offset + tensor.size
-        if end > size:
-            raise ModelFormatError(f"{field}: {tensor.size} bytes, but the file ends at {size}")
-        placed.append(msgspec.structs.replace(tensor, offset=start + tensor.offset))
-    return placed
+def _merged(parts: list[_Part]) -> dict[str, TensorInfo]:
+    """The tensors of all parts; ModelFormatError unless they are those that the first announces."""
+    tensors: dict[str, TensorInfo] = {}
+    for index, part in enumerate(parts):
+        if len(parts) > 1:
+            _require_place(part, index, len(parts))
+        for info in part.header.tensors:
+            if info.name in tensors:
+                raise ModelFormatError(f"{part.path.name}: tensor {info.name!r} is there twice")
+            tensors[info.name] = msgspec.structs.replace(info, part=index)
+    if len(parts) > 1:
+        announced = _number(parts[0].header.metadata, "split.tensors.count")
+        if announced != len(tensors):
+            raise ModelFormatError(
+                f"split.tensors.count is {announced}, but the parts have {len(tensors)}"
+            )
+    return tensors
 
 
 class GGUFFile:
-    """An open model file. Views stay valid until close()."""
+    """An open model file. Of a split model, the first part stands for all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Read the header, raising ModelFormatError for anything that does not add up."""
+        """Read the headers, raising ModelFormatError for anything that does not add up."""
         self.path = Path(path)
-        with self.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size == 0:
-                raise ModelFormatError(f"{self.path.name}: the file is empty")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._parts = [_Part(self.path)]
         try:
-            self._read_header()
+            for other in _part_paths(self._parts[0])[1:]:
+                self._parts.append(_Part(other))
+            self.tensors: dict[str, TensorInfo] = _merged(self._parts)
         except ModelFormatError as error:
-            self._map.close()
+            self.close()
             raise ModelFormatError(f"{self.path.name}: {error}") from None
+        except BaseException:
+            self.close()
+            raise
+        self.version: int = self._parts[0].header.version
+        self.metadata: dict[str, Any] = self._parts[0].header.metadata
 
-    def _read_header(self) -> None:
-        cursor = _Cursor(self._map)
-        if self._map[:4] != MAGIC:
-            raise cursor.fail("magic", f"is {self._map[:4]!r}, not {MAGIC!r}: not a GGUF file")
-        cursor.position = 4
-        self.version: int = cursor.number("<I", "version")
-        if self.version not in (1, 2, 3):
-            known = "versions 1 to 3 of little-endian files are known"
-            raise cursor.fail("version", f"is {self.version}; {known}")
-        if self.version == 1:
-            cursor.length_format = "<I"
-        tensors = cursor.length("tensor count")
-        cursor.require(tensors * 24, f"{tensors} tensors")
-        pairs = cursor.length("metadata count")
-        cursor.require(pairs * 9, f"{pairs} metadata pairs")
-        self.metadata: dict[str, Any] = _metadata(cursor, pairs)
-        infos = [_tensor(cursor, index) for index in range(tensors)]
-        alignment = _alignment(self.metadata)
-        self._data_start = (cursor.position + alignment - 1) // alignment * alignment
-        placed = _place(infos, self._data_start, alignment, cursor.size)
-        self.tensors: dict[str, TensorInfo] = {info.name: info for info in placed}
-        if len(self.tensors) != tensors:
-            raise ModelFormatError("two tensors have the same name")
+    def tensor_bytes(self, name: str, start: int = 0, size: int | None = None) -> NDArray[np.uint8]:
+        """The raw bytes of a tensor, or `size` of them from `start`: uint8, read from the file.
 
-    def tensor_bytes(self, name: str) -> NDArray[np.uint8]:
-        """The raw uint8 bytes of a tensor: a read-only view of the file, no copy."""
+        Raises ModelFormatError where the file does not have them any more.
+        """
         info = self.tensors[name]
-        return np.frombuffer(self._map, np.uint8, info.size, info.offset)
+        size = info.size - start if size is None else size
+        if not 0 <= start <= start + size <= info.size:
+            raise ValueError(f"bytes {start} to {start + size} of a tensor of {info.size}")
+        data = self._parts[info.part].read(info.offset + start, size, f"tensor {name!r}")
+        return np.frombuffer(data, np.uint8)
 
-    def forget_pages(self) -> None:
-        """Give back the memory of the pages read so far; they come again from disk when needed."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+    def raw_metadata(self) -> dict[str, bytes]:
+        """Key → the bytes of its pair as they stand in the file, with their types: for copying."""
+        first = self._parts[0]
+        return {
+            key: bytes(first.read(start, end - start, f"value of {key!r}"))
+            for key, (start, end) in first.header.places.items()
+        }
 
     def content_hash(self) -> str:
         """Identity for caches: SHA-256 of the size, the whole header and 64 samples of the weights.
 
-        Cheap for files of any size; independent of the file's name and time.
+        Cheap for files of any size; independent of the file's name and time. Raises
+        ModelFormatError where the file has been cut short.
         """
-        size = len(self._map)
-        digest = hashlib.sha256(size.to_bytes(8, "little"))
-        digest.update(self._map[: self._data_start])
-        span = size - self._data_start
-        for index in range(_SAMPLES):
-            start = self._data_start + span * index // _SAMPLES
-            digest.update(self._map[start : start + _SAMPLE_BYTES])
-        return digest.hexdigest()
+        hashes = [part.content_hash() for part in self._parts]
+        return (
+            hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+        )
 
     def close(self) -> None:
-        """Unmap the file, or leave that to the last view that is still held."""
-        with contextlib.suppress(BufferError):
-            self._map.close()
+        """Close the files; the metadata stays."""
+        for part in self._parts:
+            part.close()
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
+_PIECE_WEIGHTS = 1 << 22
+"""Weights packed at once: an embedding of 262 144 tokens is never in memory as float32."""
 
 Progress = Callable[[str, float], None]
 """Told a stage and the fraction of it that is done."""
@@ -67,7 +69,8 @@ def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], in
         if info.type_name not in FORMATS:
             known = ", ".join(FORMATS)
             raise ModelFormatError(
-                f"tensor {name!r} has type {info.type_name}; types that can run: {known}"
+                f"tensor {name!r} at offset {info.offset} has type {info.type_name}, which cannot"
+                f" run; types that can: {known}"
             )
         if len(info.shape) == 1:
             size = 4 * info.shape[0]
@@ -91,20 +94,47 @@ def _header(content_hash: str, places: dict[str, _Place], size: int) -> bytes:
     return line.encode().ljust(_HEADER_BYTES, b"\0")
 
 
+def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) -> None:
+    if values is not None and not np.isfinite(values).all():
+        raise ModelFormatError(
+            f"tensor {info.name!r} at offset {info.offset}: {what} are not all finite numbers"
+        )
+
+
+def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> None:
+    """Pack a matrix into `out`, some tiles at a time."""
+    rows, columns = _rows_and_columns(info)
+    row_bytes = info.size // rows
+    format_ = FORMATS[info.type_name]
+    step = max(1, _PIECE_WEIGHTS // columns // LANES) * LANES
+    start = 0
+    for first in range(0, rows, step):
+        count = min(step, rows - first)
+        raw = gguf.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
+            blocks = format_.to_blocks(raw, count, columns)
+        if blocks.bits == FLOAT_BITS:
+            _require_finite(blocks.quants, info, "the weights")
+        _require_finite(blocks.scales, info, "the scales")
+        _require_finite(blocks.minimums, info, "the minimums")
+        packed = pack(blocks)
+        out[start : start + packed.size] = packed
+        start += packed.size
+
+
 def _fill(
     out: NDArray[np.uint8], gguf: GGUFFile, places: dict[str, _Place], progress: Progress
 ) -> None:
     """Pack every tensor into its place; `out` is the whole file."""
     for name, (info, offset, size) in places.items():
         progress("packing weights", offset / len(out))
-        format_ = FORMATS[info.type_name]
-        raw = gguf.tensor_bytes(name)
+        place = out[offset : offset + size]
         if len(info.shape) == 1:
-            values = format_.dequantize(raw, info.shape)
-            out[offset : offset + size] = values.view(np.uint8)
+            values = FORMATS[info.type_name].dequantize(gguf.tensor_bytes(name), info.shape)
+            _require_finite(values, info, "the weights")
+            place[:] = values.view(np.uint8)
         else:
-            out[offset : offset + size] = pack(format_.to_blocks(raw, *_rows_and_columns(info)))
-    gguf.forget_pages()
+            _pack_matrix(place, gguf, info)
     progress("packing weights", 1.0)
 
 
@@ -128,12 +158,11 @@ def _write(
     try:
         with os.fdopen(descriptor, "r+b") as file:
             os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an OSError here, not SIGBUS
-            with mmap.mmap(file.fileno(), size) as space:
-                out = np.frombuffer(space, np.uint8)
-                _fill(out, gguf, places, told)
-                out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
-                del out
-                space.flush()
+            space = mmap.mmap(file.fileno(), size)  # unmapped with the last array over it
+            out = np.frombuffer(space, np.uint8)
+            _fill(out, gguf, places, told)
+            out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
+            space.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:

@@ -33,7 +33,7 @@ Q8_BLOCK_BYTES = LANES * BLOCK
 class Blocks(NamedTuple):
     """A matrix in blocks of 32, as formats hand it over: weight = scale · quant + minimum.
 
-    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 of -127..127 for 8 bits, the float32
+    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 for 8 bits, the float32
     weights themselves for 32 bits; scales: float16 (rows, blocks), None for 32 bits; minimums:
     float16 (rows, blocks), None for all but 4 bits.
     """

@@ -6,6 +6,7 @@ weight = scale · quant.
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.formats.bits import inverse
 from engine.formats.packed import BLOCK, Blocks
 
 _LAYOUT = np.dtype([("scale", "<f2"), ("quants", "i1", BLOCK)])
@@ -16,6 +17,17 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     blocks = data.view(_LAYOUT)
     weights = blocks["quants"].astype(np.float32) * blocks["scale"].astype(np.float32)[:, None]
     return weights.reshape(shape)
+
+
+def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes: scale = largest magnitude / 127, halves rounded away from zero."""
+    grouped = values.reshape(-1, BLOCK)
+    scales = np.abs(grouped).max(axis=1) / np.float32(127)
+    exact = grouped * inverse(scales)[:, None]
+    blocks = np.empty(len(grouped), _LAYOUT)
+    blocks["scale"] = scales
+    blocks["quants"] = np.copysign(np.floor(np.abs(exact) + np.float32(0.5)), exact)
+    return blocks.view(np.uint8)
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:

@@ -3,9 +3,10 @@
 A sentence of the model stays when it says nothing but what one quoted sentence of the evidence (and
 the question) says; anything else is dropped. An answer that does not begin with what the best quote
 says becomes that quote itself, in quotation marks. So a small model makes an answer smoother, never
-wrong.
+wrong. It is stopped at the first word of its own: nobody waits for text that is dropped.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -17,8 +18,14 @@ from rag.lexical import keys
 from rag.sentences import split
 from rag.types import Evidence, Passage
 
+LONGEST_SENTENCE = 300
+"""Characters. A model that has found no end by then repeats itself."""
+
 SENTENCES = 2
 """More than this a small model does not say to the point, supported or not."""
+
+
+_LIST_MARK = re.compile(r"^\s*[-*+•·]\s+")
 
 
 class Grounded(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,12 +43,12 @@ class Grounding:
         self._quotes = evidence.quotes
         self._pending = ""
         self._length = 0
-        self._stopped = False
+        self._stopped = _is_row(self._quotes[0])
         self.citations: list[Citation] = []
 
     @property
     def complete(self) -> bool:
-        """True when the model has said enough, or cannot be followed, and may stop."""
+        """True when the model has said enough, or cannot be followed: it may stop, or not begin."""
         return self._stopped or len(self.citations) >= SENTENCES
 
     def feed(self, piece: str) -> Iterator[Grounded]:
@@ -49,6 +56,10 @@ class Grounding:
         *complete, self._pending = _sentences(self._pending + piece)
         for sentence in complete:
             yield from self._supported(sentence)
+        begun = self._pending.rpartition(" ")[0]
+        allowed = self._question.union(*(keys(quote.text) for quote in self._candidates()))
+        if not keys(begun) <= allowed or len(begun) > LONGEST_SENTENCE:
+            self._stopped = True
 
     def finish(self) -> Iterator[Grounded]:
         """The last sentence if it stands, and the best quote where none did."""
@@ -56,21 +67,23 @@ class Grounding:
         yield from self._supported(last)
         if not self.citations:
             best = self._quotes[0]
-            yield self._cite(f"“{best.text.strip()}”", best)
+            yield self._cite(f"“{_plain(best.text)}”", best)
 
     def _supported(self, text: str) -> Iterator[Grounded]:
         sentence = text.strip()
         if not sentence or self.complete:
             return
-        # The best quote first, then the others; never one twice, for then the model repeats itself.
-        quotes = [q for q in self._quotes if not any(_overlap(q, c) for c in self.citations)]
-        source = supporting_quote(
-            sentence, quotes if self.citations else quotes[:1], self._question
-        )
+        source = supporting_quote(sentence, self._candidates(), self._question)
         if source is None:
             self._stopped = True
         else:
             yield self._cite(sentence, source)
+
+    def _candidates(self) -> Sequence[Passage]:
+        """What the next sentence may rest on: the best quote, then the others, never one twice."""
+        if not self.citations:
+            return self._quotes[:1]
+        return [q for q in self._quotes if not any(_overlap(q, c) for c in self.citations)]
 
     def _cite(self, text: str, source: Passage) -> Grounded:
         separator = " " if self.citations else ""
@@ -94,7 +107,7 @@ def supporting_quote(
     "the visitors' password is guest net".
     """
     for quote in quotes:
-        if quote.text.strip("| ").count("|") > 1:
+        if _is_row(quote):
             continue
         supports = align(sentence, [quote])
         if not supports or any(support.passage is None for support in supports):
@@ -108,6 +121,16 @@ def _sentences(text: str) -> list[str]:
     """The sentences of an unfinished text; the last one may still grow, so it keeps its spaces."""
     pieces = split(text)
     return [piece.text for piece in pieces[:-1]] + [text[pieces[-1].start :] if pieces else text]
+
+
+def _is_row(quote: Passage) -> bool:
+    """A row of a table with more cells than a label and its value."""
+    return quote.text.strip("| ").count("|") > 1
+
+
+def _plain(text: str) -> str:
+    """A quote as it is read: without list and table marks, on one line."""
+    return " ".join(_LIST_MARK.sub("", text).strip("| \n").split()).replace(" | ", " · ")
 
 
 def _overlap(one: Passage, other: Passage) -> bool:

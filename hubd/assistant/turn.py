@@ -6,7 +6,7 @@ Everything an adapter sees is the stream of events. Whoever stops reading cancel
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import msgspec
 
@@ -156,10 +156,12 @@ class Assistant:
         grounding: Grounding,
         clock: "_Clock",
     ) -> AsyncGenerator[Grounded, None]:
-        """What the model writes, as far as it is supported; the quote alone where no model runs."""
-        try:
-            client = await self._engine.client()
-        except EngineDown:
+        """What the model writes, as far as it is supported; the quote where no model helps."""
+        client = None
+        if not grounding.complete:
+            with suppress(EngineDown):
+                client = await self._engine.client()
+        if client is None:
             for grounded in grounding.finish():
                 yield grounded
             return

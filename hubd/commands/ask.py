@@ -48,15 +48,18 @@ def retrieve(text: tuple[str, ...], k: int, as_json: bool) -> None:
 
 
 async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any]:
-    """Print an answer as it comes, then its sources; returns the ``done`` event.
+    """Print an answer as it comes, then its sources, or where it looked; returns ``done``.
 
     Raises:
         HubError: the turn failed.
     """
+    looked_at: list[dict[str, Any]] = []
     async with aclosing(client.events("/hub/ask", body | {"stream": True})) as events:
         async for name, data in events:
             if name == "token":
                 click.echo(data["text"], nl=False)
+            elif name == "passages":
+                looked_at = data["passages"]
             elif name == "error":
                 click.echo()
                 error = HubError(data["message"], data["hint"])
@@ -65,6 +68,9 @@ async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any
                 click.echo()
                 for source in dict.fromkeys(map(source_name, data["citations"])):
                     click.echo(f"  from {source}")
+                if data["refused"] and looked_at:
+                    sources = dict.fromkeys(map(source_name, looked_at))
+                    click.echo(f"  looked at {'; '.join(sources)}")
                 return dict(data)
     return {}
 

@@ -1,4 +1,7 @@
-"""``hubd model``: fetch and list model files."""
+"""``hubd model``: fetch, list and quantize model files."""
+
+import subprocess
+import sys
 
 import click
 
@@ -7,7 +10,7 @@ from hubd.commands.common import settings
 
 @click.group()
 def model() -> None:
-    """Fetch and list language models."""
+    """Fetch, list and quantize language models."""
 
 
 @model.command()
@@ -50,3 +53,25 @@ def list_() -> None:
         click.echo(f"{mark} {one.name}  {one.bytes / 1e6:.0f} MB")
     if not found:
         click.echo(f"There is no model in {paths.models}: fetch one with `hubd model pull`.")
+
+
+@model.command()
+@click.argument("source", metavar="IN", type=click.Path(exists=True, dir_okay=False))
+@click.argument("target", metavar="OUT", type=click.Path(dir_okay=False))
+@click.option(
+    "--to",
+    required=True,
+    type=click.Choice(["q4_0", "q4_1", "q4_k_m", "q5_0", "q5_1", "q8_0"]),
+    help="The format of the weights.",
+)
+@click.option("--requantize", is_flag=True, help="Take a file that is quantized already.")
+def quantize(source: str, target: str, to: str, requantize: bool) -> None:
+    """Write the GGUF file IN with smaller weights to OUT.
+
+    The work is done in a process of the engine: the hub itself knows nothing of weights.
+    """
+    command = [sys.executable, "-m", "engine.quantize", "--to", to]
+    command += ["--requantize"] * requantize
+    result = subprocess.run([*command, "--", source, target])
+    if result.returncode != 0:
+        raise click.exceptions.Exit(result.returncode)

@@ -5,7 +5,11 @@ import os
 import signal
 import time
 
-QUESTION = {"text": "What does error code E04 on the oven mean?", "stream": True}
+QUESTION = {
+    "text": "If we want to move out, how much notice do we have to give?",
+    "stream": True,
+}
+"""Answered by a sentence, so that the language model is asked; a table row is quoted without it."""
 
 
 def events(response):

@@ -80,3 +80,10 @@ def test_the_command_line_prints_what_people_read(hub):
     assert question["document"] in said
     assert f"page {question['page']}" in said
     assert "\x1b" not in said, "control characters without a terminal"
+
+
+def test_a_refusal_says_where_it_looked(hub):
+    said = hub.command("ask", NOT_ANSWERABLE[0]["question"]).stdout
+    assert "your documents do not tell" in said
+    assert "looked at" in said
+    assert "from" not in said

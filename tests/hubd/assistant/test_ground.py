@@ -83,6 +83,23 @@ def test_a_row_of_two_cells_is_a_label_and_its_value():
     assert supporting_quote("The motor is covered for 12 years.", [MOTOR], asked) is None
 
 
+def test_a_row_is_quoted_at_once_and_without_its_bars():
+    grounding = Grounding("wifi password?", Evidence(quotes=[GUESTS], answerable=0.9))
+    assert grounding.complete, "no model need be asked"
+    assert answer("wifi password?", [GUESTS]) == (
+        "“guest net · pepper-2026 · visitors”",
+        [GUESTS.text],
+    )
+
+
+@pytest.mark.parametrize("said", ["The notice is two ", "Ask your lawyer ", "notice of six " * 30])
+def test_the_model_is_stopped_at_its_first_own_word_or_when_it_rambles(said):
+    grounding = Grounding("How much notice?", Evidence(quotes=[NOTICE], answerable=0.9))
+    assert not grounding.complete
+    assert list(grounding.feed(said)) == []
+    assert grounding.complete
+
+
 def test_a_row_of_more_cells_supports_no_sentence():
     asked = keys("What is the password for visitors?")
     assert supporting_quote("The password for visitors is guest net.", [GUESTS], asked) is None

@@ -1,0 +1,75 @@
+"""Q4_K: blocks of 256 weights in 144 bytes: `scale f16, minimum f16, scales (12,), nibbles (128,)`.
+
+Every 32 weights share a 6-bit factor of the block's scale and one of its minimum (see
+`bits.scales_and_minimums`). Quants are 4 bits, in planes of 32 weights.
+weight = scale · factor · quant - minimum · factor.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.formats.bits import (
+    bit_planes,
+    inverse,
+    join_planes,
+    join_scales_and_minimums,
+    scales_and_minimums,
+    times,
+)
+from engine.formats.packed import BLOCK, Blocks
+from engine.formats.search import best_scales_and_minimums
+
+_LAYOUT = np.dtype(
+    [("scale", "<f2"), ("minimum", "<f2"), ("scales", "u1", 12), ("nibbles", "u1", 128)]
+)
+
+
+def _scaled(blocks: NDArray[np.void]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scales and minimums of every 32 weights: float32 (…, 8) each."""
+    scales, minimums = scales_and_minimums(blocks["scales"])
+    return (
+        blocks["scale"].astype(np.float32)[..., None] * scales,
+        blocks["minimum"].astype(np.float32)[..., None] * minimums,
+    )
+
+
+def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """uint8 bytes → float32 of `shape`."""
+    blocks = data.view(_LAYOUT)
+    scales, minimums = _scaled(blocks)
+    weights = times(scales, bit_planes(blocks["nibbles"], 32, 4))
+    return (weights - minimums.repeat(32, axis=1)).reshape(shape)
+
+
+def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes, the scales searched for; large weights count more."""
+    grouped = values.reshape(-1, BLOCK)
+    spread = np.sqrt(np.mean(grouped * grouped, axis=1, keepdims=True))
+    found = best_scales_and_minimums(grouped, 15, spread + np.abs(grouped))
+    blocks = np.zeros(grouped.size // 256, _LAYOUT)
+    factors = []
+    for field, exact in zip(("scale", "minimum"), found, strict=True):
+        by_block = exact.reshape(-1, 8)
+        largest = by_block.max(axis=1)
+        blocks[field] = largest / np.float32(63)
+        factors.append(np.rint(by_block * inverse(largest)[:, None] * 63).astype(np.uint8))
+    blocks["scales"] = join_scales_and_minimums(*factors)
+    scales, minimums = (part.reshape(-1, 1) for part in _scaled(blocks))
+    quants = np.clip(np.rint((grouped + minimums) * inverse(scales)), 0, 15).astype(np.uint8)
+    blocks["nibbles"] = join_planes(quants.reshape(-1, 256), 32, 4)
+    return blocks.view(np.uint8)
+
+
+def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
+    """uint8 bytes → 4-bit blocks of 32; scales and minimums are rounded to half floats.
+
+    This adds 0.07% (RMS), measured on Gemma 3 270M.
+    """
+    blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
+    scales, minimums = _scaled(blocks)
+    return Blocks(
+        4,
+        bit_planes(blocks["nibbles"], 32, 4).reshape(rows, -1, BLOCK),
+        scales.reshape(rows, -1).astype(np.float16),
+        -minimums.reshape(rows, -1).astype(np.float16),
+    )

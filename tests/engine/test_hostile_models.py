@@ -1,0 +1,154 @@
+"""Model files whose header is sound but whose model is not: refused before anything is computed."""
+
+import struct
+import time
+
+import numpy as np
+import pytest
+
+from engine.gguf import ModelFormatError
+from engine.gguf_writer import NewTensor, pair, write_gguf
+from engine.model import Model
+
+DIM, FFN, VOCABULARY = 64, 96, 40
+LAYER = {
+    "attn_norm": (DIM,),
+    "attn_q": (DIM, DIM),
+    "attn_k": (32, DIM),
+    "attn_v": (32, DIM),
+    "attn_output": (DIM, DIM),
+    "ffn_norm": (DIM,),
+    "ffn_gate": (FFN, DIM),
+    "ffn_up": (FFN, DIM),
+    "ffn_down": (DIM, FFN),
+}
+SHAPES = {"token_embd.weight": (VOCABULARY, DIM), "output_norm.weight": (DIM,)} | {
+    f"blk.{layer}.{name}.weight": shape for layer in range(2) for name, shape in LAYER.items()
+}
+METADATA = {
+    "general.architecture": "llama",
+    "llama.block_count": 2,
+    "llama.context_length": 32,
+    "llama.embedding_length": DIM,
+    "llama.feed_forward_length": FFN,
+    "llama.attention.head_count": 4,
+    "llama.attention.head_count_kv": 2,
+    "llama.attention.layer_norm_rms_epsilon": 1e-5,
+}
+
+
+def write(path, metadata, shapes):
+    """A model of zeros; floats go in as float32, numbers over 32 bits as uint64."""
+    pairs = []
+    for key, value in metadata.items():
+        if isinstance(value, float):
+            raw = pair(key, 0)[:-8] + struct.pack("<If", 6, value)
+        elif isinstance(value, int) and not 0 <= value < 1 << 32:
+            raw = pair(key, 0)[:-8] + struct.pack("<IQ", 10, value % (1 << 64))
+        else:
+            raw = pair(key, value)
+        pairs.append(raw)
+    tensors = [NewTensor(name, shape, "F32") for name, shape in shapes.items()]
+    with path.open("wb") as file:
+        write_gguf(file, pairs, tensors, ([np.zeros(t.shape, "<f4").tobytes()] for t in tensors))
+
+
+def without(table, key):
+    return {name: value for name, value in table.items() if name != key}
+
+
+NUMBERS = [key for key in METADATA if key != "general.architecture"]
+BAD = {
+    "no architecture": (without(METADATA, "general.architecture"), SHAPES, "general.architecture"),
+    "unknown architecture": (
+        METADATA | {"general.architecture": "abacus"},
+        SHAPES,
+        "general.architecture is 'abacus'; known: .*llama",
+    ),
+    "architecture of a number": (
+        METADATA | {"general.architecture": 7},
+        SHAPES,
+        "general.architecture is 7",
+    ),
+    **{
+        f"no {key}": (without(METADATA, key), SHAPES, f"{key} is missing")
+        for key in NUMBERS
+        if key != "llama.attention.head_count_kv"
+    },
+    **{f"{key} 0": (METADATA | {key: 0}, SHAPES, f"{key} is 0") for key in NUMBERS},
+    **{f"{key} text": (METADATA | {key: "2"}, SHAPES, f"{key} is '2'") for key in NUMBERS},
+    **{f"{key} 2^63": (METADATA | {key: 1 << 63}, SHAPES, f"{key} is 9") for key in NUMBERS},
+    "10 000 blocks": (METADATA | {"llama.block_count": 10_000}, SHAPES, "block_count is 10000"),
+    "2^24 blocks": (METADATA | {"llama.block_count": 1 << 24}, SHAPES, "block_count is 16777216"),
+    "3 blocks": (
+        METADATA | {"llama.block_count": 3},
+        SHAPES,
+        "'blk.2.attn_norm.weight' is missing",
+    ),
+    "1 block": (METADATA | {"llama.block_count": 1}, SHAPES, "'blk.1.* is not one that this"),
+    "3 heads for 2": (
+        METADATA | {"llama.attention.head_count": 3, "llama.attention.key_length": 16},
+        SHAPES,
+        "sizes that do not go together",
+    ),
+    "5 heads": (METADATA | {"llama.attention.head_count": 5}, SHAPES, "do not go together"),
+    "heads of 1": (METADATA | {"llama.attention.head_count": 64}, SHAPES, "do not go together"),
+    "more heads than dimensions": (
+        METADATA | {"llama.attention.head_count": 65},
+        SHAPES,
+        "attention.key_length is 0",
+    ),
+    "NaN epsilon": (
+        METADATA | {"llama.attention.layer_norm_rms_epsilon": float("nan")},
+        SHAPES,
+        "rms_epsilon is nan",
+    ),
+    "infinite RoPE base": (
+        METADATA | {"llama.rope.freq_base": float("inf")},
+        SHAPES,
+        "rope.freq_base is inf",
+    ),
+    "negative RoPE factor": (
+        METADATA | {"llama.rope.scaling.factor": -1.0},
+        SHAPES,
+        "rope.scaling.factor is -1.0",
+    ),
+    "no embedding": (METADATA, without(SHAPES, "token_embd.weight"), "'token_embd.weight' is miss"),
+    "embedding of one dimension": (
+        METADATA,
+        SHAPES | {"token_embd.weight": (DIM,)},
+        r"'token_embd.weight' has shape \(64,\)",
+    ),
+    "no norm": (METADATA, without(SHAPES, "output_norm.weight"), "'output_norm.weight' is missing"),
+    "wide key": (
+        METADATA,
+        SHAPES | {"blk.0.attn_k.weight": (DIM, DIM)},
+        r"'blk.0.attn_k.weight' has shape \(64, 64\)",
+    ),
+    "three dimensions": (
+        METADATA,
+        SHAPES | {"blk.0.attn_k.weight": (2, 16, DIM)},
+        "'blk.0.attn_k.weight' has shape",
+    ),
+    "one tensor too many": (METADATA, SHAPES | {"blk.7.x": (32,)}, "'blk.7.x' is not one"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_models_are_refused_by_field(tmp_path, name):
+    metadata, shapes, message = BAD[name]
+    write(tmp_path / "m.gguf", metadata, shapes)
+    start = time.perf_counter()
+    with pytest.raises(ModelFormatError, match=rf"^m\.gguf: .*{message}"):
+        Model.load(tmp_path / "m.gguf", threads=1, cache_directory=tmp_path)
+    assert time.perf_counter() - start < 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m.gguf"]
+
+
+def test_the_model_that_they_are_made_of_is_good(tmp_path):
+    write(tmp_path / "m.gguf", METADATA, SHAPES)
+    model = Model.load(tmp_path / "m.gguf", threads=1)
+    logits = model.forward(np.arange(3, dtype=np.int32), model.new_cache(), want="all")
+    model.close()
+    assert logits.shape == (3, VOCABULARY)
+    assert (logits == 0).all()
