@@ -170,9 +170,12 @@ def _optional(meta: dict[str, Any], key: str, default: float) -> float:
 
 def _window(meta: dict[str, Any], name: str, family: Family) -> int:
     key = f"{name}.attention.sliding_window"
-    if family.window_every is None or not meta.get(key):
+    if not meta.get(key):
         return NO_WINDOW
-    return integer(meta, key)
+    window = integer(meta, key)
+    if family.window_every is None and window < integer(meta, f"{name}.context_length"):
+        raise ModelFormatError(f"{key} is {window}; {name} is known without windows only")
+    return window
 
 
 def _activation(meta: dict[str, Any], name: str, family: Family) -> Activation:

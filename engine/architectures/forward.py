@@ -154,7 +154,8 @@ def attend(f: Forward, index: int) -> Activations:
     """softmax(q · Kᵀ) · V of the rotated queries and keys."""
     c, b, family = f.config, f.buffers, f.family
     every, still = family.window_every, family.no_rope_every
-    windowed = every == 0 or (every is not None and (index + 1) % every != 0)
+    among_windowed = every == 0 or (every is not None and (index + 1) % every != 0)
+    windowed = among_windowed and c.window != NO_WINDOW
     rotated = family.rope != "none" and not (still and (index + 1) % still == 0)
     angles = b.local_angles if windowed else b.angles
     heads = (c.heads, c.kv_heads, c.head_dim)

@@ -167,6 +167,7 @@ def test_heads_that_cannot_be_rotated_are_refused(tmp_path, rotated):
         ("rope.scaling.factor", -2.0, "rope.scaling.factor is -2.0; a number between"),
         ("rope.scaling.attn_factor", float("nan"), "attn_factor is nan; a number between"),
         ("expert_count", 4, "expert_used_count is missing"),
+        ("attention.sliding_window", 9, "is 9; llama is known without windows only"),
         ("attention.head_count", 7, "7 heads cannot share 2 key-value heads"),
         ("attention.key_length", 24, "heads of 24 are not a multiple of 16"),
     ],

@@ -73,6 +73,14 @@ def rope(**parameters: Any) -> dict[str, Any]:
 
 
 HEADS_OF_32 = {"attention.key_length": 32, "attention.value_length": 32}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+YARN_KEYS = {
+    "rope.scaling.type": "yarn",
+    "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 16,
+}
+GRANITE_SCALES = {"embedding_scale": 3.0, "residual_scale": 0.3, "logit_scale": 4.0}
+SOFT_CAPS = {"attn_logit_softcapping": 5.0, "final_logit_softcapping": 3.0}
 LLAMA3 = {
     "rope_type": "llama3",
     "factor": 8.0,
@@ -167,14 +175,9 @@ CASES = {
     ),
     "yarn": Case(
         "LlamaConfig",
-        rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=16) | {"head_dim": 32},
+        rope(**YARN) | {"head_dim": 32},
         change=interleaved,
-        keys={
-            "attention.key_length": 32,
-            "rope.scaling.type": "yarn",
-            "rope.scaling.factor": 4.0,
-            "rope.scaling.original_context_length": 16,
-        },
+        keys=HEADS_OF_32 | YARN_KEYS,
     ),
     "mistral": Case("MistralConfig", {"sliding_window": None}, change=interleaved),
     "qwen2": Case("Qwen2Config", {"tie_word_embeddings": True}, "qwen2"),
@@ -190,14 +193,22 @@ CASES = {
         },
         "granite",
         interleaved,
-        keys={
-            "embedding_scale": 3.0,
-            "residual_scale": 0.3,
-            "attention.scale": 0.2,
-            "logit_scale": 4.0,
-        },
+        keys=GRANITE_SCALES | {"attention.scale": 0.2},
     ),
     "olmo2": Case("Olmo2Config", {}, "olmo2"),
+    "olmo3": Case(
+        "Olmo3Config",
+        {
+            "num_hidden_layers": 5,
+            "sliding_window": 9,
+            "rope_parameters": {
+                "full_attention": YARN | {"rope_theta": 5e5},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 5e5},
+            },
+        },
+        "olmo2",
+        keys={"attention.sliding_window": 9, "rope.freq_base": 5e5} | YARN_KEYS,
+    ),
     "phi3": Case(
         "Phi3Config",
         rope(partial_rotary_factor=0.5) | {"sliding_window": 9},
@@ -244,17 +255,11 @@ CASES = {
             "head_dim": 32,
             "query_pre_attn_scalar": 32,
             "sliding_window": 9,
-            "attn_logit_softcapping": 5.0,
-            "final_logit_softcapping": 3.0,
-        },
+        }
+        | SOFT_CAPS,
         "gemma2",
         norms_plus_one,
-        keys=HEADS_OF_32
-        | {
-            "attention.sliding_window": 9,
-            "attn_logit_softcapping": 5.0,
-            "final_logit_softcapping": 3.0,
-        },
+        keys=HEADS_OF_32 | SOFT_CAPS | {"attention.sliding_window": 9},
     ),
     "gemma3": Case(
         "Gemma3TextConfig",
@@ -287,12 +292,8 @@ CASES = {
     ),
     "opt": Case(
         "OPTConfig",
-        {
-            "ffn_dim": 96,
-            "word_embed_proj_dim": 64,
-            "num_key_value_heads": 4,
-            "tie_word_embeddings": True,
-        },
+        {"ffn_dim": 96, "word_embed_proj_dim": 64, "num_key_value_heads": 4}
+        | {"tie_word_embeddings": True},
         "opt",
         opt_names,
     ),
