@@ -3,6 +3,7 @@
 import numpy as np
 
 from engine.architectures.config import ModelConfig
+from engine.formats.packed import padded_rows
 from engine.kernels.attention import attention_scratch_bytes
 from engine.kernels.columns import column_buffer_bytes
 
@@ -12,22 +13,31 @@ _ALIGNMENT = 64
 
 
 class Buffers:
-    """Addresses of the activations of a step; all float32 but `columns`."""
+    """Addresses of the activations of a step; all float32 but `columns` and `choices`."""
 
-    def __init__(self, config: ModelConfig, threads: int, angles: int) -> None:
-        """angles: address of the rotary angles (see kernels.attention.rope_store)."""
+    def __init__(self, config: ModelConfig, threads: int, angles: int, local_angles: int) -> None:
+        """angles, local_angles: addresses of the rotary angles (see kernels.attention.rope_store)
+        of layers that see everything, and of those with a window."""
         c = config
         attended = c.heads * c.head_dim
         widest = max(c.dim, c.ffn_dim, attended)
+        items = MAX_ROWS * max(1, c.experts_used)  # inputs of the last product of a layer
+        self.score_stride = padded_rows(c.experts)
         self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
         sizes = {
             "x": 4 * MAX_ROWS * c.dim,  # (rows, dim) the residual stream
             "h": 4 * MAX_ROWS * c.dim,  # (rows, dim) after a norm
             "qkv": 4 * MAX_ROWS * (c.heads + 2 * c.kv_heads) * c.head_dim,
             "attended": 4 * MAX_ROWS * attended,  # (rows, heads · head_dim)
-            "ffn": 4 * MAX_ROWS * 2 * c.ffn_dim,  # (rows, 2 · ffn_dim) gate, then up
-            "columns": column_buffer_bytes(MAX_ROWS, widest),  # quantized inputs of a product
+            "ffn": 4 * items * 2 * c.ffn_dim,  # (items, 2 · ffn_dim) gate, then up
+            "columns": max(  # quantized inputs of a product
+                column_buffer_bytes(MAX_ROWS, widest), column_buffer_bytes(items, c.ffn_dim)
+            ),
             "scratch": threads * self.scratch_bytes,  # of attention
+            "scores": 4 * MAX_ROWS * self.score_stride,  # (rows, experts, padded)
+            "choices": 4 * MAX_ROWS * c.experts_used,  # int32 (rows, experts used)
+            "shares": 4 * MAX_ROWS * c.experts_used,  # (rows, experts used)
+            "mixed": 4 * MAX_ROWS * c.experts_used * c.dim,  # (rows, experts used, dim)
         }
         self._arena = np.zeros(sum(aligned(size) for size in sizes.values()) + _ALIGNMENT, np.uint8)
         start = aligned(self._arena.ctypes.data)
@@ -35,11 +45,13 @@ class Buffers:
         for name, size in sizes.items():
             addresses[name] = start
             start += aligned(size)
-        self.angles = angles
+        self.angles, self.local_angles = angles, local_angles
         self.x, self.h = addresses["x"], addresses["h"]
         self.qkv, self.attended = addresses["qkv"], addresses["attended"]
         self.ffn, self.columns = addresses["ffn"], addresses["columns"]
-        self.scratch = addresses["scratch"]
+        self.scratch, self.scores = addresses["scratch"], addresses["scores"]
+        self.choices, self.shares = addresses["choices"], addresses["shares"]
+        self.mixed = addresses["mixed"]
 
 
 def aligned(size: int) -> int:

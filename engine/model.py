@@ -12,9 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.architectures import architecture_of
-from engine.architectures.config import ModelConfig
+from engine.architectures.config import ModelConfig, read_config
+from engine.architectures.family import Family
+from engine.architectures.forward import add_final_norm, add_head, build_body
+from engine.architectures.rope import FACTORS, rope_angles, rope_factors
+from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
-from engine.formats import FORMATS
+from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
 from engine.kernels.dispatch import compile_operation
 from engine.kernels.program import (
@@ -56,19 +60,19 @@ class Model:
         """Use `Model.load`."""
         self.gguf = gguf
         self.content_hash = gguf.content_hash()
-        family = architecture_of(gguf)
-        self.config: ModelConfig = _with_context(family.read_config(gguf), context_length)
-        names = _check_tensors(gguf, family.tensor_shapes(self.config), family.ROPE_FACTORS)
+        name, family = architecture_of(gguf)
+        whole = read_config(gguf, name, family)
+        self.config: ModelConfig = _with_context(whole, context_length)
+        shapes = tensor_shapes(whole, family, gguf.tensors)
+        names = _check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
         self._weights = weights  # keeps the map alive that the programs point into
-        positions = self.new_cache().padded_capacity
-        self._angles = family.rope_angles(
-            self.config, positions, _rope_factors(gguf, family.ROPE_FACTORS)
-        )
-        self._buffers = Buffers(self.config, threads, self._angles.ctypes.data)
-        bodies = [family.build_body(self.config, weights, self._buffers) for _ in range(3)]
-        family.add_head(bodies[1], self.config, weights, self._buffers)
-        family.add_final_norm(bodies[2], self.config, weights, self._buffers)
+        self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
+        self._buffers = Buffers(self.config, threads, *(a.ctypes.data for a in self._angles))
+        forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
+        add_head(forwards[1])
+        add_final_norm(forwards[2])
+        bodies = [forward.program for forward in forwards]
         _compile(bodies, progress)
         self._body, self._with_head, self._with_norm = [
             body.table(compile_operation) for body in bodies
@@ -110,12 +114,15 @@ class Model:
     @property
     def weight_bytes(self) -> int:
         """Bytes of packed weights that a decoded token reads."""
-        return self._weights.bytes_per_token
+        c = self.config
+        return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
     def new_cache(self) -> KVCache:
         """An empty KV cache for one sequence."""
         c = self.config
-        return KVCache(c.layers, c.kv_heads, c.head_dim, c.context_length)
+        return KVCache(
+            c.layers, c.kv_heads, c.head_dim, c.context_length, exact=self._weights.exact
+        )
 
     def forward(
         self,
@@ -200,33 +207,32 @@ def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfi
     return dataclasses.replace(config, context_length=min(context_length, config.context_length))
 
 
-def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]], optional: str) -> list[str]:
+def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[str]:
     """Names of the tensors to pack; ModelFormatError if one is missing, misshapen or unknown.
 
     A tensor that the program would not use means that the model computes something else.
     """
-    if "output.weight" in gguf.tensors:
-        shapes = shapes | {"output.weight": shapes["token_embd.weight"]}
     for name, shape in shapes.items():
         if name not in gguf.tensors:
             raise ModelFormatError(f"tensor {name!r} is missing")
         if gguf.tensors[name].shape != shape:
             found = gguf.tensors[name].shape
             raise ModelFormatError(f"tensor {name!r} has shape {found}; {shape} is expected")
-    unknown = sorted(set(gguf.tensors) - set(shapes) - {optional})
+    unknown = sorted(set(gguf.tensors) - set(shapes) - set(FACTORS))
     if unknown:
         raise ModelFormatError(f"tensor {unknown[0]!r} is not one that this architecture has")
     return list(shapes)
 
 
-def _rope_factors(gguf: GGUFFile, name: str) -> NDArray[np.float32] | None:
-    """The factors of the rotary wavelengths, where a model has them."""
-    if name not in gguf.tensors:
-        return None
-    info = gguf.tensors[name]
-    if info.type_name != "F32":
-        raise ModelFormatError(f"tensor {name!r} has type {info.type_name}; F32 is expected")
-    return FORMATS["F32"].dequantize(gguf.tensor_bytes(name), info.shape)
+def _angles(
+    config: ModelConfig, family: Family, factors: NDArray[np.float32] | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Rotary angles of layers that see everything, and of those with a window."""
+    positions = (config.context_length + LANES - 1) // LANES * LANES
+    angles = rope_angles(config, positions, factors)
+    if family.local_rope_base is None:
+        return angles, angles
+    return angles, rope_angles(config, positions, None, base=family.local_rope_base)
 
 
 def _compile(programs: list[Program], progress: Progress) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.packed import BLOCK
+from engine.kernels import activations
 
 Floats = NDArray[np.float32]
 
@@ -34,10 +35,35 @@ def matmul(x: Floats, weights: Floats) -> Floats:
     return result
 
 
+def matmul_float(x: Floats, weights: Floats) -> Floats:
+    """x (rows, inputs) · weights (outputs, inputs)ᵀ. Twin of kernels.floating.matmul_float."""
+    result: Floats = (x.astype(np.float64) @ weights.T.astype(np.float64)).astype(np.float32)
+    return result
+
+
+def choose_experts(scores: Floats, used: int) -> tuple[NDArray[np.int64], Floats]:
+    """scores (rows, experts) → the best ones (rows, used) and their softmax (rows, used).
+
+    Twin of kernels.experts.choose.
+    """
+    choices = np.argsort(-scores, axis=1, kind="stable")[:, :used]
+    best = np.take_along_axis(scores, choices, axis=1)
+    shares = np.exp(best - best[:, :1])
+    return choices, shares / shares.sum(axis=1, keepdims=True)
+
+
 def rms_norm(x: Floats, weight: Floats, epsilon: float) -> Floats:
     """weight · x / √(mean(x²) + ε) over the last axis. Twin of kernels.elementwise.rms_norm_row."""
     mean_square = np.mean(np.square(x, dtype=np.float64), axis=-1, keepdims=True)
     result: Floats = (x / np.sqrt(mean_square + epsilon) * weight).astype(np.float32)
+    return result
+
+
+def layer_norm(x: Floats, weight: Floats, bias: Floats, epsilon: float) -> Floats:
+    """weight · (x - mean) / √(variance + ε) + bias. Twin of kernels.norms.layer_norm_row."""
+    centred = x - np.mean(x, axis=-1, keepdims=True, dtype=np.float64)
+    deviation = np.sqrt(np.mean(np.square(centred), axis=-1, keepdims=True) + epsilon)
+    result: Floats = (centred / deviation * weight + bias).astype(np.float32)
     return result
 
 
@@ -47,35 +73,81 @@ def silu(x: Floats) -> Floats:
     return result
 
 
-def swiglu(gate: Floats, up: Floats) -> Floats:
-    """silu(gate) · up. Twin of kernels.elementwise.swiglu_block."""
-    return silu(gate) * up
+def gelu(x: Floats) -> Floats:
+    """x · Φ(x) with the tanh approximation."""
+    wide = x.astype(np.float64)
+    inner = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
+    result: Floats = (wide / 2 * (1 + np.tanh(inner))).astype(np.float32)
+    return result
 
 
-def rope(x: Floats, angles: Floats) -> Floats:
-    """Rotate adjacent pairs of x (rows, heads, head_dim); angles (rows, head_dim / 2, 2): cos, sin.
+def relu(x: Floats) -> Floats:
+    """The positive part of x."""
+    result: Floats = np.maximum(x, np.float32(0))
+    return result
 
+
+def activate(kind: int, gate: Floats, up: Floats) -> Floats:
+    """The feed-forward activations. Twin of kernels.activations.activate_block."""
+    if kind == activations.SILU:
+        return silu(gate) * up
+    if kind == activations.GELU:
+        return gelu(gate) * up
+    if kind == activations.RELU:
+        return relu(gate) * up
+    if kind == activations.SQUARED_RELU:
+        return np.square(relu(gate)) * up
+    if kind == activations.DOUBLE_RELU:
+        return relu(gate) * relu(up)
+    return relu(gate)
+
+
+def scale_logits(logits: Floats, factor: float, cap: float) -> Floats:
+    """cap · tanh(factor · logits / cap), or factor · logits without a cap."""
+    scaled = logits * np.float32(factor)
+    return np.float32(cap) * np.tanh(scaled / np.float32(cap)) if cap else scaled
+
+
+def rope(x: Floats, angles: Floats, *, halves_apart: bool = False) -> Floats:
+    """Rotate pairs of x (rows, heads, head_dim); angles (rows, pairs, 2): cos, sin.
+
+    Adjacent elements are a pair, or i and i + pairs; those beyond the pairs stay as they are.
     Twin of kernels.attention.rotate.
     """
-    pairs = x.reshape(*x.shape[:-1], -1, 2)
+    count = angles.shape[1]
     cos, sin = angles[:, None, :, 0], angles[:, None, :, 1]
-    a, b = pairs[..., 0], pairs[..., 1]
-    return np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1).reshape(x.shape)
+    one = np.arange(count) if halves_apart else 2 * np.arange(count)
+    other = one + (count if halves_apart else 1)
+    result = x.copy()
+    a, b = x[..., one], x[..., other]
+    result[..., one], result[..., other] = a * cos - b * sin, a * sin + b * cos
+    return result
 
 
-def attention(q: Floats, k: Floats, v: Floats) -> Floats:
+def attention(
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    *,
+    scale: float | None = None,
+    cap: float = 0.0,
+    window: int | None = None,
+) -> Floats:
     """Causal grouped-query attention; the last row of q is the last position of k and v.
 
-    q (rows, heads, head_dim), k and v (positions, kv_heads, head_dim) → (rows, heads, head_dim).
-    Twin of kernels.attention.attention, but for k and v being float32 here.
+    q (rows, heads, head_dim), k and v (positions, kv_heads, head_dim) → (rows, heads, head_dim);
+    scale: of the scores, 1 / √head_dim if not given; cap: of the scores by tanh; window: positions
+    that a row sees. Twin of kernels.attention.attention, but for k and v being float32 here.
     """
     rows, heads, dim = q.shape
     positions, kv_heads, _ = k.shape
     keys = np.repeat(k, heads // kv_heads, axis=1).astype(np.float64)
     values = np.repeat(v, heads // kv_heads, axis=1).astype(np.float64)
-    scores = np.einsum("rhd,phd->hrp", q, keys) / np.sqrt(dim)
-    hidden = np.arange(positions)[None, :] > np.arange(positions - rows, positions)[:, None]
-    scores[:, hidden] = -np.inf
+    scores = np.einsum("rhd,phd->hrp", q, keys) * (scale or 1 / np.sqrt(dim))
+    if cap:
+        scores = cap * np.tanh(scores / cap)
+    here, there = np.arange(positions - rows, positions)[:, None], np.arange(positions)[None, :]
+    scores[:, (there > here) | (there <= here - (window or positions))] = -np.inf
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
     weights /= weights.sum(axis=2, keepdims=True)
     result: Floats = np.einsum("hrp,phd->rhd", weights, values).astype(np.float32)

@@ -7,6 +7,7 @@ size is not exactly the one expected is foreign, old or cut short, and is packed
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import tempfile
@@ -18,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import FORMATS
-from engine.formats.packed import BLOCK, LANES, pack, packed_bytes, padded_rows
+from engine.formats.packed import BLOCK, FLOAT_BITS, LANES, pack, packed_bytes, padded_rows
 from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
@@ -48,6 +49,17 @@ class _Place(NamedTuple):
     size: int
 
 
+def _is_matrix(info: TensorInfo) -> bool:
+    """Whether it is a matrix of whole blocks, or a stack of such of whole tiles (experts)."""
+    whole_tiles = len(info.shape) == 2 or info.shape[1] % LANES == 0
+    return len(info.shape) in (2, 3) and info.shape[-1] % BLOCK == 0 and whole_tiles
+
+
+def _rows_and_columns(info: TensorInfo) -> tuple[int, int]:
+    """Of a matrix, or of a stack of them as one."""
+    return math.prod(info.shape[:-1]), info.shape[-1]
+
+
 def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
@@ -62,8 +74,8 @@ def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], in
             )
         if len(info.shape) == 1:
             size = 4 * info.shape[0]
-        elif len(info.shape) == 2 and info.shape[1] % BLOCK == 0:
-            size = packed_bytes(FORMATS[info.type_name].bits, *info.shape)
+        elif _is_matrix(info):
+            size = packed_bytes(FORMATS[info.type_name].bits, *_rows_and_columns(info))
         else:
             raise ModelFormatError(
                 f"tensor {name!r} has shape {info.shape}; a vector, or a matrix with rows of"
@@ -82,7 +94,7 @@ def _header(content_hash: str, places: dict[str, _Place], size: int) -> bytes:
     return line.encode().ljust(_HEADER_BYTES, b"\0")
 
 
-def _require_finite(values: NDArray[np.floating[Any]] | None, info: TensorInfo, what: str) -> None:
+def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) -> None:
     if values is not None and not np.isfinite(values).all():
         raise ModelFormatError(
             f"tensor {info.name!r} at offset {info.offset}: {what} are not all finite numbers"
@@ -91,7 +103,7 @@ def _require_finite(values: NDArray[np.floating[Any]] | None, info: TensorInfo, 
 
 def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
-    rows, columns = info.shape
+    rows, columns = _rows_and_columns(info)
     row_bytes = info.size // rows
     format_ = FORMATS[info.type_name]
     step = max(1, _PIECE_WEIGHTS // columns // LANES) * LANES
@@ -101,6 +113,8 @@ def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> No
         raw = gguf.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
             blocks = format_.to_blocks(raw, count, columns)
+        if blocks.bits == FLOAT_BITS:
+            _require_finite(blocks.quants, info, "the weights")
         _require_finite(blocks.scales, info, "the scales")
         _require_finite(blocks.minimums, info, "the minimums")
         packed = pack(blocks)
@@ -194,18 +208,32 @@ class Weights:
         return name in self._places
 
     @property
-    def bytes_per_token(self) -> int:
-        """Bytes that one token reads: all, but for an embedding that is not the head as well."""
+    def exact(self) -> bool:
+        """Whether all matrices are float32, so that everything is to be computed in float32."""
+        infos = [place.info for place in self._places.values()]
+        return all(FORMATS[i.type_name].bits == FLOAT_BITS for i in infos if len(i.shape) > 1)
+
+    def bytes_per_token(self, expert_share: float) -> int:
+        """Bytes that one token reads: all, but for an embedding that is not the head as well.
+
+        expert_share: how many of a layer's experts it reads, 0 to 1.
+        """
         untied = "token_embd.weight" if "output.weight" in self else None
-        return sum(place.size for name, place in self._places.items() if name != untied)
+        read = [place for name, place in self._places.items() if name != untied]
+        shares = [expert_share if len(place.info.shape) == 3 else 1.0 for place in read]
+        return int(sum(p.size * share for p, share in zip(read, shares, strict=True)))
 
     def matrix(self, name: str) -> Matrix:
         """A matrix by its name in the model file."""
         info, offset, _ = self._places[name]
-        rows, columns = info.shape
+        rows, columns = _rows_and_columns(info)
         bits = FORMATS[info.type_name].bits
         return Matrix(self._base + offset, bits, padded_rows(rows), columns)
 
     def vector(self, name: str) -> int:
         """Address of a float32 vector by its name in the model file."""
         return self._base + self._places[name].offset
+
+    def size(self, name: str) -> int:
+        """Elements of a vector by its name in the model file."""
+        return self._places[name].info.shape[0]

@@ -1,18 +1,50 @@
 """Model families: one file each, and the table of them."""
 
-from types import ModuleType
-
-from engine.architectures import llama
+from engine.architectures import (
+    bitnet,
+    gemma,
+    gemma2,
+    gemma3,
+    granite,
+    llama,
+    olmo2,
+    opt,
+    phi3,
+    qwen2,
+    qwen3,
+    qwen3moe,
+    smollm3,
+    stablelm,
+)
+from engine.architectures.family import Family
 from engine.gguf import GGUFFile, ModelFormatError
 
-ARCHITECTURES: dict[str, ModuleType] = {"llama": llama}
-"""`general.architecture` → the module with `read_config`, `tensor_shapes`, `build_body` …"""
+_MODULES = (
+    bitnet,
+    gemma,
+    gemma2,
+    gemma3,
+    granite,
+    llama,
+    olmo2,
+    opt,
+    phi3,
+    qwen2,
+    qwen3,
+    qwen3moe,
+    smollm3,
+    stablelm,
+)
+ARCHITECTURES: dict[str, Family] = {
+    module.__name__.rpartition(".")[2]: module.FAMILY for module in _MODULES
+}
+"""`general.architecture` → what is different from Llama."""
 
 
-def architecture_of(gguf: GGUFFile) -> ModuleType:
-    """The module for a model file; ModelFormatError names the known ones."""
+def architecture_of(gguf: GGUFFile) -> tuple[str, Family]:
+    """Name and family of a model file; ModelFormatError names the known ones."""
     name = gguf.metadata.get("general.architecture")
     if not isinstance(name, str) or name not in ARCHITECTURES:
         known = ", ".join(sorted(ARCHITECTURES))
         raise ModelFormatError(f"general.architecture is {name!r}; known: {known}")
-    return ARCHITECTURES[name]
+    return name, ARCHITECTURES[name]

@@ -1,11 +1,38 @@
-"""The sizes of a model, and reading them from metadata that may be anything."""
+"""The sizes and constants of a model, read from metadata that may be anything."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from engine.gguf import ModelFormatError
+from engine.architectures.family import Activation, Family
+from engine.formats.packed import BLOCK, LANES
+from engine.gguf import GGUFFile, ModelFormatError
 
 _LARGEST = 1 << 24
+_LARGEST_EPSILON = 1.0
+NO_WINDOW = 1 << 40
+"""A window that sees everything."""
+_ACTIVATIONS = {
+    "silu": Activation.SILU,
+    "gelu": Activation.GELU,
+    "relu": Activation.RELU,
+    "relu2": Activation.SQUARED_RELU,
+    "drelu": Activation.DOUBLE_RELU,
+}
+"""`<architecture>.hidden_activation` → what gate and up become."""
+
+
+@dataclass(frozen=True, slots=True)
+class RopeScaling:
+    """How rotary positions are stretched beyond the context of the first training."""
+
+    kind: str = "none"
+    """none, linear or yarn."""
+    factor: float = 1.0
+    original_context: int = 0
+    """Positions of the first training; 0: not said."""
+    amplitude: float = 1.0
+    """What cos and sin are multiplied with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +49,26 @@ class ModelConfig:
     vocabulary: int
     context_length: int
     """Positions that a sequence may have."""
-    rope_base: float
-    rope_scale: float
-    """What positions are multiplied with before they are rotated."""
     norm_epsilon: float
+    rotated: int
+    """Elements of a head that are rotated."""
+    rope_base: float
+    rope_scaling: RopeScaling
+    activation: Activation
+    query_scale: float
+    """What scores are multiplied with: 1 / √head_dim, mostly."""
+    window: int = NO_WINDOW
+    """Positions that a layer with a window sees."""
+    score_cap: float = 0.0
+    """Attention scores are kept within ± this by tanh; 0: they are not."""
+    logit_cap: float = 0.0
+    embedding_scale: float = 1.0
+    residual_scale: float = 1.0
+    """What a block gives is multiplied with this before it is added to the stream."""
+    logit_scale: float = 1.0
+    experts: int = 0
+    """Experts of a layer; 0: an ordinary feed-forward block."""
+    experts_used: int = 0
 
 
 def integer(metadata: dict[str, Any], key: str, default: int | None = None) -> int:
@@ -44,3 +87,126 @@ def number(metadata: dict[str, Any], key: str, default: float | None = None) -> 
         return float(value)
     problem = "is missing" if value is None else f"is {value!r}"
     raise ModelFormatError(f"{key} {problem}; a number between 0 and {_LARGEST} is expected")
+
+
+def read_config(gguf: GGUFFile, name: str, family: Family) -> ModelConfig:
+    """The configuration; ModelFormatError for a field that is missing or makes no sense.
+
+    name: `general.architecture`, which opens the keys.
+    """
+    meta = gguf.metadata
+    heads, layers = (
+        integer(meta, f"{name}.attention.head_count"),
+        integer(meta, f"{name}.block_count"),
+    )
+    dim = integer(meta, f"{name}.embedding_length")
+    head_dim = integer(meta, f"{name}.attention.key_length", dim // heads)
+    if "token_embd.weight" not in gguf.tensors:
+        raise ModelFormatError("tensor 'token_embd.weight' is missing")
+    epsilon = "layer_norm_epsilon" if family.layer_norm else "layer_norm_rms_epsilon"
+    by_width = family.query_scale_by_width == layers
+    query_scale = 1 / math.sqrt(dim / heads if by_width else head_dim)
+    experts = _experts(meta, name, family)
+    ffn = "expert_feed_forward_length" if family.experts == "must" else "feed_forward_length"
+    config = ModelConfig(
+        architecture=name,
+        layers=layers,
+        dim=dim,
+        heads=heads,
+        kv_heads=integer(meta, f"{name}.attention.head_count_kv", heads),
+        head_dim=head_dim,
+        ffn_dim=integer(meta, f"{name}.{ffn}"),
+        vocabulary=gguf.tensors["token_embd.weight"].shape[0],
+        context_length=integer(meta, f"{name}.context_length"),
+        norm_epsilon=number(meta, f"{name}.attention.{epsilon}"),
+        rotated=integer(meta, f"{name}.rope.dimension_count", head_dim),
+        rope_base=number(meta, f"{name}.rope.freq_base", 10_000.0),
+        rope_scaling=_rope_scaling(meta, name),
+        activation=_activation(meta, name, family),
+        query_scale=number(meta, f"{name}.attention.scale", query_scale),
+        window=_window(meta, name, family),
+        score_cap=_optional(meta, f"{name}.attn_logit_softcapping", 0.0),
+        logit_cap=_optional(meta, f"{name}.final_logit_softcapping", 0.0),
+        embedding_scale=number(
+            meta,
+            f"{name}.embedding_scale",
+            math.sqrt(dim) if family.embedding_scaled_by_width else 1.0,
+        ),
+        residual_scale=number(meta, f"{name}.residual_scale", 1.0),
+        logit_scale=1 / number(meta, f"{name}.logit_scale", 1.0),
+        experts=experts,
+        experts_used=integer(meta, f"{name}.expert_used_count") if experts else 0,
+    )
+    if layers > len(gguf.tensors):
+        raise ModelFormatError(
+            f"{name}.block_count is {layers}, but there are {len(gguf.tensors)} tensors"
+        )
+    return _checked(config)
+
+
+def _checked(config: ModelConfig) -> ModelConfig:
+    """The configuration, if its sizes go together."""
+    c = config
+    problems = {
+        f"{c.heads} heads cannot share {c.kv_heads} key-value heads": c.heads % c.kv_heads,
+        f"an embedding of {c.dim} is not a multiple of {BLOCK}": c.dim % BLOCK,
+        f"heads of {c.head_dim} are not a multiple of {LANES}": c.head_dim % LANES,
+        f"{c.rotated} elements of a head of {c.head_dim} cannot be rotated": (
+            c.rotated % 2 or c.rotated > c.head_dim
+        ),
+        f"{c.experts_used} of {c.experts} experts cannot be used": c.experts_used > c.experts,
+        f"a norm's epsilon of {c.norm_epsilon} is not small": c.norm_epsilon > _LARGEST_EPSILON,
+    }
+    for problem, there in problems.items():
+        if there:
+            raise ModelFormatError(f"{c.architecture}: sizes that do not go together: {problem}")
+    return config
+
+
+def _optional(meta: dict[str, Any], key: str, default: float) -> float:
+    """A positive number, or the default where the key is missing or 0."""
+    return number(meta, key) if meta.get(key) else default
+
+
+def _window(meta: dict[str, Any], name: str, family: Family) -> int:
+    key = f"{name}.attention.sliding_window"
+    if not meta.get(key):
+        return NO_WINDOW
+    window = integer(meta, key)
+    if family.window_every is None and window < integer(meta, f"{name}.context_length"):
+        raise ModelFormatError(f"{key} is {window}; {name} is known without windows only")
+    return window
+
+
+def _activation(meta: dict[str, Any], name: str, family: Family) -> Activation:
+    """What the file says, else what the family has."""
+    said = meta.get(f"{name}.hidden_activation")
+    if said is None or family.activation == Activation.PLAIN_RELU:
+        return family.activation
+    if said not in _ACTIVATIONS:
+        known = ", ".join(_ACTIVATIONS)
+        raise ModelFormatError(f"{name}.hidden_activation is {said!r}; known: {known}")
+    return _ACTIVATIONS[said]
+
+
+def _experts(meta: dict[str, Any], name: str, family: Family) -> int:
+    key = f"{name}.expert_count"
+    if family.experts == "must":
+        return integer(meta, key)
+    count = integer(meta, key) if meta.get(key) else 0
+    if count and family.experts == "no":
+        raise ModelFormatError(f"{key} is {count}; {name} is known without experts only")
+    return count
+
+
+def _rope_scaling(meta: dict[str, Any], name: str) -> RopeScaling:
+    key = f"{name}.rope.scaling"
+    kind = meta.get(f"{key}.type", "none")
+    if kind not in ("none", "linear", "yarn", "longrope"):
+        raise ModelFormatError(f"{key}.type is {kind!r}; known: none, linear, yarn, longrope")
+    factor = number(meta, f"{key}.factor", 1.0)
+    original_key = f"{key}.original_context_length"
+    original = integer(meta, original_key) if meta.get(original_key) else 0
+    if kind == "yarn" and not original:
+        original = integer(meta, f"{name}.context_length")
+    return RopeScaling(kind, factor, original, number(meta, f"{key}.attn_factor", 1.0))

@@ -33,14 +33,14 @@ from engine.formats import (
     tq1_0,
     tq2_0,
 )
-from engine.formats.packed import Blocks
+from engine.formats.packed import FLOAT_BITS, Blocks
 
 
 class Format(NamedTuple):
     """What the engine can do with tensors of a type."""
 
     bits: int
-    """Bits of a weight once packed: 4 or 8."""
+    """Bits of a weight once packed: 4, 8 or 32."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
     quantize: Callable[[NDArray[np.float32]], NDArray[np.uint8]] | None
@@ -52,7 +52,7 @@ def _format(bits: int, module: ModuleType) -> Format:
 
 
 FORMATS: dict[str, Format] = {
-    "F32": _format(8, f32),
+    "F32": _format(FLOAT_BITS, f32),
     "F16": _format(8, f16),
     "BF16": _format(8, bf16),
     "Q4_0": _format(4, q4_0),

@@ -1,9 +1,9 @@
-"""F32: little-endian IEEE 754 floats. Matrices are quantized to 8 bits for the kernels."""
+"""F32: little-endian IEEE 754 floats. Matrices stay as they are."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.packed import Blocks, quantize_blocks
+from engine.formats.packed import BLOCK, FLOAT_BITS, Blocks
 
 
 def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -12,5 +12,5 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 8-bit blocks of 32."""
-    return quantize_blocks(dequantize(data, (rows, columns)))
+    """uint8 bytes → float32 blocks of 32."""
+    return Blocks(FLOAT_BITS, dequantize(data, (rows, columns // BLOCK, BLOCK)))

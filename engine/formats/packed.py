@@ -7,6 +7,7 @@ each.
   the low nibbles are groups 0-3, the high ones groups 4-7. weight = scale · nibble + minimum.
 - 8 bits: `scale (blocks, 16) f16` padded to 64 bytes, then `(blocks, 8 groups, 16 rows, 4)` of w +
   128. weight = scale · (byte - 128).
+- 32 bits: `weight (inputs, 16 rows) f32`, for files that are to be computed exactly.
 
 Rows are padded with zeros to a multiple of 16. Every tile starts on a multiple of 64 bytes.
 """
@@ -20,6 +21,8 @@ BLOCK = 32
 """Weights that share a scale."""
 LANES = 16
 """Output rows in a tile."""
+FLOAT_BITS = 32
+"""Bits of a weight that is kept as float32."""
 SCALE_BYTES = 2 * LANES
 Q4_BLOCK_BYTES = LANES * BLOCK // 2
 """The nibbles of a 4-bit block of 16 rows, without scales."""
@@ -30,13 +33,14 @@ Q8_BLOCK_BYTES = LANES * BLOCK
 class Blocks(NamedTuple):
     """A matrix in blocks of 32, as formats hand it over: weight = scale · quant + minimum.
 
-    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 for 8 bits;
-    scales: float16 (rows, blocks); minimums: float16 (rows, blocks), None for 8 bits.
+    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 for 8 bits, the float32
+    weights themselves for 32 bits; scales: float16 (rows, blocks), None for 32 bits; minimums:
+    float16 (rows, blocks), None for all but 4 bits.
     """
 
     bits: int
     quants: NDArray[np.generic]
-    scales: NDArray[np.float16]
+    scales: NDArray[np.float16] | None = None
     minimums: NDArray[np.float16] | None = None
 
 
@@ -44,6 +48,8 @@ def tile_bytes(bits: int, blocks: int) -> int:
     """Bytes of one tile of 16 rows with `blocks` blocks a row."""
     if bits == 4:
         return blocks * Q4_RECORD_BYTES
+    if bits == FLOAT_BITS:
+        return blocks * BLOCK * LANES * 4
     return (blocks * SCALE_BYTES + 63) // 64 * 64 + blocks * Q8_BLOCK_BYTES
 
 
@@ -84,6 +90,10 @@ def _by_block(values: NDArray[np.float16]) -> NDArray[np.uint8]:
 def pack(blocks: Blocks) -> NDArray[np.uint8]:
     """Interleave a matrix by 16 rows; gives a flat uint8 array (see the module's docstring)."""
     count = blocks.quants.shape[1]
+    if blocks.bits == FLOAT_BITS:
+        floats = _tiled(blocks.quants)  # (tiles, 16, blocks, 32)
+        return np.ascontiguousarray(floats.transpose(0, 2, 3, 1)).view(np.uint8).reshape(-1)
+    assert blocks.scales is not None, "a quantized matrix has scales"
     quants = _tiled(blocks.quants).view(np.uint8)  # (tiles, 16, blocks, 32)
     tiles = len(quants)
     out = np.zeros((tiles, tile_bytes(blocks.bits, count)), np.uint8)
@@ -107,6 +117,13 @@ def pack(blocks: Blocks) -> NDArray[np.uint8]:
 def unpack(data: NDArray[np.uint8], bits: int, rows: int, columns: int) -> NDArray[np.float32]:
     """The float32 (rows, columns) that a packed matrix stands for: the oracle of the kernels."""
     count = columns // BLOCK
+    if bits == FLOAT_BITS:
+        return (
+            data.view(np.float32)
+            .reshape(-1, columns, LANES)
+            .swapaxes(1, 2)
+            .reshape(-1, columns)[:rows]
+        )
     tiles = data.reshape(-1, tile_bytes(bits, count))
     if bits == 4:
         records = tiles.reshape(len(tiles), count, Q4_RECORD_BYTES)

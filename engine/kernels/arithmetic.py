@@ -42,6 +42,14 @@ def silu(x: np.float32) -> np.float32:
 
 
 @njit(inline="always")
+def hyperbolic_tangent(x: np.float32) -> np.float32:
+    """tanh(x) within 1e-7."""
+    doubled = exponential(np.float32(2.0) * x)
+    result: np.float32 = np.float32(1.0) - np.float32(2.0) / (doubled + np.float32(1.0))
+    return result
+
+
+@njit(inline="always")
 def half_to_float(half: np.uint16) -> np.float32:
     """The value of finite float16 bits."""
     bits = np.int32(half)

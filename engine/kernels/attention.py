@@ -2,7 +2,7 @@
 
 Cache of a layer, all float16: keys (kv_heads, capacity / 16, head_dim, 16), so that 16 positions
 are one vector; values (kv_heads, capacity, head_dim). The cache stays in f16 and is widened in
-registers.
+registers. Of a model that is computed exactly it is float32 in the same layout.
 """
 
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import LANES
-from engine.kernels.arithmetic import exponential, float_to_half
-from engine.kernels.intrinsics import floats, halves
+from engine.kernels.arithmetic import exponential, float_to_half, hyperbolic_tangent
+from engine.kernels.floating import float_panel
+from engine.kernels.intrinsics import bits_to_float, floats, halves
 from engine.kernels.portable import multiply_panel
 from engine.kernels.program import CAPACITY, KEYS, POSITION, ROWS, VALUES, claim, share
 
@@ -21,6 +22,8 @@ KEY_BLOCK = 128
 prompt gives the same logits however it is cut into steps."""
 QUERY_ROWS = 8
 """Token positions that one piece of work covers."""
+HALF_BYTES, FLOAT_BYTES = 2, 4
+"""Of a number in the cache."""
 _LOWEST = np.float32(-1e30)
 
 
@@ -31,39 +34,71 @@ def attention_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
 
 
 @njit(inline="always")
-def rotate(vector: np.ndarray, angles: np.ndarray) -> None:
-    """Rotate adjacent pairs of float32 (head_dim,) in place; angles: (head_dim / 2, 2) cos and sin.
+def rotate(vector: np.ndarray, angles: np.ndarray, halves_apart: int) -> None:
+    """Rotate pairs of the first elements of float32 (head_dim,) in place (RoPE, Su et al. 2021).
 
-    RoPE (Su et al. 2021) in the order in which GGUF stores Llama's heads.
+    angles: (pairs, 2) cos and sin; a pair is 2i and 2i + 1, the order in which GGUF stores Llama's
+    heads, or with `halves_apart` i and i + pairs.
     """
-    for i in range(angles.shape[0]):
-        a, b = vector[2 * i], vector[2 * i + 1]
-        vector[2 * i] = a * angles[i, 0] - b * angles[i, 1]
-        vector[2 * i + 1] = a * angles[i, 1] + b * angles[i, 0]
+    pairs = angles.shape[0]
+    apart, near = (pairs, 1) if halves_apart != 0 else (1, 2)
+    for i in range(pairs):
+        a, b = vector[near * i], vector[near * i + apart]
+        vector[near * i] = a * angles[i, 0] - b * angles[i, 1]
+        vector[near * i + apart] = a * angles[i, 1] + b * angles[i, 0]
+
+
+@njit
+def store_halves(
+    qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
+) -> None:
+    """Put key and value of a head into the cache, at position p.
+
+    qkv: float32 (all heads, head_dim), head: of the key; keys, values: the cache of the head, as
+    float16 bits.
+    """
+    for i in range(qkv.shape[1]):
+        keys[p // LANES, i, p % LANES] = float_to_half(qkv[head, i])
+        values[p, i] = float_to_half(qkv[head + kv_heads, i])
+
+
+@njit
+def store_floats(
+    qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
+) -> None:
+    """As `store_halves`, in a cache of float32."""
+    for i in range(qkv.shape[1]):
+        keys[p // LANES, i, p % LANES] = qkv[head, i]
+        values[p, i] = qkv[head + kv_heads, i]
 
 
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
     """Rotate queries in place, rotate keys, put keys and values into the cache.
 
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of the angles float32
-    (context, head_dim / 2, 2), layer, heads, kv_heads, head_dim.
+    (context, pairs, 2), layer, heads, kv_heads, head_dim, pairs that are rotated in a head, whether
+    those are halves apart, bytes of a number in the cache.
     """
     layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
+    pairs, halves_apart, size = operands[6], operands[7], operands[8]
     rows, position, capacity = step[ROWS], step[POSITION], step[CAPACITY]
     qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
-    angles = floats(operands[1], (capacity, dim // 2, 2))
-    offset = 2 * layer * kv_heads * capacity * dim
-    keys = halves(step[KEYS] + offset, (kv_heads, capacity // LANES, dim, LANES))
-    values = halves(step[VALUES] + offset, (kv_heads, capacity, dim))
+    angles = floats(operands[1], (capacity, pairs, 2))
+    shape = (capacity // LANES, dim, LANES)
     first, last = share(rows * (heads + kv_heads), thread, threads)
     for item in range(first, last):
         row, head = item // (heads + kv_heads), item % (heads + kv_heads)
-        rotate(qkv[row, head], angles[position + row])
+        p = position + row
+        rotate(qkv[row, head], angles[p], halves_apart)
         if head >= heads:
-            p, kv = position + row, head - heads
-            for i in range(dim):
-                keys[kv, p // LANES, i, p % LANES] = float_to_half(qkv[row, head, i])
-                values[kv, p, i] = float_to_half(qkv[row, head + kv_heads, i])
+            offset = size * (layer * kv_heads + head - heads) * capacity * dim
+            key, value = step[KEYS] + offset, step[VALUES] + offset
+            if size == HALF_BYTES:
+                values = halves(value, (capacity, dim))
+                store_halves(qkv[row], head, kv_heads, halves(key, shape), values, p)
+            else:
+                values = floats(value, (capacity, dim))
+                store_floats(qkv[row], head, kv_heads, floats(key, shape), values, p)
 
 
 @njit
@@ -85,40 +120,54 @@ def total(values: np.ndarray, count: int) -> np.float32:
 
 
 @njit
+def soft_cap(scores: np.ndarray, hidden: int, visible: int, cap: np.float32) -> None:
+    """scores = cap · tanh(scores / cap), for those from `hidden` to `visible`."""
+    for i in range(hidden, visible):
+        scores[i] = cap * hyperbolic_tangent(scores[i] / cap)
+
+
+@njit
 def softmax_update(
-    scores: np.ndarray, visible: int, count: int, state: np.ndarray, out: np.ndarray
+    scores: np.ndarray, hidden: int, visible: int, state: np.ndarray, out: np.ndarray
 ) -> None:
     """One step of the running softmax (Milakov & Gimelshein 2018) of one query.
 
-    scores: float32 of `count` positions, becomes their weights (0 for those not `visible`); state:
+    scores: float32, become their weights, 0 for those before `hidden` and from `visible` on; state:
     float32 (2,) highest score and sum of weights so far; out: float32 (head_dim,), rescaled to the
     new highest score.
     """
-    if visible > 0:
-        highest = max(state[0], largest(scores, visible))
+    if visible > hidden:
+        seen = scores[hidden:visible]
+        highest = max(state[0], largest(seen, seen.size))
         correction = exponential(state[0] - highest)
-        for i in range(visible):
-            scores[i] = exponential(scores[i] - highest)
+        for i in range(seen.size):
+            seen[i] = exponential(seen[i] - highest)
         state[0] = highest
-        state[1] = state[1] * correction + total(scores, visible)
+        state[1] = state[1] * correction + total(seen, seen.size)
         for i in range(out.size):
             out[i] *= correction
-    for i in range(max(visible, 0), count):
+    for i in range(min(hidden, scores.size)):
+        scores[i] = np.float32(0.0)
+    for i in range(max(visible, 0), scores.size):
         scores[i] = np.float32(0.0)
 
 
 @njit
 def gather_queries(
-    q: np.ndarray, first: int, here: int, heads: tuple[int, int], out: np.ndarray
+    q: np.ndarray,
+    first: int,
+    here: int,
+    heads: tuple[int, int],
+    scale: np.float32,
+    out: np.ndarray,
 ) -> None:
-    """Queries of `here` rows from `first` on as columns, scaled by 1 / √head_dim; then zeros.
+    """Queries of `here` rows from `first` on as columns, times `scale`; then zeros.
 
     q: float32 (rows, all heads, head_dim); heads: the first one of the group and how many;
     out: float32 (columns, head_dim), the column of a row's head is row · group + head.
     """
     head, group = heads
     dim = out.shape[1]
-    scale = np.float32(1.0) / np.sqrt(np.float32(dim))
     for c in range(out.shape[0]):
         for i in range(dim):
             if c < here * group:
@@ -143,14 +192,18 @@ def scatter_results(
 
 
 def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """out = softmax(q · Kᵀ / √head_dim) · V, each row seeing the cache up to itself.
+    """out = softmax(scale · q · Kᵀ) · V, each row seeing the cache up to itself.
 
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of out float32 (rows,
-    heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread.
+    heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread,
+    bits of the float32 scale, of the float32 cap of scores (0: none), positions that a row sees,
+    itself included, bytes of a number in the cache.
 
     A piece of work is 8 rows of the query heads that share a kv head: columns of a matrix product.
     """
     layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
+    scale, cap = bits_to_float(np.int32(operands[8])), bits_to_float(np.int32(operands[9]))
+    window, size = operands[10], operands[11]
     rows, position, capacity = step[ROWS], step[POSITION], step[CAPACITY]
     qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
     out = floats(operands[1], (rows, heads, dim))
@@ -169,23 +222,34 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
         columns = (used + 3) // 4 * 4
         scores, sums = floats(scores_at, (used, KEY_BLOCK)), floats(sums_at, (used, dim))
         states = floats(states_at, (used, 2))
-        gather_queries(qkv, first, here, (kv * group, group), floats(queries_at, (columns, dim)))
+        shared = (kv * group, group)
+        gather_queries(qkv, first, here, shared, scale, floats(queries_at, (columns, dim)))
         sums[:] = np.float32(0.0)
         states[:, 0], states[:, 1] = _LOWEST, np.float32(0.0)
-        cache = 2 * (layer * kv_heads + kv) * capacity * dim
+        cache = size * (layer * kv_heads + kv) * capacity * dim
         end = position + first + here
-        for base in range(0, end, KEY_BLOCK):
+        start = max(0, position + first + 1 - window) // KEY_BLOCK * KEY_BLOCK
+        for base in range(start, end, KEY_BLOCK):
             count = min(KEY_BLOCK, end - base)
-            keys = step[KEYS] + cache + 2 * base * dim
-            values = step[VALUES] + cache + 2 * base * dim
+            keys = step[KEYS] + cache + size * base * dim
+            values = step[VALUES] + cache + size * base * dim
             for p in range(0, count, LANES):
-                a, c = keys + 2 * p * dim, scores_at + 4 * p
-                multiply_panel(a, 2 * LANES, queries_at, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                a, b, c = keys + size * p * dim, queries_at, scores_at + 4 * p
+                if size == HALF_BYTES:
+                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                else:
+                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
             for c in range(used):
-                visible = min(count, position + first + c // group + 1 - base)
-                softmax_update(scores[c], visible, count, states[c], sums[c])
+                seen = position + first + c // group + 1 - base
+                hidden, visible = max(0, seen - window), min(count, seen)
+                if cap > np.float32(0.0):
+                    soft_cap(scores[c], hidden, visible, cap)
+                softmax_update(scores[c, :count], hidden, visible, states[c], sums[c])
             for i in range(0, dim, LANES):
-                a, c = values + 2 * i, sums_at + 4 * i
-                multiply_panel(a, 2 * dim, scores_at, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
-        scatter_results(sums, states, first, (kv * group, group), out)
+                a, b, c = values + size * i, scores_at, sums_at + 4 * i
+                if size == HALF_BYTES:
+                    multiply_panel(a, 2 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
+                else:
+                    float_panel(a, 4 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
+        scatter_results(sums, states, first, shared, out)
         piece = claim(operands)

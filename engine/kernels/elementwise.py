@@ -1,4 +1,4 @@
-"""Operations around the matrix products: embedding, RMSNorm, quantizing, SwiGLU, choosing rows.
+"""Operations around the matrix products: embedding, RMSNorm, quantizing, choosing rows.
 
 Each is an operation of `kernels.program`; rows (token positions) or blocks are shared among
 threads.
@@ -16,7 +16,7 @@ from engine.formats.packed import (
     Q8_BLOCK_BYTES,
     SCALE_BYTES,
 )
-from engine.kernels.arithmetic import half_to_float, silu
+from engine.kernels.arithmetic import half_to_float
 from engine.kernels.columns import COLUMNS, quantize_block, record_address
 from engine.kernels.intrinsics import bits_to_float, floats, halves, integers, unsigned_bytes
 from engine.kernels.program import FIRST_OUTPUT, LOGITS, OUTPUTS, ROWS, TOKENS, share
@@ -37,6 +37,11 @@ def unpack_row(weights: int, bits: int, blocks: int, row: int, out: np.ndarray) 
                 both = nibbles[i // 4, lane, i % 4]
                 out[b * BLOCK + i] = scale * np.float32(both & 15) + minimum
                 out[b * BLOCK + BLOCK // 2 + i] = scale * np.float32(both >> 4) + minimum
+    elif bits == 32:
+        inputs = blocks * BLOCK
+        values = floats(weights + 4 * (row // LANES) * LANES * inputs, (inputs, LANES))
+        for i in range(inputs):
+            out[i] = values[i, lane]
     else:
         head = (blocks * SCALE_BYTES + 63) // 64 * 64
         tile = weights + row // LANES * (head + blocks * Q8_BLOCK_BYTES)
@@ -123,41 +128,16 @@ def rms_norm_output(operands: Any, step: Any, thread: int, threads: int) -> None
 def quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
     """Columns = quantized x.
 
-    operands: address of x float32 (rows, inputs), of the columns, inputs.
+    operands: address of x float32, of the columns, inputs, floats from a row of x to the next.
     """
-    rows, inputs = step[ROWS], operands[2]
+    rows, inputs, stride = step[ROWS], operands[2], operands[3]
     blocks = inputs // BLOCK
-    x = floats(operands[0], (rows * blocks, BLOCK))
-    first, last = share(rows * blocks, thread, threads)
-    for item in range(first, last):
-        row = item // blocks
-        record = record_address(operands[1], row, item - row * blocks, blocks)
-        quantize_block(x[item], record, row % COLUMNS)
-
-
-@njit
-def swiglu_block(gate: np.ndarray, up: np.ndarray) -> None:
-    """gate = silu(gate) · up (Shazeer 2020); float32 (32,)."""
-    for i in range(BLOCK):
-        gate[i] = silu(gate[i]) * up[i]
-
-
-def swiglu_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Columns = quantized silu(gate) · up.
-
-    operands: address of float32 (rows, 2 · ffn_dim), gate then up in each row, of the columns,
-    ffn_dim.
-    """
-    rows, inputs = step[ROWS], operands[2]
-    blocks = inputs // BLOCK
-    both = floats(operands[0], (rows, 2, blocks, BLOCK))
     first, last = share(rows * blocks, thread, threads)
     for item in range(first, last):
         row = item // blocks
         b = item - row * blocks
-        gate = both[row, 0, b]
-        swiglu_block(gate, both[row, 1, b])
-        quantize_block(gate, record_address(operands[1], row, b, blocks), row % COLUMNS)
+        x = floats(operands[0] + 4 * (row * stride + b * BLOCK), BLOCK)
+        quantize_block(x, record_address(operands[1], row, b, blocks), row % COLUMNS)
 
 
 def keep_rows(operands: Any, step: Any, thread: int, threads: int) -> None:

@@ -8,6 +8,7 @@ from engine import reference
 from engine.formats import FORMATS
 from engine.formats.packed import pack, unpack
 from engine.gguf import ModelFormatError
+from engine.kernels.activations import SILU
 from engine.model import Model
 
 DIM, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FFN, VOCABULARY = 64, 2, 8, 2, 16, 96, 75
@@ -43,8 +44,9 @@ def tensors_of(tied):
     }
 
 
-def write(path, tensors, type_name, extra=()):
-    writer = gguf.GGUFWriter(path, "llama")
+def write(path, tensors, type_name, extra=(), architecture="llama"):
+    """extra: key, value and kind of further metadata; it replaces what is there by the same key."""
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(LAYERS)
     writer.add_context_length(40)
     writer.add_embedding_length(DIM)
@@ -53,8 +55,9 @@ def write(path, tensors, type_name, extra=()):
     writer.add_head_count_kv(KV_HEADS)
     writer.add_key_length(HEAD_DIM)
     writer.add_layer_norm_rms_eps(EPSILON)
-    for key, value in extra:
-        writer.add_uint32(key, value)
+    for key, value, kind in extra:
+        writer.kv_data[0].pop(key, None)
+        getattr(writer, f"add_{kind}")(key, value)
     for name, values in tensors.items():
         kind = gguf.GGMLQuantizationType[type_name if values.ndim == 2 else "F32"]
         writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
@@ -78,6 +81,7 @@ def forward(tensors, type_name, factors=1.0):
         name.removesuffix(".weight"): values if values.ndim == 1 else as_computed(values, type_name)
         for name, values in tensors.items()
     }
+    product = reference.matmul_float if type_name == "F32" else reference.matmul
     n, half = len(TOKENS), HEAD_DIM // 2
     frequencies = ROPE_BASE ** (-np.arange(half) / half) / factors
     turns = np.outer(np.arange(n), frequencies)
@@ -87,18 +91,19 @@ def forward(tensors, type_name, factors=1.0):
         here = {name: w[f"blk.{layer}.{name}"] for name in (*MATRICES, "attn_norm", "ffn_norm")}
         h = reference.rms_norm(x, here["attn_norm"], EPSILON)
         q, k, v = (
-            reference.matmul(h, here[name]).reshape(n, -1, HEAD_DIM)
+            product(h, here[name]).reshape(n, -1, HEAD_DIM)
             for name in ("attn_q", "attn_k", "attn_v")
         )
         q, k = reference.rope(q, angles), reference.rope(k, angles)
-        k, v = (a.astype(np.float16).astype(np.float32) for a in (k, v))
+        if type_name != "F32":
+            k, v = (a.astype(np.float16).astype(np.float32) for a in (k, v))
         attended = reference.attention(q, k, v).reshape(n, -1)
-        x = x + reference.matmul(attended, here["attn_output"])
+        x = x + product(attended, here["attn_output"])
         h = reference.rms_norm(x, here["ffn_norm"], EPSILON)
-        gate, up = reference.matmul(h, here["ffn_gate"]), reference.matmul(h, here["ffn_up"])
-        x = x + reference.matmul(reference.swiglu(gate, up), here["ffn_down"])
+        gate, up = product(h, here["ffn_gate"]), product(h, here["ffn_up"])
+        x = x + product(reference.activate(SILU, gate, up), here["ffn_down"])
     h = reference.rms_norm(x, w["output_norm"], EPSILON)
-    return reference.matmul(h, w.get("output", w["token_embd"]))
+    return product(h, w.get("output", w["token_embd"]))
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -146,7 +151,51 @@ def test_a_missing_and_a_misshapen_tensor(tmp_path):
         Model.load(tmp_path / "small.gguf")
 
 
-def test_half_rotated_heads_are_refused(tmp_path):
-    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", [("llama.rope.dimension_count", 8)])
-    with pytest.raises(ModelFormatError, match=r"rope\.dimension_count is 8"):
+@pytest.mark.parametrize("rotated", [7, 18])
+def test_heads_that_cannot_be_rotated_are_refused(tmp_path, rotated):
+    extra = [("llama.rope.dimension_count", rotated, "uint32")]
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
+    with pytest.raises(ModelFormatError, match=f"do not go together: {rotated} elements of a head"):
+        Model.load(tmp_path / "small.gguf")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("hidden_activation", "swish", "hidden_activation is 'swish'; known: silu"),
+        ("rope.scaling.type", "spiral", "rope.scaling.type is 'spiral'; known: none"),
+        ("rope.scaling.factor", -2.0, "rope.scaling.factor is -2.0; a number between"),
+        ("rope.scaling.attn_factor", float("nan"), "attn_factor is nan; a number between"),
+        ("expert_count", 4, "expert_used_count is missing"),
+        ("attention.sliding_window", 9, "is 9; llama is known without windows only"),
+        ("attention.head_count", 7, "7 heads cannot share 2 key-value heads"),
+        ("attention.key_length", 24, "heads of 24 are not a multiple of 16"),
+    ],
+)
+def test_metadata_that_makes_no_sense(tmp_path, key, value, message):
+    add = {str: "string", int: "uint32", float: "float32"}[type(value)]
+    extra = [("llama.rope.scaling.type", "linear", "string")] if "factor" in key else []
+    extra.append((f"llama.{key}", value, add))
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
+    with pytest.raises(ModelFormatError, match=message):
+        Model.load(tmp_path / "small.gguf")
+
+
+def test_a_family_without_experts_refuses_them(tmp_path):
+    extra = [("qwen2.expert_count", 4, "uint32")]
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra, architecture="qwen2")
+    with pytest.raises(ModelFormatError, match="qwen2 is known without experts only"):
+        Model.load(tmp_path / "small.gguf")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("rope_freqs.weight", np.ones(7, np.float32), r"F32 \(7,\); F32 \(8,\) is expected"),
+        ("rope_freqs.weight", np.zeros(8, np.float32), "factors that are not positive"),
+    ],
+)
+def test_rope_factors_that_cannot_be_used(tmp_path, name, values, message):
+    write(tmp_path / "small.gguf", tensors_of(True) | {name: values}, "Q8_0")
+    with pytest.raises(ModelFormatError, match=message):
         Model.load(tmp_path / "small.gguf")

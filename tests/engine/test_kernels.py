@@ -1,19 +1,24 @@
 """Every kernel against its NumPy twin, on every path that this CPU can run."""
 
 import ctypes
-import signal
-import time
 
 import numpy as np
 import pytest
-from numba import njit
 
 from engine import reference
 from engine.formats.packed import Blocks, pack, packed_bytes, padded_rows, quantize_blocks, unpack
-from engine.kernels import arithmetic, columns, dispatch, elementwise
+from engine.kernels import (
+    activations,
+    columns,
+    dispatch,
+    elementwise,
+    experts,
+    floating,
+    norms,
+)
 from engine.kernels import program as p
+from engine.kernels import rows as rows_
 from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
-from engine.kernels.intrinsics import integers as signed_words
 from engine.kernels.matmul import matmul
 from engine.kernels.program import STEP_SLOTS, Program
 from engine.threads import ThreadPool
@@ -54,7 +59,7 @@ def run(pool, operation, operands, path=None, **slots):
 def quantized(pool, x):
     """x (rows, inputs) as columns for the matrix kernels."""
     buffer = aligned(columns.column_buffer_bytes(*x.shape))
-    operands = (x.ctypes.data, buffer.ctypes.data, x.shape[1])
+    operands = (x.ctypes.data, buffer.ctypes.data, x.shape[1], x.shape[1])
     run(pool, elementwise.quantize, operands, rows=len(x))
     return buffer
 
@@ -75,7 +80,19 @@ def read_columns(buffer, rows, inputs):
     return [a[:rows] for a in (quants, *found, field(columns.OFFSET_SUM, 32, np.int32))]
 
 
+def float_bits(value):
+    return int(np.float32(value).view(np.int32))
+
+
+def packed_matrix(bits, outputs, inputs):
+    weights = aligned(packed_bytes(bits, outputs, inputs))
+    weights[:] = pack(random_matrix(bits, outputs, inputs))
+    return weights
+
+
 def random_matrix(bits, outputs, inputs):
+    if bits == 32:
+        return Blocks(32, floats(outputs, inputs // 32, 32))
     if bits == 8:
         return quantize_blocks(floats(outputs, inputs))
     quants = RNG.integers(0, 16, (outputs, inputs // 32, 32), dtype=np.uint8)
@@ -143,11 +160,18 @@ def test_matmul_of_extreme_values_does_not_overflow(pool, path):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(("rows", "position"), [(1, 0), (1, 140), (9, 0), (20, 250)])
-def test_attention_with_rope_and_cache(pool, path, rows, position):
+@pytest.mark.parametrize(
+    ("pairs", "halves", "window", "cap", "factor"),
+    [(16, 0, 1 << 40, 0, 1), (10, 1, 7, 0.5, 2), (16, 1, 130, 0, 1), (0, 0, 1, 3, 1)],
+)
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_attention_with_rope_and_cache(
+    pool, path, rows, position, pairs, halves, window, cap, factor, kind
+):
     heads, kv_heads, dim, capacity = 6, 2, 32, 288
-    angles = floats(capacity, dim // 2)
+    angles = floats(capacity, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-    keys = np.full((1, kv_heads, capacity, dim), 0x7FFF, np.uint16)  # NaN where nothing is written
+    keys = np.full((1, kv_heads, capacity, dim), np.nan, kind)  # NaN where nothing is written
     values = keys.copy()
     cache = {"keys": keys.ctypes.data, "values": values.ctypes.data, "capacity": capacity}
     scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
@@ -159,22 +183,27 @@ def test_attention_with_rope_and_cache(pool, path, rows, position):
         qkv = raw[start:stop].copy()
         here = {"rows": stop - start, "position": start, **cache}
         if stop > start:
-            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes)
+            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes, pairs, halves, keys.itemsize)
             run(pool, rope_store, operands, path, **here)
-    addresses = (qkv.ctypes.data, out.ctypes.data)
-    run(pool, attention, (*addresses, *sizes, scratch.ctypes.data, scratch_bytes), path, **here)
+    scale = factor / np.sqrt(dim)
+    scores = (float_bits(scale), float_bits(cap), window, keys.itemsize)
+    addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, scratch_bytes)
+    run(pool, attention, (*addresses, *scores), path, **here)
 
-    rotated = reference.rope(raw[:, : heads + kv_heads], angles[: position + rows])
-    k = rotated[:, heads:].astype(np.float16).astype(np.float32)
-    v = raw[:, heads + kv_heads :].astype(np.float16).astype(np.float32)
-    expected = reference.attention(rotated[position:, :heads], k, v)
+    rotated = reference.rope(
+        raw[:, : heads + kv_heads], angles[: position + rows], halves_apart=bool(halves)
+    )
+    k = rotated[:, heads:].astype(kind).astype(np.float32)
+    v = raw[:, heads + kv_heads :].astype(kind).astype(np.float32)
+    q = rotated[position:, :heads]
+    expected = reference.attention(q, k, v, scale=scale, cap=cap, window=window)
     np.testing.assert_allclose(out, expected, atol=2e-5)
 
 
 def test_rms_norm_quantize(pool):
     x, weight, y = floats(5, 96), floats(96), np.zeros((5, 96), np.float32)
     buffer = aligned(columns.column_buffer_bytes(5, 96))
-    epsilon = int(np.float32(1e-5).view(np.int32))
+    epsilon = float_bits(1e-5)
     addresses = [a.ctypes.data for a in (x, weight, y, buffer)]
     run(pool, elementwise.rms_norm_quantize, (*addresses, 96, epsilon), rows=5)
     np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
@@ -185,28 +214,150 @@ def test_rms_norm_quantize(pool):
 
 def test_rms_norm_output(pool):
     x, weight, y = floats(3, 64), floats(64), np.zeros((3, 64), np.float32)
-    epsilon = int(np.float32(1e-5).view(np.int32))
+    epsilon = float_bits(1e-5)
     operands = (x.ctypes.data, weight.ctypes.data, 64, epsilon)
     run(pool, elementwise.rms_norm_output, operands, rows=3, logits=y.ctypes.data)
     np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
 
 
-def test_swiglu_quantize(pool):
-    both = 4 * floats(9, 2, 64)
-    expected = reference.swiglu(both[:, 0], both[:, 1])
-    buffer = aligned(columns.column_buffer_bytes(9, 64))
-    operands = (both.ctypes.data, buffer.ctypes.data, 64)
-    run(pool, elementwise.swiglu_quantize, operands, rows=9)
-    np.testing.assert_allclose(both[:, 0], expected, rtol=1e-5, atol=1e-6)
+@pytest.mark.parametrize("kind", range(6))
+def test_activate_quantize(pool, kind):
+    both = 4 * floats(9 * 2, 2, 64)
+    expected = reference.activate(kind, both[:, 0], both[:, 1])
+    buffer = aligned(columns.column_buffer_bytes(18, 64))
+    operands = (both.ctypes.data, buffer.ctypes.data, 64, kind, 2)
+    run(pool, activations.activate_quantize, operands, rows=9)
+    np.testing.assert_allclose(both[:, 0], expected, rtol=2e-5, atol=1e-5)
     np.testing.assert_array_equal(
-        read_columns(buffer, 9, 64)[0], reference.quantize_activations(both[:, 0])[0]
+        read_columns(buffer, 18, 64)[0], reference.quantize_activations(both[:, 0])[0]
     )
 
 
-@pytest.mark.parametrize("bits", [4, 8])
+def test_quantize_rows_that_lie_apart(pool):
+    x = floats(3, 96)
+    buffer = aligned(columns.column_buffer_bytes(3, 64))
+    run(pool, elementwise.quantize, (x.ctypes.data, buffer.ctypes.data, 64, 96), rows=3)
+    expected = reference.quantize_activations(np.ascontiguousarray(x[:, :64]))[0]
+    np.testing.assert_array_equal(read_columns(buffer, 3, 64)[0], expected)
+
+
+def test_rms_norm_in_place(pool):
+    """Two of three vectors in each row."""
+    x, weight = floats(5, 3, 16), floats(16)
+    expected = x.copy()
+    expected[:, :2] = reference.rms_norm(x[:, :2], weight, 1e-5)
+    operands = (x.ctypes.data, 48, 2, 16, weight.ctypes.data, float_bits(1e-5))
+    run(pool, norms.rms_norm, operands, rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-5)
+
+
+def test_layer_norm(pool):
+    x, weight, bias, y = 3 + floats(5, 96), floats(96), floats(96), np.zeros((5, 96), np.float32)
+    expected = reference.layer_norm(x, weight, bias, 1e-5)
+    buffer = aligned(columns.column_buffer_bytes(5, 96))
+    addresses = [a.ctypes.data for a in (x, weight, bias, y, buffer)]
+    run(pool, norms.layer_norm_quantize, (*addresses, 96, float_bits(1e-5)), rows=5)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(
+        read_columns(buffer, 5, 96)[0], reference.quantize_activations(y)[0]
+    )
+    y[:] = 0
+    operands = (*addresses[:3], 96, float_bits(1e-5))
+    run(pool, norms.layer_norm_output, operands, rows=5, logits=y.ctypes.data)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_operations_on_rows(pool):
+    x, y, wide, bias = floats(5, 32), floats(5, 32), floats(5, 48), floats(32)
+    expected = wide.copy()
+    expected[:, :32] += bias
+    run(pool, rows_.add_bias, (wide.ctypes.data, 48, 32, bias.ctypes.data), rows=5)
+    np.testing.assert_allclose(wide, expected, rtol=1e-6)
+    expected = x + np.float32(0.3) * y
+    operands = (x.ctypes.data, y.ctypes.data, 32, float_bits(0.3))
+    run(pool, rows_.add_scaled, operands, rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
+    expected = np.float32(1.7) * x
+    run(pool, rows_.scale, (x.ctypes.data, 32, float_bits(1.7)), rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cap", [0, 3])
+def test_scale_logits(pool, cap):
+    logits = 5 * floats(3, 32)
+    expected = reference.scale_logits(logits, 0.5, cap)
+    operands = (32, float_bits(0.5), float_bits(cap))
+    run(pool, rows_.scale_logits, operands, rows=3, logits=logits.ctypes.data)
+    np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [4, 8, 32])
+def test_add_positions(pool, bits):
+    table = packed_matrix(bits, 20, 64)
+    x, room = floats(5, 64), floats(5, 64)
+    expected = x + unpack(table, bits, 20, 64)[2 + 7 : 2 + 12]
+    operands = (table.ctypes.data, bits, 2, x.ctypes.data, room.ctypes.data, 64)
+    run(pool, rows_.add_positions, operands, rows=5, position=7)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("used", [1, 3, 6])
+def test_choose_and_add_experts(pool, used):
+    scores, x = floats(9, 16), floats(9, 32)
+    choices, shares = np.zeros((9, used), np.int32), np.zeros((9, used), np.float32)
+    addresses = (choices.ctypes.data, shares.ctypes.data)
+    run(pool, experts.choose_experts, (scores.ctypes.data, 16, 6, used, *addresses), rows=9)
+    expected, expected_shares = reference.choose_experts(scores[:, :6], used)
+    np.testing.assert_array_equal(choices, expected)
+    np.testing.assert_allclose(shares, expected_shares, rtol=1e-5)
+    y = floats(9, used, 32)
+    expected = x + (shares[:, :, None] * y).sum(axis=1)
+    operands = (x.ctypes.data, y.ctypes.data, 32, shares.ctypes.data, used)
+    run(pool, experts.add_experts, operands, rows=9)
+    np.testing.assert_allclose(x, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("bits", [4, 8, 32])
+@pytest.mark.parametrize(("rows", "own"), [(1, False), (1, True), (11, False), (11, True)])
+def test_matmul_experts(pool, path, bits, rows, own):
+    """Few and many items, x of the row and of the item, unread experts full of NaN."""
+    count, used, outputs, inputs = 7, 2, 112, 96
+    weights = packed_matrix(bits, count * outputs, inputs)
+    exact = unpack(weights, bits, count * outputs, inputs).reshape(count, outputs, inputs)
+    choices = np.stack([RNG.choice(count - 1, used, replace=False) for _ in range(rows)])
+    choices = choices.astype(np.int32)
+    weights.reshape(count, -1)[count - 1] = 0xFF
+    x, y = floats(rows * (used if own else 1), inputs), floats(rows, used, outputs + 3)
+    source = x if bits == 32 else quantized(pool, x)
+    fixed = (weights.ctypes.data, source.ctypes.data, y.ctypes.data, inputs, outputs, outputs + 3)
+    chosen = (choices.ctypes.data, count, used, 1 if own else used, inputs)
+    run(pool, experts.matmul_experts, (*fixed, bits, *chosen), path, rows=rows)
+    product = reference.matmul_float if bits == 32 else reference.matmul
+    for row in range(rows):
+        for slot in range(used):
+            mine = x[row * used + slot] if own else x[row]
+            expected = product(mine[None], exact[choices[row, slot]])[0]
+            np.testing.assert_allclose(y[row, slot, :outputs], expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("rows", [1, 6])
+def test_matmul_float(pool, rows):
+    """Rows of x that lie apart, outputs that do not fill a tile, adding."""
+    weights, x, y = packed_matrix(32, 40, 96), floats(rows, 128), floats(rows, 53)
+    before = y.copy()
+    expected = reference.matmul_float(x[:, :96], unpack(weights, 32, 40, 96))
+    fixed = (weights.ctypes.data, x.ctypes.data, y.ctypes.data, 96, 48, 53)
+    run(pool, floating.matmul_float, (*fixed, 0, 128), rows=rows)
+    np.testing.assert_allclose(y[:, :40], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(y[:, 48:], before[:, 48:])
+    run(pool, floating.matmul_float, (*fixed, 1, 128), rows=rows)
+    np.testing.assert_allclose(y[:, :40], 2 * expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("bits", [4, 8, 32])
 def test_embed(pool, bits):
-    weights = aligned(packed_bytes(bits, 50, 96))
-    weights[:] = pack(random_matrix(bits, 50, 96))
+    weights = packed_matrix(bits, 50, 96)
     tokens = np.array([0, 49, 17, 16, 17], np.int32)
     x = np.zeros((5, 96), np.float32)
     operands = (weights.ctypes.data, bits, x.ctypes.data, 96)
@@ -220,105 +371,6 @@ def test_keep_rows(pool):
     step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, first_output=3, outputs=3)
     np.testing.assert_array_equal(x[:3], expected)
     assert step[p.ROWS] == 3
-
-
-def test_exponential_and_silu():
-    exponential, silu = arithmetic.exponential, arithmetic.silu
-
-    @njit
-    def both(x):
-        return exponential(x), silu(x)
-
-    for x in np.concatenate([np.linspace(-87, 87, 999), [0, -1e-20, 1e-20]]).astype(np.float32):
-        e, s = both(x)
-        assert e == pytest.approx(np.exp(np.float64(x)), rel=4e-7)
-        assert s == pytest.approx(float(reference.silu(x)), rel=1e-6, abs=1e-30)
-    assert both(np.float32(-1e30))[0] < 1e-37
-
-
-def test_every_half_float_there_and_back():
-    half_to_float, float_to_half = arithmetic.half_to_float, arithmetic.float_to_half
-
-    @njit
-    def convert(halves, floats_, back):
-        for i in range(halves.size):
-            floats_[i] = half_to_float(halves[i])
-            back[i] = float_to_half(floats_[i])
-
-    halves = np.arange(1 << 16, dtype=np.uint16)
-    halves = halves[np.isfinite(halves.view(np.float16))]
-    found, back = np.zeros(halves.size, np.float32), np.zeros_like(halves)
-    convert(halves, found, back)
-    np.testing.assert_array_equal(found, halves.view(np.float16).astype(np.float32))
-    np.testing.assert_array_equal(back, halves)
-
-
-def test_floats_round_to_the_nearest_half():
-    float_to_half = arithmetic.float_to_half
-
-    @njit
-    def convert(values, out):
-        for i in range(values.size):
-            out[i] = float_to_half(values[i])
-
-    values = np.concatenate([floats(20_000) * scale for scale in (1, 1e-6, 1e-4, 2e3)])
-    out = np.zeros(values.size, np.uint16)
-    convert(values.astype(np.float32), out)
-    np.testing.assert_array_equal(out.view(np.float16), values.astype(np.float16))
-    convert(np.array([1e6, -1e6], np.float32), out)
-    assert out[:2].view(np.float16).tolist() == [65504, -65504]
-
-
-def add_up(operands, step, thread, threads):
-    """Operation: target[thread] = 1 + the sum of what all threads wrote last time, modulo 1000."""
-    source, target = signed_words(operands[0], threads), signed_words(operands[1], threads)
-    total = 1
-    for i in range(threads):
-        total += source[i]
-    target[thread] = (total + thread) % 1000
-
-
-def test_threads_meet_at_every_barrier():
-    """4 threads on fewer cores, 2500 operations, each reading what all wrote just before."""
-    pool, program = ThreadPool(4), Program()
-    words = np.zeros((2, 4), np.int32)
-    expected = words[0].copy()
-    for index in range(500):
-        source, target = words[index % 2], words[1 - index % 2]
-        program.add(add_up, source.ctypes.data, target.ctypes.data)
-    table = program.table(dispatch.compile_operation)
-    for _ in range(5):
-        pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-        for _ in range(500):
-            expected = (1 + expected.sum() + np.arange(4)) % 1000
-        np.testing.assert_array_equal(words[0], expected)
-    pool.close()
-
-
-def test_a_signal_does_not_end_a_sleeping_worker():
-    pool, program = ThreadPool(2), Program()
-    words = np.zeros((2, 2), np.int32)
-    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
-    table = program.table(dispatch.compile_operation)
-    (worker,) = pool.workers
-    before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
-    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-    time.sleep(0.05)  # until it sleeps again
-    signal.pthread_kill(worker.ident, signal.SIGUSR1)
-    time.sleep(0.05)
-    assert worker.is_alive()
-    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
-    signal.signal(signal.SIGUSR1, before)
-    assert words[1].tolist() == [1, 2]
-    pool.close()
-
-
-def test_a_closed_pool_says_so():
-    pool = ThreadPool(2)
-    pool.close()
-    pool.close()
-    with pytest.raises(dispatch.EngineError, match="closed"):
-        pool.run(np.zeros((0, 16), np.int64), np.zeros(STEP_SLOTS, np.int64))
 
 
 def test_unknown_kernels_are_refused(monkeypatch):

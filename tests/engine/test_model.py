@@ -157,7 +157,7 @@ def test_config(model):
     assert config["context_length"] == 1024
 
 
-@pytest.mark.parametrize(("name", "message"), [("mamba", "'mamba'; known: llama"), ("llama", "")])
+@pytest.mark.parametrize(("name", "message"), [("mamba", "'mamba'; known: .*llama"), ("llama", "")])
 def test_models_that_cannot_run_are_refused_by_name(tmp_path, name, message):
     path = tmp_path / "odd.gguf"
     writer = gguf.GGUFWriter(path, name)

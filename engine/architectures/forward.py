@@ -1,0 +1,283 @@
+"""The forward pass of every family, written down as a program of operations.
+
+`build_body` is the formula; the steps below it turn one line of it into operations, with what the
+family has besides.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.architectures.config import NO_WINDOW, ModelConfig
+from engine.architectures.family import Activation, Family
+from engine.buffers import Buffers
+from engine.formats.packed import FLOAT_BITS
+from engine.kernels.activations import activate_quantize
+from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, attention, rope_store
+from engine.kernels.elementwise import (
+    embed,
+    keep_rows,
+    quantize,
+    rms_norm_output,
+    rms_norm_quantize,
+)
+from engine.kernels.experts import add_experts, choose_experts, matmul_experts
+from engine.kernels.floating import matmul_float
+from engine.kernels.matmul import matmul
+from engine.kernels.norms import layer_norm_output, layer_norm_quantize, rms_norm
+from engine.kernels.program import Program
+from engine.kernels.rows import add_bias, add_positions, add_scaled, scale, scale_logits
+from engine.weights import Weights
+
+
+class Activations(NamedTuple):
+    """The input of a matrix product, both as it is and quantized."""
+
+    floats: int
+    """Address of float32 rows."""
+    stride: int
+    """Floats from a row to the next."""
+    columns: int
+    """Address of the same, quantized (see kernels.columns)."""
+
+
+class Forward:
+    """A program in the making, and what its steps need to know."""
+
+    def __init__(
+        self, family: Family, config: ModelConfig, weights: Weights, buffers: Buffers
+    ) -> None:
+        self.program = Program()
+        self.family, self.config, self.weights, self.buffers = family, config, weights, buffers
+        self.epsilon = float_bits(config.norm_epsilon)
+        self.cache_bytes = FLOAT_BYTES if weights.exact else HALF_BYTES
+
+
+def build_body(family: Family, config: ModelConfig, weights: Weights, buffers: Buffers) -> Forward:
+    """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache."""
+    f = Forward(family, config, weights, buffers)
+    embed_tokens(f)
+    for index in range(config.layers):
+        layer = f"blk.{index}."
+        h = norm(f, f"{layer}attn_norm") if family.norms_before else stream(f)
+        queries_keys_values(f, layer, h)
+        attended = attend(f, index)
+        add_to_stream(f, f"{layer}attn_output", attended, f"{layer}post_attention_norm")
+
+        h = norm(f, f"{layer}ffn_norm") if family.norms_before else stream(f)
+        if config.experts:
+            add_mixture_to_stream(f, layer, h)
+            continue
+        gate_and_up(f, layer, h)
+        active = activate(f, layer)
+        add_to_stream(f, f"{layer}ffn_down", active, f"{layer}post_ffw_norm")
+    return f
+
+
+def add_head(f: Forward) -> None:
+    """x → logits of the rows wanted, vocabulary rounded up to a multiple of 16 floats apart."""
+    c = f.config
+    tied = "output.weight" not in f.weights
+    head = "token_embd" if tied else "output"
+    f.program.add(keep_rows, f.buffers.x, c.dim)
+    width = f.weights.matrix(f"{head}.weight").outputs
+    multiply(f, head, norm(f, "output_norm"), 0, width)
+    if c.logit_scale != 1 or c.logit_cap:
+        f.program.add(scale_logits, width, float_bits(c.logit_scale), float_bits(c.logit_cap))
+
+
+def add_final_norm(f: Forward) -> None:
+    """x → the states after the final norm, as the step's result."""
+    weight = f.weights.vector("output_norm.weight")
+    if f.family.layer_norm:
+        bias = f.weights.vector("output_norm.bias")
+        f.program.add(layer_norm_output, f.buffers.x, weight, bias, f.config.dim, f.epsilon)
+    else:
+        f.program.add(rms_norm_output, f.buffers.x, weight, f.config.dim, f.epsilon)
+
+
+def embed_tokens(f: Forward) -> None:
+    """x = the embeddings of the tokens, scaled, with their positions."""
+    c, b = f.config, f.buffers
+    table = f.weights.matrix("token_embd.weight")
+    f.program.add(embed, table.address, table.bits, b.x, c.dim)
+    if c.embedding_scale != 1:
+        f.program.add(scale, b.x, c.dim, float_bits(c.embedding_scale))
+    if f.family.learned_positions:
+        table = f.weights.matrix("position_embd.weight")
+        f.program.add(add_positions, table.address, table.bits, 0, b.x, b.h, c.dim)
+
+
+def stream(f: Forward) -> Activations:
+    """x itself as the input of a product."""
+    b, dim = f.buffers, f.config.dim
+    f.program.add(quantize, b.x, b.columns, dim, dim)
+    return Activations(b.x, dim, b.columns)
+
+
+def norm(f: Forward, name: str) -> Activations:
+    """h = norm(x)."""
+    b, dim = f.buffers, f.config.dim
+    weight = f.weights.vector(f"{name}.weight")
+    if f.family.layer_norm:
+        bias = f.weights.vector(f"{name}.bias")
+        f.program.add(layer_norm_quantize, b.x, weight, bias, b.h, b.columns, dim, f.epsilon)
+    else:
+        f.program.add(rms_norm_quantize, b.x, weight, b.h, b.columns, dim, f.epsilon)
+    return Activations(b.h, dim, b.columns)
+
+
+def queries_keys_values(f: Forward, layer: str, h: Activations) -> None:
+    """q, k, v = Wq · h, Wk · h, Wv · h side by side, with biases and norms."""
+    c, b = f.config, f.buffers
+    q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
+    width = q + 2 * kv
+    if f.family.fused:
+        multiply(f, f"{layer}attn_qkv", h, b.qkv, width)
+    else:
+        multiply(f, f"{layer}attn_q", h, b.qkv, width, barrier=False)
+        multiply(f, f"{layer}attn_k", h, b.qkv + 4 * q, width, barrier=False)
+        multiply(f, f"{layer}attn_v", h, b.qkv + 4 * (q + kv), width)
+        bias(f, f"{layer}attn_q", b.qkv, width)
+        bias(f, f"{layer}attn_k", b.qkv + 4 * q, width)
+        bias(f, f"{layer}attn_v", b.qkv + 4 * (q + kv), width)
+    if f.family.query_key_norm != "no":
+        by_head = f.family.query_key_norm == "head"
+        for name, start, heads in (("q", 0, c.heads), ("k", q, c.kv_heads)):
+            count, size = (heads, c.head_dim) if by_head else (1, heads * c.head_dim)
+            weight = f.weights.vector(f"{layer}attn_{name}_norm.weight")
+            f.program.add(rms_norm, b.qkv + 4 * start, width, count, size, weight, f.epsilon)
+
+
+def attend(f: Forward, index: int) -> Activations:
+    """softmax(q · Kᵀ) · V of the rotated queries and keys."""
+    c, b, family = f.config, f.buffers, f.family
+    every, still = family.window_every, family.no_rope_every
+    among_windowed = every == 0 or (every is not None and (index + 1) % every != 0)
+    windowed = among_windowed and c.window != NO_WINDOW
+    rotated = family.rope != "none" and not (still and (index + 1) % still == 0)
+    angles = b.local_angles if windowed else b.angles
+    heads = (c.heads, c.kv_heads, c.head_dim)
+    turned = (c.rotated // 2 if rotated else 0, family.rope == "halves", f.cache_bytes)
+    f.program.add(rope_store, b.qkv, angles, index, *heads, *turned)
+    scores = (
+        float_bits(c.query_scale),
+        float_bits(c.score_cap),
+        c.window if windowed else NO_WINDOW,
+        f.cache_bytes,
+    )
+    f.program.add(attention, b.qkv, b.attended, index, *heads, b.scratch, b.scratch_bytes, *scores)
+    size = c.heads * c.head_dim
+    if family.sub_norms:
+        weight = f.weights.vector(f"blk.{index}.attn_sub_norm.weight")
+        f.program.add(rms_norm, b.attended, size, 1, size, weight, f.epsilon)
+    f.program.add(quantize, b.attended, b.columns, size, size)
+    return Activations(b.attended, size, b.columns)
+
+
+def gate_and_up(f: Forward, layer: str, h: Activations) -> None:
+    """gate, up = Wgate · h, Wup · h side by side; without a gate, up in its place."""
+    c, b = f.config, f.buffers
+    width = 2 * c.ffn_dim
+    if f.family.fused or c.activation == Activation.PLAIN_RELU:
+        multiply(f, f"{layer}ffn_up", h, b.ffn, width)
+        bias(f, f"{layer}ffn_up", b.ffn, width)
+    else:
+        multiply(f, f"{layer}ffn_gate", h, b.ffn, width, barrier=False)
+        multiply(f, f"{layer}ffn_up", h, b.ffn + 4 * c.ffn_dim, width)
+
+
+def activate(f: Forward, layer: str) -> Activations:
+    """activation(gate, up), such as silu(gate) · up."""
+    c, b = f.config, f.buffers
+    stride = 2 * c.ffn_dim
+    f.program.add(activate_quantize, b.ffn, b.columns, c.ffn_dim, c.activation, 1)
+    if f.family.sub_norms:
+        weight = f.weights.vector(f"{layer}ffn_sub_norm.weight")
+        f.program.add(rms_norm, b.ffn, stride, 1, c.ffn_dim, weight, f.epsilon)
+        f.program.add(quantize, b.ffn, b.columns, c.ffn_dim, stride)
+    return Activations(b.ffn, stride, b.columns)
+
+
+def add_to_stream(f: Forward, name: str, inputs: Activations, norm_after: str) -> None:
+    """x += W · inputs + bias, normed and scaled where the family does so."""
+    c, b = f.config, f.buffers
+    if not f.family.norms_after and c.residual_scale == 1:
+        multiply(f, name, inputs, b.x, c.dim, add=True)
+        bias(f, name, b.x, c.dim)
+        return
+    multiply(f, name, inputs, b.h, c.dim)
+    bias(f, name, b.h, c.dim)
+    if f.family.norms_after:
+        weight = f.weights.vector(f"{norm_after}.weight")
+        f.program.add(rms_norm, b.h, c.dim, 1, c.dim, weight, f.epsilon)
+    f.program.add(add_scaled, b.x, b.h, c.dim, float_bits(c.residual_scale))
+
+
+def add_mixture_to_stream(f: Forward, layer: str, h: Activations) -> None:
+    """x += Σ over the chosen experts of share · Wdown · activation(Wgate · h, Wup · h)."""
+    c, b, used = f.config, f.buffers, f.config.experts_used
+    multiply(f, f"{layer}ffn_gate_inp", h, b.scores, b.score_stride)
+    chosen = (b.choices, b.shares)
+    f.program.add(choose_experts, b.scores, b.score_stride, c.experts, used, *chosen)
+    width = 2 * c.ffn_dim
+    multiply_chosen(f, f"{layer}ffn_gate_exps", h, b.ffn, width, used, barrier=False)
+    multiply_chosen(f, f"{layer}ffn_up_exps", h, b.ffn + 4 * c.ffn_dim, width, used)
+    f.program.add(activate_quantize, b.ffn, b.columns, c.ffn_dim, c.activation, used)
+    active = Activations(b.ffn, width, b.columns)
+    multiply_chosen(f, f"{layer}ffn_down_exps", active, b.mixed, c.dim, 1)
+    f.program.add(add_experts, b.x, b.mixed, c.dim, b.shares, used)
+
+
+def multiply_chosen(
+    f: Forward,
+    name: str,
+    x: Activations,
+    y: int,
+    stride: int,
+    sharing: int,
+    *,
+    barrier: bool = True,
+) -> None:
+    """y[item] = x · Wᵀ of each item's expert; `sharing` items in a row have the same x."""
+    c, matrix = f.config, f.weights.matrix(f"{name}.weight")
+    exact = matrix.bits == FLOAT_BITS
+    addresses = (matrix.address, x.floats if exact else x.columns, y)
+    sizes = (matrix.inputs, matrix.outputs // c.experts, stride, matrix.bits)
+    chosen = (f.buffers.choices, c.experts, c.experts_used, sharing, x.stride)
+    f.program.add(matmul_experts, *addresses, *sizes, *chosen, barrier=barrier)
+
+
+def multiply(
+    f: Forward,
+    name: str,
+    x: Activations,
+    y: int,
+    stride: int,
+    *,
+    add: bool = False,
+    barrier: bool = True,
+) -> None:
+    """y (+)= x · Wᵀ; y float32 with rows `stride` apart (0: the step's logits)."""
+    matrix = f.weights.matrix(f"{name}.weight")
+    sizes = (matrix.inputs, matrix.outputs, stride, add)
+    if matrix.bits == FLOAT_BITS:
+        operands = (matrix.address, x.floats, y, *sizes, x.stride)
+        f.program.add(matmul_float, *operands, barrier=barrier)
+    else:
+        operands = (matrix.address, x.columns, y, *sizes, matrix.bits)
+        f.program.add(matmul, *operands, barrier=barrier)
+
+
+def bias(f: Forward, name: str, y: int, stride: int) -> None:
+    """y += the bias of a matrix, if it has one."""
+    if f"{name}.bias" in f.weights:
+        width = f.weights.size(f"{name}.bias")
+        f.program.add(add_bias, y, stride, width, f.weights.vector(f"{name}.bias"))
+
+
+def float_bits(value: float) -> int:
+    """The bits of a float32, to hand it over among integers."""
+    assert math.isfinite(value), "a constant of the model is not finite"
+    return int(np.float32(value).view(np.int32))

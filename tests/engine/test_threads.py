@@ -1,0 +1,64 @@
+"""The threads that compute: barriers, signals, the end."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from engine.kernels import dispatch
+from engine.kernels.intrinsics import integers as signed_words
+from engine.kernels.program import STEP_SLOTS, Program
+from engine.threads import ThreadPool
+
+
+def add_up(operands, step, thread, threads):
+    """Operation: target[thread] = 1 + the sum of what all threads wrote last time, modulo 1000."""
+    source, target = signed_words(operands[0], threads), signed_words(operands[1], threads)
+    total = 1
+    for i in range(threads):
+        total += source[i]
+    target[thread] = (total + thread) % 1000
+
+
+def test_threads_meet_at_every_barrier():
+    """4 threads on fewer cores, 2500 operations, each reading what all wrote just before."""
+    pool, program = ThreadPool(4), Program()
+    words = np.zeros((2, 4), np.int32)
+    expected = words[0].copy()
+    for index in range(500):
+        source, target = words[index % 2], words[1 - index % 2]
+        program.add(add_up, source.ctypes.data, target.ctypes.data)
+    table = program.table(dispatch.compile_operation)
+    for _ in range(5):
+        pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+        for _ in range(500):
+            expected = (1 + expected.sum() + np.arange(4)) % 1000
+        np.testing.assert_array_equal(words[0], expected)
+    pool.close()
+
+
+def test_a_signal_does_not_end_a_sleeping_worker():
+    pool, program = ThreadPool(2), Program()
+    words = np.zeros((2, 2), np.int32)
+    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
+    table = program.table(dispatch.compile_operation)
+    (worker,) = pool.workers
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
+    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+    time.sleep(0.05)  # until it sleeps again
+    signal.pthread_kill(worker.ident, signal.SIGUSR1)
+    time.sleep(0.05)
+    assert worker.is_alive()
+    pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+    signal.signal(signal.SIGUSR1, before)
+    assert words[1].tolist() == [1, 2]
+    pool.close()
+
+
+def test_a_closed_pool_says_so():
+    pool = ThreadPool(2)
+    pool.close()
+    pool.close()
+    with pytest.raises(dispatch.EngineError, match="closed"):
+        pool.run(np.zeros((0, 16), np.int64), np.zeros(STEP_SLOTS, np.int64))
