@@ -1,5 +1,7 @@
 """The official OpenAI client works against the hub unchanged."""
 
+import json
+
 import openai
 import pytest
 
@@ -69,6 +71,25 @@ def test_a_chat_with_the_plain_model_streams(client):
     chunks = list(stream)
     assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices).strip()
     assert chunks[-1].usage.completion_tokens <= 12
+
+
+def test_the_plain_model_follows_a_schema(client):
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    schema = {
+        "type": "object",
+        "properties": {"room": {"enum": ["kitchen", "bedroom"]}, "on": {"type": "boolean"}},
+        "required": ["room", "on"],
+        "additionalProperties": False,
+    }
+    reply = client.chat.completions.create(
+        model=raw,
+        messages=[{"role": "user", "content": "Switch on the light in the kitchen."}],
+        response_format={"type": "json_schema", "json_schema": {"name": "call", "schema": schema}},
+        max_tokens=60,
+    )
+    call = json.loads(reply.choices[0].message.content)
+    assert call["room"] in ("kitchen", "bedroom")
+    assert isinstance(call["on"], bool)
 
 
 def test_an_unknown_plain_model_is_an_honest_error(client):
