@@ -1,8 +1,9 @@
-"""Writes tests/data/smollm2_reference.npz: what transformers makes of the default model's file.
+"""Writes tests/data/NAME_reference.npz: what transformers makes of a model file.
 
-Run by hand: `python tests/engine/make_reference.py MODEL.gguf`. The text is the prose of CPython's
-language reference, as the interpreter's `help()` has it. Kept for each of 14 windows of 512 tokens:
-ids, the reference's most likely next token, its log-probability of the real one.
+Run by hand: `python tests/engine/make_reference.py MODEL.gguf NAME WINDOWS`, with `smollm2 14` for
+the default model and `gemma3 8` for Gemma 3 270M. The text is the prose of CPython's language
+reference, as the interpreter's `help()` has it. Kept for each window of 512 tokens: ids, the
+reference's most likely next token, its log-probability of the real one.
 """
 
 import sys
@@ -13,8 +14,8 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-WINDOWS, WINDOW = 14, 512
-TARGET = Path(__file__).parent.parent / "data" / "smollm2_reference.npz"
+WINDOW = 512
+DATA = Path(__file__).parent.parent / "data"
 
 
 def reference_model(path: Path) -> torch.nn.Module:
@@ -39,19 +40,24 @@ def log_probabilities(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    path = Path(sys.argv[1])
+    path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     text = "\n\n".join(topics[name] for name in sorted(topics))
-    tokens = np.array(tokenizer(text)["input_ids"], np.uint16)
-    starts = np.linspace(0, len(tokens) - WINDOW, WINDOWS).astype(int)
+    smallest = np.uint16 if len(tokenizer) <= 65_536 else np.uint32
+    tokens = np.array(tokenizer(text)["input_ids"], smallest)
+    starts = np.linspace(0, len(tokens) - WINDOW, count).astype(int)
     windows = np.stack([tokens[start : start + WINDOW] for start in starts])
+    if tokens[0] == tokenizer.bos_token_id:  # the model expects every text to begin with it
+        windows[:, 0] = tokens[0]
     model = reference_model(path)
     best, likely = [], []
     for ids in windows:
         logits = reference_logits(model, ids)
-        best.append(logits.argmax(axis=1).astype(np.uint16))
+        best.append(logits.argmax(axis=1).astype(smallest))
         likely.append(log_probabilities(logits, ids))
-    np.savez_compressed(TARGET, ids=windows, best=np.stack(best), likely=np.stack(likely))
+    np.savez_compressed(
+        DATA / f"{name}_reference.npz", ids=windows, best=np.stack(best), likely=np.stack(likely)
+    )
 
 
 if __name__ == "__main__":
