@@ -32,7 +32,7 @@ from hubd.assistant.route import Router
 from hubd.config import Config
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
-from hubd.tools import ToolBox
+from hubd.tools import Speaker, ToolBox
 from plugins.api import ToolCall, ToolError
 from rag.evidence import ANSWERABLE
 from rag.library import Library
@@ -72,14 +72,15 @@ class Assistant:
         self._engine = engine
         self._tools = tools
         self._conversations = conversations
-        self._router = Router(tools.sentence_files())
+        self._router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
 
     async def turn(self, utterance: Utterance) -> AsyncGenerator[Event, None]:
         """The events of one turn; the last is ``Done`` or ``Failed``."""
         conversation = utterance.conversation or self._conversations.new()
         clock = _Clock()
         yield Started(conversation=conversation)
-        call = self._router.route(utterance.text)
+        decision = self._router.route(utterance.text)
+        call = decision.call
         clock.mark("route_ms")
         if call is not None:
             events = self._act(call, conversation, clock)
@@ -114,7 +115,7 @@ class Assistant:
         self, call: ToolCall, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
         try:
-            result = await self._tools.call(call, conversation)
+            result = await self._tools.call(call, Speaker(conversation=conversation))
             text, data, ok = result.text, result.data, True
         except ToolError as error:
             text, data, ok = str(error), {}, False
