@@ -6,7 +6,7 @@ library's own encoder. Models are fetched with ``hubd model pull``, never over t
 
 import hashlib
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -24,6 +24,7 @@ from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
 from hubd.http.ask import events
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.foreign import moved_header, static_first_of
 from hubd.http.openai import (
     HOUSEHOLD,
     INPUTS_LIMIT,
@@ -133,7 +134,9 @@ async def chat(request: web.Request) -> web.StreamResponse:
     if not body.messages:
         return await _loaded(services, name, body)
     if name != HOUSEHOLD:
-        return await _answer(request, _raw(services, name, wanted, body.think), body)
+        wanted, moved = static_first_of(request, msgspec.structs.replace(wanted, model=name))
+        parts = _raw(services, name, wanted, body.think)
+        return await _answer(request, parts, body, moved_header(moved))
     parts = _household_with_tools(services, wanted, body.tools or [])
     return await _answer(request, parts, body)
 
@@ -276,16 +279,20 @@ def _usage(done: Done) -> Usage:
 
 
 async def _answer(
-    request: web.Request, parts: AsyncGenerator[Part, None], body: protocol.Common
+    request: web.Request,
+    parts: AsyncGenerator[Part, None],
+    body: protocol.Common,
+    extra: Mapping[str, str] = {},
 ) -> web.StreamResponse:
     """Parts as lines, or as one object. An error before the first part has a status of its own."""
     plain = isinstance(body, protocol.Generate)
     async with request.app[SERVICES].turns.one(), aclosing(parts):
         if not body.streams():
-            return reply(await _whole(parts, body.model, plain))
-        if isinstance(body, protocol.Chat | protocol.Generate) and body.model.startswith(RAW):
+            return reply(await _whole(parts, body.model, plain), headers=dict(extra))
+        if body.model.startswith(RAW):
             parts = _after(await anext(parts), parts)
-        return await stream(request, _lines(parts, body.model, plain), HEADERS, heartbeat=b"")
+        lines = _lines(parts, body.model, plain)
+        return await stream(request, lines, {**HEADERS, **extra}, heartbeat=b"")
 
 
 async def _after(first: Part, rest: AsyncGenerator[Part, None]) -> AsyncGenerator[Part, None]:

@@ -31,6 +31,7 @@ from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http.ask import events, failure
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.foreign import static_first_of
 from hubd.http.openai import HOUSEHOLD, raw_name, sources, utterance_of
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
@@ -70,6 +71,7 @@ async def responses(request: web.Request) -> web.StreamResponse:
         )
     wanted = _chat_request(body, raw)
     if raw:
+        wanted, _ = static_first_of(request, wanted)
         pieces = _of_model(services, wanted)
     else:
         handed = borrowed.reply(wanted.messages, wanted.tools or [])

@@ -181,3 +181,19 @@ def _check_chunks(http: httpx2.Client, path, body):
             finish = choice["finish_reason"] or finish
     assert finish == ("tool_calls" if calls else "stop")
     _check(body, content, calls)
+
+
+def test_the_time_in_a_recorded_prompt_does_not_cost_its_prefix(hub, raw):
+    """HA 2025.4 begins each prompt with the time; with tools it has about 3 000 tokens."""
+    plain = [row["body"] for row in recorded("2025.4.4")[1:3]]
+    counts = []
+    with hub.client() as http:
+        for number, body in enumerate(plain):
+            body = body | {"model": raw, "stream": False}
+            body["options"] = {"num_predict": 1}
+            reply = http.post("/api/chat", json=body)
+            assert reply.status_code == 200, reply.text
+            if number:
+                assert int(reply.headers["X-Hubd-Moved-Lines"]) >= 1
+            counts.append(reply.json()["prompt_eval_count"])
+    assert counts[1] > counts[0]
