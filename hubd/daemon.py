@@ -21,6 +21,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.paths import Paths, create_directories
@@ -91,6 +92,8 @@ async def open_rooms(
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
     board = NoticeBoard()
     engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
+    household = Household(paths, everything=config.home.everything)
+    await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
     tools = ToolBox(
@@ -117,6 +120,7 @@ async def open_rooms(
         tools=tools,
         board=board,
         assistant=assistant,
+        household=household,
         clock=clock,
     )
     return services, schedule

@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
 from hubd.supervisor import EngineSupervisor
@@ -68,6 +69,7 @@ class Services:
     tools: ToolBox
     board: NoticeBoard
     assistant: Assistant
+    household: Household
     clock: Clock
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
