@@ -23,6 +23,7 @@ from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http.ask import events, finished
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.foreign import moved_header, static_first
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
 from hubd.supervisor import EngineDown
@@ -237,22 +238,24 @@ async def _raw_name(request: web.Request) -> str | None:
 
 
 async def _forward(request: web.Request, services: Services, name: str) -> web.StreamResponse:
-    """The request to the engine as it is but for the model's name; the reply as it comes."""
-    body = await read_body(request, dict[str, Any])
+    """The request to the engine, what is static in its prompt first; the reply as it comes."""
+    body, moved = static_first(request, await read_body(request, dict[str, Any]))
     body["model"] = name
     async with services.turns.one():
         client = await services.engine.client()
         try:
             async with client.proxy("POST", request.path, msgspec.json.encode(body)) as upstream:
-                return await _pass_on(request, upstream)
+                return await _pass_on(request, upstream, moved_header(moved))
         except EngineError as error:
             raise EngineDown(f"The language model went away: {error}", "Ask again.") from error
 
 
-async def _pass_on(request: web.Request, upstream: ProxiedResponse) -> web.StreamResponse:
+async def _pass_on(
+    request: web.Request, upstream: ProxiedResponse, extra: dict[str, str]
+) -> web.StreamResponse:
     """A reply whose beginning is out cannot become another: a break in it is said in its stream."""
     kind = upstream.headers.get("Content-Type", "application/json")
-    headers = {"Content-Type": kind, "Cache-Control": "no-store"}
+    headers = {"Content-Type": kind, "Cache-Control": "no-store"} | extra
     response = web.StreamResponse(status=upstream.status, headers=headers)
     await response.prepare(request)
     try:

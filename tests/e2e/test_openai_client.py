@@ -92,6 +92,31 @@ def test_the_plain_model_follows_a_schema(client):
     assert isinstance(call["on"], bool)
 
 
+def test_a_prompt_with_a_clock_in_front_is_read_once(client):
+    """As Home Assistant's: the time in the first line, then what never changes."""
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    rules = " ".join(f"Rule {n}: be kind to whoever asks for the {n}th time." for n in range(60))
+
+    def ask(time):
+        reply = client.chat.completions.with_raw_response.create(
+            model=raw,
+            messages=[
+                {"role": "system", "content": f"Current time is {time}.\n{rules}"},
+                {"role": "user", "content": "Say hello."},
+            ],
+            max_tokens=2,
+        )
+        usage = reply.parse().usage
+        share = usage.prompt_tokens_details.cached_tokens / usage.prompt_tokens
+        return reply.headers.get("X-Hubd-Moved-Lines"), share
+
+    ask("06:47:17")
+    assert ask("06:47:18")[0] == "1"
+    moved, share = ask("06:48:03")
+    assert moved == "1"
+    assert share > 0.9
+
+
 def test_an_unknown_plain_model_is_an_honest_error(client):
     with pytest.raises(openai.NotFoundError, match="household"):
         client.chat.completions.create(
