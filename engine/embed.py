@@ -5,7 +5,7 @@ answer that is being written waits for one slice only.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -63,16 +63,20 @@ class TextEncoder:
         prompt = prompt_of(self.config.prompts, kind) if kind else ""
         return [self._tokenize(prompt + text) for text in texts]
 
-    def slices(self, texts: Sequence[Sequence[int]]) -> Iterator[Slice]:
-        """The texts in slices that fill a step, those of like length together."""
-        most, chosen, rows = self.encoder.step_rows, Slice(), 0
-        for number in sorted(range(len(texts)), key=lambda n: len(texts[n])):
-            if chosen and rows + len(texts[number]) > most:
-                yield chosen
-                chosen, rows = [], 0
-            chosen.append(number)
-            rows += len(texts[number])
-        if chosen:
+    def slices(
+        self, texts: Sequence[Sequence[int]], most: Callable[[], int] | None = None
+    ) -> Iterator[Slice]:
+        """The texts in slices that fill a step, those of like length together.
+
+        most: asked before each slice how many tokens it may have; a longer text is one by itself.
+        """
+        waiting = sorted(range(len(texts)), key=lambda number: len(texts[number]), reverse=True)
+        while waiting:
+            chosen, rows = Slice(), 0
+            limit = self.encoder.step_rows if most is None else min(self.encoder.step_rows, most())
+            while waiting and (not chosen or rows + len(texts[waiting[-1]]) <= limit):
+                chosen.append(waiting.pop())
+                rows += len(texts[chosen[-1]])
             yield chosen
 
     def embed(self, texts: Sequence[str], kind: Kind | None = None) -> NDArray[np.float32]:
