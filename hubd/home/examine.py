@@ -15,6 +15,7 @@ from hubd.home.connection import (
     connected,
 )
 from hubd.home.link import Link
+from hubd.home.mirror import ASSISTANT
 
 LIMIT_S = 5.0
 NEW_TOKEN = (
@@ -157,10 +158,8 @@ def _problem_of(config: Mapping[str, Any]) -> Problem | None:
 async def _exposed(connection: Connection, version: str) -> Problem | Reached:
     result = await connection.command("homeassistant/expose_entity/list")
     rows: Mapping[str, Mapping[str, Any]] = result.get("exposed_entities") or {}
-    decided = [row["conversation"] for row in rows.values() if "conversation" in row]
-    new = await connection.command(
-        "homeassistant/expose_new_entities/get", assistant="conversation"
-    )
+    decided = [row[ASSISTANT] for row in rows.values() if ASSISTANT in row]
+    new = await connection.command("homeassistant/expose_new_entities/get", assistant=ASSISTANT)
     if not any(decided) and not new.get("expose_new"):
         return Problem(
             text="no entity is exposed to Assist, so the hub sees none",
