@@ -68,7 +68,11 @@ async def test_each_engine_process_reads_it_once_and_a_change_is_read_too(engine
         static[:] = [f"{RULES} Speak French."]
         await quiet_again(client)
         assert await cached(client, static[0]) > 0.9
-        os.kill(engine.pid, signal.SIGKILL)
+        killed = engine.pid
+        os.kill(killed, signal.SIGKILL)
+        async with asyncio.timeout(60):
+            while engine.pid in (None, killed):  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.01)
         client = await engine.client()
         await quiet_again(client)
         assert await cached(client, static[0]) > 0.9
