@@ -90,7 +90,7 @@ def measure_paraphrases(house: Household, path: Path, show: bool) -> None:
         outcomes.setdefault(sample.style, []).append(outcome)
         if show and outcome != "right":
             print("  ", outcome, sample.text, "|", sample.tool, *sample.entities, "→",
-                  decision.tool, decision.entities, decision.arguments, decision.reason)  # fmt: skip
+                  decision.tool, *decision.entities, decision.arguments)  # fmt: skip
     print(f"\n{path.name}: {shown(times)}")
     print("| style | sentences | right | asks | not understood | wrong | opposite |")
     print("|---|---|---|---|---|---|---|")

@@ -22,6 +22,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
@@ -29,6 +30,7 @@ from hubd.paths import Paths, create_directories
 from hubd.schedule import Schedule
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.plugin_storage import PluginStorage
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
@@ -96,7 +98,8 @@ async def open_rooms(
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
     board = NoticeBoard()
     engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
-    household = Household(paths, everything=config.home.everything)
+    described = await FileHome.open(PluginStorage(database, "home description"))
+    household = Household(paths, everything=config.home.everything, own=described)
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
@@ -106,6 +109,7 @@ async def open_rooms(
         schedule=schedule,
         board=board,
         clock=clock,
+        home=household,
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(
@@ -114,6 +118,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         conversations=Conversations(database),
+        clock=clock,
     )
     services = Services(
         config=config,
@@ -125,6 +130,7 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        described=described,
         clock=clock,
     )
     return services, schedule

@@ -19,6 +19,7 @@ import msgspec
 
 import plugins
 from hubd.events import NoticeBoard
+from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
@@ -51,6 +52,10 @@ class Speaker(msgspec.Struct, frozen=True, kw_only=True):
     language: str = "en"
     area: str = ""
     """The id of the area of the asking device."""
+    person: Person = OWNER
+    provenance: Provenance = "person"
+    confirmed: bool = False
+    """Whether this very call was confirmed by that person."""
 
 
 NOBODY = Speaker()
@@ -79,6 +84,14 @@ class UnknownToolError(ToolError):
 
 class ArgumentsError(ToolError):
     """The arguments do not fit the tool; the message names the argument."""
+
+
+class NotPermittedError(ToolError):
+    """The person, or what speaks for them, may not have this done."""
+
+
+class NotConfirmedError(ToolError):
+    """A person has to confirm the call first."""
 
 
 class Context:
@@ -185,20 +198,36 @@ class ToolBox:
         Raises:
             UnknownToolError: there is no such tool.
             ArgumentsError: an argument is missing, unknown or of the wrong kind.
+            NotPermittedError: the person may not.
+            NotConfirmedError: it is dangerous and not confirmed.
             ToolError: the tool could not do it, failed, or ran past its time limit.
         """
         tool = self._tools.get(call.tool)
         if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
             raise UnknownToolError(f"there is no tool {call.tool}; known: {known}")
-        if tool.risk == "dangerous":
-            raise ToolError(f"{tool.name} needs somebody's confirmation, which cannot be given yet")
+        self._permit(tool, call.arguments, speaker)
         arguments = _validated(tool, call.arguments)
         context = self._context(tool.name.split(".")[0], speaker)
         task = asyncio.create_task(_contained(tool, context, arguments))
         self._running.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
+
+    def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
+        """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
+        snapshot = self.home.snapshot()
+        try:
+            risk = tool.risk_of(snapshot, arguments)
+        except (ValueError, TypeError, msgspec.ValidationError) as error:
+            raise ArgumentsError(f"{tool.name}: {error}") from error
+        wanted = set(_entity_ids(arguments))
+        areas = frozenset(e.area or "" for e in snapshot.entities if e.id in wanted)
+        decided = decide(risk, speaker.provenance, speaker.person, tool.name, areas)
+        if decided.verdict == "deny":
+            raise NotPermittedError(decided.reason)
+        if decided.verdict == "confirm" and not speaker.confirmed:
+            raise NotConfirmedError(decided.reason)
 
     async def close(self) -> None:
         """Give tools that run a moment to finish."""
@@ -215,7 +244,7 @@ class ToolBox:
         found = next((p for p in self.plugins if p.name == plugin), None)
         if found is None or found.on_job is None:
             raise LookupError(f"no plugin {plugin!r} with a job function is installed")
-        await found.on_job(self._context(plugin, NOBODY), key)
+        await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
 
     def _context(self, plugin: str, speaker: Speaker) -> Context:
         return Context(
@@ -227,6 +256,15 @@ class ToolBox:
             speaker=speaker,
             carry_out=self._carry_out,
         )
+
+
+def _entity_ids(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """The entities that a call names, wherever its arguments name them."""
+    for entity_id in arguments.get("entities") or ():
+        yield str(entity_id)
+    for state in arguments.get("states") or ():
+        if isinstance(state, dict):
+            yield str(state.get("id", ""))
 
 
 def find_plugins() -> list[Plugin]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
 
 plugin = Plugin("timers", sentences="timers.{language}.yaml")
 
@@ -103,7 +103,7 @@ async def list_(
     """
     which = _which(context, name or "all", of_hours, of_minutes, of_seconds, area)
     timers = await _timers(context)
-    if timers and which != Which(name="all"):
+    if which != Which(name="all"):
         timers = _chosen(timers, which)
     now = context.now
     text = " ".join(_standing(timer, now) for timer in timers) or "No timer is running."
@@ -274,7 +274,9 @@ def duration_of(hours: float, minutes: float, seconds: float) -> timedelta:
     """
     total = hours * 3600 + minutes * 60 + seconds
     if not total >= 1:  # false for NaN as well
-        raise ToolError("How long should the timer run? Say for instance: 9 minutes.")
+        raise MissingArgumentError(
+            "minutes", "How long should the timer run? Say for instance: 9 minutes."
+        )
     if total > LONGEST.total_seconds():
         raise ToolError("A timer can run for a week at most.")
     return timedelta(seconds=round(total))

@@ -4,6 +4,7 @@ A plugin's sentence file is a hassil intents file whose intent names are tool na
 are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` of the household.
 """
 
+import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,11 +17,17 @@ from hassil.recognize import RecognizeResult
 
 from hubd.assistant.names import Names
 
+log = logging.getLogger(__name__)
+
 MAXIMUM_UTTERANCE = 300
 """Characters. A command is short; matching time grows with length."""
 
 LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
 """Our name of a language → the name of Home Assistant's sentences in it."""
+
+SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
+"""Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
+comes before them."""
 
 SOMEWHERE = "somewhere"
 """The area of a device whose area is not known."""
@@ -42,6 +49,8 @@ class Match(NamedTuple):
     """Whether the sentence means the area of the asking device."""
     free: bool
     """Whether a part of it may be anything: a message, an item."""
+    missing: bool
+    """Whether the sentence lacks something that its tool needs (``metadata: {asks: missing}``)."""
     everything: bool
     """Whether it means the whole house ("all lights")."""
 
@@ -50,16 +59,24 @@ class Grammar:
     """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
 
     def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
-        """Raises ``SentenceFileError`` for a file that is not a hassil intents file."""
+        """A file that is not a hassil intents file is left out, and named in the log."""
         self.language = language
-        self._own = [_load(path) for path in sentence_files if _language_of(path) == language]
+        self._own: list[Intents] = []
+        for path in sentence_files:
+            if _language_of(path) == language:
+                try:
+                    self._own.append(_load(path))
+                except SentenceFileError as error:
+                    log.error("%s", error)
         shared = home_assistant_intents.get_intents(LANGUAGES[language])
         self._home = Intents.from_dict(shared) if shared else None
-        for intents in (*self._own, *([self._home] if self._home else [])):
-            _compile(intents)
+        if self._home:
+            _compile(self._home)
 
-    def match(self, text: str, names: Names, area: str = "") -> Match | None:
+    def match(self, text: str, names: Names, area: str = "", original: str = "") -> Match | None:
         """What ``text`` says, or ``None``. ``area`` is the name of the asking device's area.
+
+        ``original`` is the text before anything was left out: free texts keep its capitals.
 
         Home Assistant's sentences come first: they are many, and tested. Our own come where they
         have nothing, or only something of which a free text is the most.
@@ -67,14 +84,14 @@ class Grammar:
         if not text.strip() or len(text) > MAXIMUM_UTTERANCE:
             return None
         shared = self._recognize(text, self._home, names, area) if self._home else None
-        if shared is not None and not _free_text(shared):
-            return _match(shared, text)
+        if shared and not _free_text(shared) and shared.intent.name not in SMALL_TALK:
+            return _match(shared, original or text)
         own = [self._recognize(text, one, names, area) for one in self._own]
         found = [result for result in (shared, *own) if result is not None]
         if not found:
             return None
-        best = min(found, key=lambda r: (_free_text(r), r is not shared, -r.text_chunks_matched))
-        return _match(best, text)
+        best = min(found, key=lambda r: _rank(r, ours=r is not shared))
+        return _match(best, original or text)
 
     def _recognize(
         self, text: str, intents: Intents, names: Names, area: str
@@ -93,6 +110,12 @@ class Grammar:
         )
 
 
+def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
+    """The least free text first; then Home Assistant's before ours, small talk last."""
+    last = 2 if result.intent.name in SMALL_TALK else int(ours)
+    return _free_text(result), last, -result.text_chunks_matched
+
+
 def _match(result: RecognizeResult, text: str) -> Match:
     required = result.intent_data.requires_context
     return Match(
@@ -107,6 +130,7 @@ def _match(result: RecognizeResult, text: str) -> Match:
         domains=_domains(result),
         here="area" in required,
         free=_free_text(result) > 0,
+        missing=(result.intent_metadata or {}).get("asks") == "missing",
         everything=(result.intent_metadata or {}).get("slot_combination") == "domain_all",
     )
 
@@ -150,7 +174,9 @@ def _compile(intents: Intents) -> None:
 
 def _load(path: Path) -> Intents:
     try:
-        return Intents.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        intents = Intents.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        _compile(intents)
+        return intents
     except Exception as error:  # hassil and PyYAML share no base class
         raise SentenceFileError(f"{path.name}: not a sentence file: {error}") from error
 

@@ -65,11 +65,7 @@ class Router:
         self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
-        """Compile what is needed for ``text`` on another thread; returns the language it is in.
-
-        Raises:
-            SentenceFileError: a plugin's sentence file cannot be used.
-        """
+        """Compile what is needed for ``text`` on another thread; returns the language it is in."""
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
             grammar = await asyncio.to_thread(Grammar, spoken, self._files)
@@ -105,7 +101,7 @@ class Router:
         """
         free: Match | None = None
         for said in _forms(text, language):
-            match = self._grammar(language).match(said, self._names, area_name)
+            match = self._grammar(language).match(said, self._names, area_name, text)
             if match and not match.free:
                 return match
             if match and (free is None or match.intent in self._tools):
@@ -150,7 +146,10 @@ class Router:
             call=call,
             language=language,
         )
-        return self._asking(decision, found, snapshot)
+        if match.missing:
+            reason = f"{decision.reason}; something that it needs was not said"
+            return msgspec.structs.replace(decision, asks="missing", reason=reason)
+        return self.asking(decision, found)
 
     def _targets_of(self, match: Match, snapshot: Snapshot, area: str) -> Targets:
         slots: Mapping[str, Any] = match.slots
@@ -203,9 +202,7 @@ class Router:
         said = known.fixed(known.stripped(text))
         if known.negates(said) or known.asks(said):
             return None
-        if language not in self._phrases:
-            self._phrases[language] = words.phrases_of(snapshot, known)
-        reading = words.read(said, known, self._phrases[language])
+        reading = words.read(said, known, self.phrases(language))
         composed = compose(reading, snapshot, area) if reading else None
         if reading is None or composed is None or composed.tool not in self._tools:
             return None
@@ -222,9 +219,21 @@ class Router:
             call=call,
             language=language,
         )
-        return self._asking(decision, composed.targets, snapshot)
+        return self.asking(decision, composed.targets)
 
-    def _asking(self, decision: Decision, found: Targets, snapshot: Snapshot) -> Decision:
+    def knows(self, tool: str) -> bool:
+        """Whether there is such a tool."""
+        return tool in self._tools
+
+    def phrases(self, language: str) -> words.Phrases:
+        """Every phrase that is known in a language, the household's names among them."""
+        snapshot = self._snapshot()
+        self._refresh(snapshot)
+        if language not in self._phrases:
+            self._phrases[language] = words.phrases_of(snapshot, lexicon(language))
+        return self._phrases[language]
+
+    def asking(self, decision: Decision, found: Targets) -> Decision:
         """The decision with what has to be asked back first."""
         assert decision.tool is not None
         assert decision.call is not None
@@ -243,7 +252,7 @@ class Router:
             return msgspec.structs.replace(
                 decision, asks="missing", reason=f"{decision.reason}; {missing[0]} was not said"
             )
-        if tool.risk_of(snapshot, decision.call.arguments) == "dangerous":
+        if tool.risk_of(self._snapshot(), decision.call.arguments) == "dangerous":
             return msgspec.structs.replace(
                 decision, asks="confirm", reason=f"{decision.reason}; a person must confirm it"
             )

@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError
 from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
@@ -77,6 +78,8 @@ class Services:
     board: NoticeBoard
     assistant: Assistant
     household: Household
+    described: FileHome
+    """The household without Home Assistant: described in a file, its states kept here."""
     clock: Clock
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
