@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from hubd import lock
+from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import HubError
@@ -29,6 +30,7 @@ from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
+from hubd.warm import keep_warm
 from rag.embed import Embedder
 from rag.errors import RagError
 from rag.library import Library
@@ -70,6 +72,8 @@ async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
         await stack.enter_async_context(_background(_preload(services)))
+        warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
+        await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
         daemon = Daemon(services, address)
         yield daemon

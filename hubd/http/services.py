@@ -30,6 +30,7 @@ class Turns:
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._busy = asyncio.Event()
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
@@ -44,16 +45,22 @@ class Turns:
             )
         self._running += 1
         self._idle.clear()
+        self._busy.set()
         try:
             yield
         finally:
             self._running -= 1
             if not self._running:
+                self._busy.clear()
                 self._idle.set()
 
     async def wait_until_idle(self) -> None:
         """Until nobody waits for an answer: background work gives way to people."""
         await self._idle.wait()
+
+    async def wait_until_busy(self) -> None:
+        """Until somebody waits for an answer: what runs in the background is to stop."""
+        await self._busy.wait()
 
 
 @dataclass(frozen=True, kw_only=True)
