@@ -211,7 +211,8 @@ class Batch:
                 continue
             if prefills and len(request.sequences) == 1:
                 self._cache.extend(request.sequences[0], request.tokens)
-            parts = request.parts(budget, draft=len(decoding) <= MOST_WITH_GUESSES)
+            draft = len(decoding) <= MOST_WITH_GUESSES
+            parts = request.parts(budget if prefills else 1, draft=draft)
             if not self._reserve(ticket, parts):
                 continue
             if prefills:

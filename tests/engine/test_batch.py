@@ -156,8 +156,8 @@ def test_sixteen_at_once_in_little_memory_end_in_order_of_priority(home):
 
 
 def test_a_higher_priority_takes_the_blocks_of_a_lower(home):
-    traffic = home.batch(14)
-    traffic.submit(300, tokens=100, priority=2)
+    traffic = home.batch(11)
+    traffic.submit(300, tokens=40, priority=2)
     while len(traffic.outcomes[0]) < 5:
         traffic.step()
     traffic.submit(151, 1, tokens=40)
