@@ -81,6 +81,7 @@ class EngineSupervisor:
         self._task: asyncio.Task[None] | None = None
         self._last_use = time.monotonic()
         self._gave_up_at = -HOLD_S
+        self._closed = False
         self._last_lines: deque[str] = deque(maxlen=20)
         self.pid: int | None = None
         """The child's process id while it runs."""
@@ -90,9 +91,18 @@ class EngineSupervisor:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the child. Whoever waits for it, or asks now, gets an ``EngineDown``."""
+        if self._closed:
+            return
+        self._closed = True
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._state = EngineState(state="off", message="hubd is stopping")
+        self._settled.set()
         await self._client.__aexit__(None, None, None)
 
     @property
@@ -117,6 +127,8 @@ class EngineSupervisor:
             EngineDown: the engine does not start; the message says why.
         """
         self._last_use = time.monotonic()
+        if self._closed:
+            raise EngineDown("hubd is stopping.", "Ask again when it is back.")
         if self._settings.url:
             return self._client
         if self._task and self._state.state in ("off", "failed"):
