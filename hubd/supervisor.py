@@ -41,6 +41,8 @@ BACKOFF_S = (0.0, 1.0, 2.0, 5.0)
 HOLD_S = 30.0
 """After ``FAILURES`` failures in a row nothing is tried for this long."""
 TERMINATE_S = 5.0
+OOM_HANDICAP = 500
+"""Of 1000 (proc(5), oom_score_adj): as if it used half of the memory more than it does."""
 
 Phase = Literal["off", "starting", "restarting", "ready", "failed"]
 
@@ -203,6 +205,7 @@ class EngineSupervisor:
             process_group=0,  # Ctrl-C in the terminal is for the daemon, which ends the child
         )
         self.pid = process.pid
+        _first_to_go(process.pid)
         reader = asyncio.create_task(self._log_lines(process))
         try:
             yield process
@@ -320,6 +323,13 @@ def _client_for(settings: config.Engine, paths: Paths) -> EngineClient:
     if settings.url:
         return EngineClient(url=settings.url, api_key=settings.api_key or None)
     return EngineClient(socket=paths.engine_socket)
+
+
+def _first_to_go(pid: int) -> None:
+    """When memory is short the kernel ends the engine and not the hub, which starts it again."""
+    file = Path(f"/proc/{pid}/oom_score_adj")
+    with contextlib.suppress(OSError, ValueError):  # another system, or the child is gone
+        file.write_text(str(min(1000, int(file.read_text()) + OOM_HANDICAP)))
 
 
 async def _line(stream: asyncio.StreamReader) -> str:
