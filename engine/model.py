@@ -66,17 +66,20 @@ class Model:
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
-        self._weights = weights  # keeps the map alive that the programs point into
+        self.weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
         self._buffers = Buffers(self.config, threads, *(a.ctypes.data for a in self._angles))
         forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
         bodies = [forward.program for forward in forwards]
+        self.program = bodies[1]
+        """What a step with logits does."""
         _compile(bodies, progress)
         self._body, self._with_head, self._with_norm = [
             body.table(compile_operation) for body in bodies
         ]
+        self.threads = threads
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
 
@@ -115,14 +118,12 @@ class Model:
     def weight_bytes(self) -> int:
         """Bytes of packed weights that a decoded token reads."""
         c = self.config
-        return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
+        return self.weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
     def new_cache(self) -> KVCache:
         """An empty KV cache for one sequence."""
         c = self.config
-        return KVCache(
-            c.layers, c.kv_heads, c.head_dim, c.context_length, exact=self._weights.exact
-        )
+        return KVCache(c.layers, c.kv_heads, c.head_dim, c.context_length, exact=self.weights.exact)
 
     def forward(
         self,
@@ -164,6 +165,11 @@ class Model:
             piece = tokens[start : start + MAX_ROWS]
             self._step(self._with_norm, piece, cache, piece.size, states[start:])
         return states
+
+    def use_program(self, program: Program) -> None:
+        """Do this in every step with logits from now on: for measurements."""
+        self.program = program
+        self._with_head = program.table(compile_operation)
 
     def close(self) -> None:
         """End the threads and unmap the model file."""

@@ -8,7 +8,7 @@ import sys
 import click
 
 import hubd
-from hubd.commands import ask, doctor, documents, model, serve, status
+from hubd.commands import ask, bench, doctor, documents, model, serve, status
 from hubd.errors import AlreadyRunningError, HubError
 
 NOT_RUNNING = 2
@@ -31,6 +31,7 @@ for command in (
     status.timers,
     status.status,
     doctor.doctor,
+    bench.bench,
 ):
     cli.add_command(command)
 
