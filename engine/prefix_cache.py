@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
-from engine.kv_blocks import BlockPool, KVSequence
+from engine.kv import BlockPool, KVSequence
 
 
 class _Node:

@@ -8,8 +8,10 @@ import hashlib
 import logging
 from typing import Any
 
+import msgspec
 from aiohttp import web
 
+from engine.protocol import ChatRequest
 from hubd.http.services import SERVICES
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,12 @@ def static_first(request: web.Request, body: dict[str, Any]) -> tuple[dict[str, 
         return body, 0
     log.info("volatile lines moved client=%s lines=%d", client, found.moved)
     return body | {"messages": found.messages}, found.moved
+
+
+def static_first_of(request: web.Request, wanted: ChatRequest) -> tuple[ChatRequest, int]:
+    """The same for a request that was made from a body of another form."""
+    body, moved = static_first(request, msgspec.to_builtins(wanted))
+    return (msgspec.convert(body, ChatRequest), moved) if moved else (wanted, 0)
 
 
 def moved_header(moved: int) -> dict[str, str]:

@@ -122,3 +122,30 @@ def test_an_unknown_plain_model_is_an_honest_error(client):
         client.chat.completions.create(
             model="raw:nothing", messages=[{"role": "user", "content": "hello"}]
         )
+
+
+def test_the_newer_protocol_answers(client):
+    reply = client.responses.create(
+        model="household", input="What does error code E04 on the oven mean?"
+    )
+    assert "oven-manual.pdf, page 9" in reply.output_text
+    assert reply.status == "completed"
+
+
+def test_the_newer_protocol_streams(client):
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    with client.responses.stream(
+        model=raw, instructions="Be brief.", input="Say hello.", max_output_tokens=8
+    ) as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.output_text.delta" in kinds
+    assert final.output_text.strip()
+    assert final.usage.output_tokens <= 8
+
+
+def test_the_newer_protocol_keeps_nothing_and_says_so(client):
+    with pytest.raises(openai.BadRequestError, match="previous_response_id"):
+        client.responses.create(model="household", input="hi", previous_response_id="resp_1")
