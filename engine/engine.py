@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, check_tokens
+from engine.lora import AdapterFile
 from engine.model import Model
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler, Ticket
@@ -49,10 +50,12 @@ class Engine:
         context_length: int | None = None,
         cache_directory: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
         """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
 
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
+        ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -62,6 +65,7 @@ class Engine:
             context_length=context_length,
             cache_directory=directory,
             progress=progress,
+            adapters=adapters,
         )
         metadata = model.gguf.metadata
         cache_file = None if directory is None else cache_file_for(directory, model.content_hash)

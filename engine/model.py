@@ -5,6 +5,8 @@ Knows nothing of text: token ids in, logits out.
 
 import dataclasses
 import os
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, Self
 
@@ -35,6 +37,7 @@ from engine.kernels.program import (
     Program,
 )
 from engine.kv import KVCache
+from engine.lora import AdapterFile, Adapters
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
@@ -56,16 +59,17 @@ class Model:
         context_length: int | None,
         cache_directory: Path | None,
         progress: Progress,
+        adapters: Adapters,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
-        self.content_hash = gguf.content_hash()
+        self.content_hash = adapters.content_hash(gguf.content_hash())
         name, family = architecture_of(gguf)
         whole = read_config(gguf, name, family)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
-        weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
+        weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
         self._weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
         self._buffers = Buffers(self.config, threads, *(a.ctypes.data for a in self._angles))
@@ -89,13 +93,15 @@ class Model:
         context_length: int | None = None,
         cache_directory: Path | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
         """Load a GGUF file.
 
         threads: default the cores that this process may use. context_length: positions of a
         sequence, default and at most what the model was trained for. cache_directory: where packed
         weights are kept; without it they are packed into memory. progress: told ("packing weights"
-        | "compiling kernels", fraction). Raises OSError or ModelFormatError.
+        | "compiling kernels", fraction). adapters: LoRA files to add to the weights. Raises OSError
+        or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -103,7 +109,9 @@ class Model:
             raise ValueError(f"threads is {threads}; 1 to {MAX_THREADS} are possible")
         gguf = GGUFFile(path)
         try:
-            return cls(gguf, threads, context_length, cache_directory, progress or _silent)
+            with closing(Adapters(adapters, gguf)) as opened:
+                told = progress or _silent
+                return cls(gguf, threads, context_length, cache_directory, told, opened)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
