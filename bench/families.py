@@ -30,6 +30,9 @@ SIZES = {
     "eos_token_id": 2,
 }
 Tensors = Iterable[tuple[str, np.ndarray]]
+RANK, ALPHA = 4, 6.0
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+Pairs = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def unchanged(name: str, values: np.ndarray, config: Any) -> Tensors:
@@ -162,7 +165,7 @@ CASES = {
         "LlamaConfig",
         rope(**LLAMA3) | {"head_dim": 32},
         change=interleaved,
-        keys={"attention.key_length": 32, "rope.dimension_count": 32},
+        keys=HEADS_OF_32 | {"rope.dimension_count": 32},
         tensors={"rope_freqs.weight": llama3_factors(16)},
     ),
     "linear scaling": Case(
@@ -179,7 +182,12 @@ CASES = {
     ),
     "mistral": Case("MistralConfig", {"sliding_window": None}, change=interleaved),
     "qwen2": Case("Qwen2Config", {"tie_word_embeddings": True}, "qwen2"),
-    "qwen3": Case("Qwen3Config", {"head_dim": 48}, "qwen3", keys={"attention.key_length": 48}),
+    "qwen3": Case(
+        "Qwen3Config",
+        {"head_dim": 48},
+        "qwen3",
+        keys={"attention.key_length": 48, "attention.value_length": 48},
+    ),
     "smollm3": Case("SmolLM3Config", {"num_hidden_layers": 5}, "smollm3", interleaved),
     "granite": Case(
         "GraniteConfig",
@@ -397,3 +405,54 @@ def add_tensor(writer: Any, name: str, values: np.ndarray, type_name: str) -> No
     kind = gguf.GGMLQuantizationType["F32" if exact else type_name]
     data = gguf.quants.quantize(np.ascontiguousarray(values, np.float32), kind)
     writer.add_tensor(name, data, raw_dtype=kind)
+
+
+def random_adapter(
+    case: Case, model: Any, seed: int, names: tuple[str, ...] = PROJECTIONS
+) -> tuple[Pairs, dict[str, np.ndarray]]:
+    """A and B by the name in transformers, and the tensors of the adapter's file."""
+    rng = np.random.default_rng(seed)
+    targets = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, model.config.num_hidden_layers)
+    pairs: Pairs = {}
+    tensors: dict[str, np.ndarray] = {}
+    for source, weight in model.state_dict().items():
+        if not source.endswith(tuple(f"{name}.weight" for name in names)):
+            continue
+        outputs, inputs = weight.shape
+        a = (rng.normal(size=(RANK, inputs)) / np.sqrt(inputs)).astype(np.float32)
+        b = (0.5 * rng.normal(size=(outputs, RANK))).astype(np.float32)
+        pairs[source] = a, b
+        ((name, permuted),) = case.change(source, b, model.config)
+        target = targets.get_name(name, try_suffixes=(".weight",))
+        if source.endswith("embed_tokens.weight"):  # the converter turns both around
+            tensors |= {f"{target}.lora_a": b, f"{target}.lora_b": np.ascontiguousarray(a.T)}
+        else:
+            tensors |= {f"{target}.lora_a": a, f"{target}.lora_b": permuted}
+    return pairs, tensors
+
+
+def write_adapter(
+    path: Any,
+    tensors: dict[str, np.ndarray],
+    alpha: float = ALPHA,
+    architecture: str = "llama",
+    **keys: str | None,
+) -> Any:
+    """A LoRA file as convert_lora_to_gguf writes it; gives its path.
+
+    keys: metadata that replaces the converter's, with __ for dots; None leaves a key out.
+    """
+    writer = gguf.GGUFWriter(path, architecture)
+    given: dict[str, str | None] = {"general.type": "adapter", "adapter.type": "lora"}
+    given |= {key.replace("__", "."): value for key, value in keys.items()}
+    for key, value in given.items():
+        if value is not None:
+            writer.add_string(key, value)
+    writer.add_float32("adapter.lora.alpha", alpha)
+    for name, values in tensors.items():
+        writer.add_tensor(name, np.ascontiguousarray(values))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

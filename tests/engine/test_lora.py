@@ -8,55 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from bench.families import CASES, TOKENS, random_model, write
+from bench.families import (
+    ALPHA,
+    CASES,
+    RANK,
+    TOKENS,
+    random_adapter,
+    random_model,
+    write,
+    write_adapter,
+)
 from engine.gguf import ModelFormatError
 from engine.lora import AdapterFile
 from engine.model import Model
-
-RANK = 4
-ALPHA = 6.0
-PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-
-
-def adapter_of(case, model, seed, names=PROJECTIONS):
-    """Random A and B by the transformers name, and by the names and in the order of the file."""
-    rng = np.random.default_rng(seed)
-    number = gguf.MODEL_ARCH.LLAMA
-    targets = gguf.get_tensor_name_map(number, model.config.num_hidden_layers)
-    pairs, tensors = {}, {}
-    for source, weight in model.state_dict().items():
-        if not source.endswith(tuple(f"{name}.weight" for name in names)):
-            continue
-        outputs, inputs = weight.shape
-        a = (rng.normal(size=(RANK, inputs)) / np.sqrt(inputs)).astype(np.float32)
-        b = (0.5 * rng.normal(size=(outputs, RANK))).astype(np.float32)
-        pairs[source] = a, b
-        ((name, permuted),) = case.change(source, b, model.config)
-        target = targets.get_name(name, try_suffixes=(".weight",))
-        if source.endswith("embed_tokens.weight"):  # the converter turns both around
-            tensors |= {f"{target}.lora_a": b, f"{target}.lora_b": np.ascontiguousarray(a.T)}
-        else:
-            tensors |= {f"{target}.lora_a": a, f"{target}.lora_b": permuted}
-    return pairs, tensors
-
-
-def write_adapter(path, tensors, alpha=ALPHA, architecture="llama", **keys):
-    """As convert_lora_to_gguf does; keys: metadata that replaces its own, None to leave it out."""
-    writer = gguf.GGUFWriter(path, architecture)
-    given = {"general.type": "adapter", "adapter.type": "lora"} | {
-        key.replace("__", "."): value for key, value in keys.items()
-    }
-    for key, value in given.items():
-        if value is not None:
-            writer.add_string(key, value)
-    writer.add_float32("adapter.lora.alpha", alpha)
-    for name, values in tensors.items():
-        writer.add_tensor(name, np.ascontiguousarray(values))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
 
 
 def add_by_hand(model, pairs, scale):
@@ -92,7 +56,7 @@ def llama(tmp_path):
 
 
 def test_one_adapter(tmp_path, llama):
-    pairs, tensors = adapter_of(CASES["llama"], llama, 1)
+    pairs, tensors = random_adapter(CASES["llama"], llama, 1)
     write_adapter(tmp_path / "a.gguf", tensors)
     plain = theirs(llama)
     add_by_hand(llama, pairs, 1.0)
@@ -105,7 +69,7 @@ def test_one_adapter(tmp_path, llama):
 def test_several_adapters_with_scales_and_of_half_precision(tmp_path, llama):
     files = []
     for seed, scale in ((1, 0.5), (2, -0.75)):
-        pairs, tensors = adapter_of(CASES["llama"], llama, seed)
+        pairs, tensors = random_adapter(CASES["llama"], llama, seed)
         halves = {name: values.astype(np.float16) for name, values in tensors.items()}
         path = write_adapter(tmp_path / f"{seed}.gguf", halves)
         exact = {
@@ -119,7 +83,7 @@ def test_several_adapters_with_scales_and_of_half_precision(tmp_path, llama):
 
 def test_the_embedding_is_turned_around(tmp_path, llama):
     """And changes the head with it, where that is the same matrix."""
-    pairs, tensors = adapter_of(CASES["llama"], llama, 3, ("embed_tokens",))
+    pairs, tensors = random_adapter(CASES["llama"], llama, 3, ("embed_tokens",))
     assert set(tensors) == {"token_embd.weight.lora_a", "token_embd.weight.lora_b"}
     write_adapter(tmp_path / "a.gguf", tensors)
     add_by_hand(llama, pairs, 1.0)
@@ -157,7 +121,7 @@ def test_a_quantized_model_keeps_8_bits_of_the_sums(tmp_path, type_name):
             if weight.ndim == 2:  # rows are permuted in the file, blocks stay what they are
                 data = gguf.quants.quantize(weight.numpy(), kind)
                 weight.copy_(torch.from_numpy(gguf.quants.dequantize(data, kind)))
-    pairs, tensors = adapter_of(case, model, 5)
+    pairs, tensors = random_adapter(case, model, 5)
     add_by_hand(model, pairs, 1.0)
     expected = theirs(model)
     adapter = write_adapter(tmp_path / "a.gguf", tensors)
@@ -173,7 +137,7 @@ def test_a_quantized_model_keeps_8_bits_of_the_sums(tmp_path, type_name):
 
 def test_packed_weights_are_kept_apart(tmp_path, llama):
     """By the adapters' whole content and by their scales."""
-    _, tensors = adapter_of(CASES["llama"], llama, 6)
+    _, tensors = random_adapter(CASES["llama"], llama, 6)
     path = write_adapter(tmp_path / "a.gguf", tensors)
     base, cache = tmp_path / "base.gguf", tmp_path / "cache"
 
