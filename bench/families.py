@@ -6,7 +6,7 @@ writes is repeated here.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -360,12 +360,27 @@ def random_model(case: Case) -> Any:
     return model.eval()
 
 
-def write(path: Any, case: Case, model: Any, type_name: str) -> None:
-    """The model as the converter would write it."""
+def byte_tokens() -> list[str]:
+    """A byte-level vocabulary of the 256 bytes and one word."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return (
+        [chr(byte) for byte in shown] + [chr(256 + place) for place in range(len(hidden))] + ["th"]
+    )
+
+
+def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[str] = ()) -> None:
+    """The model as the converter would write it; tokens: of a byte-level vocabulary, if any."""
     c = model.config
     writer = gguf.GGUFWriter(path, case.architecture)
-    writer.add_tokenizer_model("none")
-    writer.add_vocab_size(c.vocab_size)
+    if tokens:
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_list(tokens)
+        writer.add_token_merges(["t h"])
+    else:
+        writer.add_tokenizer_model("none")
+        writer.add_vocab_size(c.vocab_size)
     writer.add_block_count(c.num_hidden_layers)
     writer.add_context_length(c.max_position_embeddings)
     writer.add_embedding_length(c.hidden_size)

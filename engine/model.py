@@ -5,7 +5,7 @@ Knows nothing of text: token ids in, logits out.
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Literal, Self
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
-from engine.architectures.forward import add_final_norm, add_head, build_body
+from engine.architectures.forward import Observer, add_final_norm, add_head, build_body
 from engine.architectures.rope import FACTORS, rope_angles, rope_factors
 from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
@@ -65,6 +65,7 @@ class Model:
         self.gguf = gguf
         self.content_hash = adapters.content_hash(gguf.content_hash())
         name, family = architecture_of(gguf)
+        self._family = family
         whole = read_config(gguf, name, family)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
@@ -172,6 +173,21 @@ class Model:
             piece = tokens[start : start + MAX_ROWS]
             self._step(self._with_norm, piece, cache, piece.size, states[start:])
         return states
+
+    def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
+        """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
+        the observer's sums."""
+        body = build_body(self._family, self.config, self._weights, self._buffers, observer)
+        table = body.program.table(compile_operation)
+
+        def show(tokens: NDArray[np.int32]) -> None:
+            tokens, cache = self._checked(tokens), self.new_cache()
+            cache.reserve(tokens.size)
+            nothing = np.empty((0, 16), np.float32)
+            for start in range(0, tokens.size, MAX_ROWS):
+                self._step(table, tokens[start : start + MAX_ROWS], cache, 0, nothing)
+
+        return show
 
     def close(self) -> None:
         """End the threads and unmap the model file."""

@@ -43,8 +43,9 @@ class Format(NamedTuple):
     """Bits of a weight once packed: 4, 8 or 32."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
-    quantize: Callable[[NDArray[np.float32]], NDArray[np.uint8]] | None
-    """float32 of whole blocks → bytes; None for formats that are only read."""
+    quantize: Callable[[NDArray[np.float32], NDArray[np.float32] | None], NDArray[np.uint8]] | None
+    """float32 of whole blocks, and how much each weight's squared error counts (or None) → bytes;
+    None for formats that are only read."""
 
 
 def _format(bits: int, module: ModuleType) -> Format:
