@@ -19,7 +19,7 @@ from engine.formats.packed import (
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.columns import COLUMNS, quantize_block, record_address
 from engine.kernels.intrinsics import bits_to_float, floats, halves, integers, unsigned_bytes
-from engine.kernels.program import FIRST_OUTPUT, LOGITS, OUTPUTS, ROWS, TOKENS, share
+from engine.kernels.program import KEPT_ROWS, LOGITS, OUTPUTS, ROWS, TOKENS, share
 
 
 @njit
@@ -147,9 +147,10 @@ def keep_rows(operands: Any, step: Any, thread: int, threads: int) -> None:
     operands: address of x float32 (rows, dim), dim.
     """
     if thread == 0:
-        rows, dim, first = step[ROWS], operands[1], step[FIRST_OUTPUT]
+        rows, dim = step[ROWS], operands[1]
         x = floats(operands[0], (rows, dim))
-        for row in range(step[OUTPUTS]):
+        kept = integers(step[KEPT_ROWS], step[OUTPUTS])
+        for row in range(kept.size):  # kept[row] ≥ row: nothing is overwritten before it is read
             for i in range(dim):
-                x[row, i] = x[first + row, i]
+                x[row, i] = x[kept[row], i]
         step[ROWS] = step[OUTPUTS]
