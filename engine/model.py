@@ -115,10 +115,10 @@ class Model:
         """Load a GGUF file.
 
         threads: default the cores that this process may use. context_length: positions of a
-        sequence, at most what the model was trained for; default that, up to 8192. cache_directory: where packed
-        weights are kept; without it they are packed into memory. progress: told ("packing weights"
-        | "compiling kernels", fraction). adapters: LoRA files to add to the weights. Raises OSError
-        or ModelFormatError.
+        sequence, at most what the model was trained for; default that, up to DEFAULT_CONTEXT.
+        cache_directory: where packed weights are kept; without it they are packed into memory.
+        progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
+        add to the weights. Raises OSError or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
