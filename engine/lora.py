@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,19 +83,25 @@ class Adapters:
     Without files it stands for none.
     """
 
-    def __init__(self, files: Sequence[AdapterFile], base: GGUFFile) -> None:
-        """Raises OSError, or ModelFormatError for a file that does not fit the model."""
+    def __init__(self) -> None:
+        """None, so far."""
         self._files: list[GGUFFile] = []
         self._pairs: dict[str, list[_Pair]] = {}
         self._digest = hashlib.sha256()
+
+    @classmethod
+    def opened(cls, files: Sequence[AdapterFile], base: GGUFFile) -> Self:
+        """Raises OSError, or ModelFormatError for a file that does not fit the model."""
         if len(files) > MAX_ADAPTERS:
             raise ModelFormatError(f"{len(files)} adapters; at most {MAX_ADAPTERS} are possible")
+        adapters = cls()
         try:
             for path, scale in files:
-                self._add(path, scale, base)
+                adapters._add(path, scale, base)
         except BaseException:
-            self.close()
+            adapters.close()
             raise
+        return adapters
 
     def __contains__(self, name: str) -> bool:
         """Whether a tensor of the model is changed."""

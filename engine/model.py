@@ -126,7 +126,7 @@ class Model:
             raise ValueError(f"threads is {threads}; 1 to {MAX_THREADS} are possible")
         gguf = GGUFFile(path)
         try:
-            with closing(Adapters(adapters, gguf)) as opened:
+            with closing(Adapters.opened(adapters, gguf)) as opened:
                 told = progress or _silent
                 return cls(gguf, threads, context_length, cache_directory, told, opened)
         except ModelFormatError as error:

@@ -29,8 +29,9 @@ from engine.formats.packed import (
     padded_rows,
     quantize_blocks,
 )
-from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
+from engine.gguf import ModelFormatError, TensorInfo
 from engine.lora import Adapters, Change
+from engine.tensor_source import TensorSource
 
 LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
@@ -83,7 +84,7 @@ def _packed_bits(info: TensorInfo, adapters: Adapters) -> int:
 
 
 def _layout(
-    gguf: GGUFFile, names: Iterable[str], adapters: Adapters
+    gguf: TensorSource, names: Iterable[str], adapters: Adapters
 ) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
@@ -140,7 +141,7 @@ def _blocks(
 
 
 def _pack_matrix(
-    out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo, change: Change | None
+    out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo, change: Change | None
 ) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
     rows, columns = _rows_and_columns(info)
@@ -163,7 +164,7 @@ def _pack_matrix(
 
 def _fill(
     out: NDArray[np.uint8],
-    gguf: GGUFFile,
+    gguf: TensorSource,
     adapters: Adapters,
     places: dict[str, _Place],
     progress: Progress,
@@ -217,12 +218,12 @@ class Weights:
 
     def __init__(
         self,
-        gguf: GGUFFile,
+        gguf: TensorSource,
         names: Iterable[str],
         content_hash: str,
         cache_directory: Path | None,
         progress: Progress,
-        adapters: Adapters,
+        adapters: Adapters | None = None,
     ) -> None:
         """Map the packed file of this content, packing first if need be.
 
@@ -230,6 +231,7 @@ class Weights:
         be written, the weights are packed into memory. Raises ModelFormatError for a tensor that no
         kernel can take.
         """
+        adapters = adapters or Adapters()
         self._places, size = _layout(gguf, names, adapters)
 
         def fill(out: NDArray[np.uint8]) -> None:

@@ -10,7 +10,6 @@ from engine import weights
 from engine.formats import FORMATS
 from engine.formats.packed import unpack
 from engine.gguf import TENSOR_TYPES, GGUFFile, ModelFormatError
-from engine.lora import Adapters
 from engine.weights import Weights
 
 COLUMNS = 256
@@ -33,9 +32,7 @@ def write(path, name, type_name, data):
 
 def load(path):
     with GGUFFile(path) as file:
-        return Weights(
-            file, list(file.tensors), "0" * 64, None, lambda *_: None, Adapters([], file)
-        )
+        return Weights(file, list(file.tensors), "0" * 64, None, lambda *_: None)
 
 
 def quantized(values, type_name):
@@ -99,5 +96,5 @@ def test_a_file_cut_short_while_it_is_packed(tmp_path):
     with GGUFFile(tmp_path / "m.gguf") as file:
         os.truncate(tmp_path / "m.gguf", file.tensors["m"].offset + 100)
         with pytest.raises(ModelFormatError, match=r"tensor 'm' .*cut short"):
-            Weights(file, ["m"], "0" * 64, tmp_path, lambda *_: None, Adapters([], file))
+            Weights(file, ["m"], "0" * 64, tmp_path, lambda *_: None)
     assert [path.name for path in tmp_path.iterdir()] == ["m.gguf"]
