@@ -8,7 +8,7 @@ import sys
 import click
 
 import hubd
-from hubd.commands import ask, doctor, documents, home, model, serve, status
+from hubd.commands import ask, backup, doctor, documents, home, model, serve, status
 from hubd.errors import AlreadyRunningError, HubError
 
 NOT_RUNNING = 2
@@ -32,6 +32,9 @@ for command in (
     status.timers,
     status.status,
     doctor.doctor,
+    backup.backup,
+    backup.restore,
+    backup.export,
 ):
     cli.add_command(command)
 
