@@ -31,6 +31,7 @@ from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
@@ -132,6 +133,8 @@ async def open_rooms(
         tools=tools,
         conversations=Conversations(database),
     )
+    webhooks = Webhooks(database)
+    await webhooks.forget_unfinished()
     services = Services(
         config=config,
         paths=paths,
@@ -143,8 +146,10 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        webhooks=webhooks,
         clock=clock,
     )
+    stack.push_async_callback(services.deliveries.close)
     return services, schedule
 
 
