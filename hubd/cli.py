@@ -8,7 +8,7 @@ import sys
 import click
 
 import hubd
-from hubd.commands import ask, doctor, documents, model, serve, status
+from hubd.commands import ask, doctor, documents, home, model, serve, status
 from hubd.errors import AlreadyRunningError, HubError
 
 NOT_RUNNING = 2
@@ -27,6 +27,7 @@ for command in (
     ask.retrieve,
     documents.ingest,
     documents.documents,
+    home.home,
     model.model,
     status.timers,
     status.status,

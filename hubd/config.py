@@ -91,6 +91,10 @@ class Assistant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    everything: Annotated[bool, Meta(description="true or false")] = False
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -103,6 +107,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     engine: Engine = field(default_factory=Engine)
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
+    home: Home = field(default_factory=Home)
     log: Log = field(default_factory=Log)
 
 

@@ -17,11 +17,13 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from hubd import lock
+from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.paths import Paths, create_directories
@@ -30,6 +32,7 @@ from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
+from hubd.warm import keep_warm
 from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
 from rag.errors import RagError
 from rag.library import Library
@@ -71,6 +74,8 @@ async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
         await stack.enter_async_context(_background(_preload(services)))
+        warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
+        await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
         daemon = Daemon(services, address)
         yield daemon
@@ -90,6 +95,8 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
+    household = Household(paths, everything=config.home.everything)
+    await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
     tools = ToolBox(
@@ -116,6 +123,7 @@ async def open_rooms(
         tools=tools,
         board=board,
         assistant=assistant,
+        household=household,
         clock=clock,
     )
     return services, schedule

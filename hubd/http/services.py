@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
 from hubd.supervisor import EngineSupervisor
@@ -30,6 +31,7 @@ class Turns:
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._busy = asyncio.Event()
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
@@ -44,16 +46,22 @@ class Turns:
             )
         self._running += 1
         self._idle.clear()
+        self._busy.set()
         try:
             yield
         finally:
             self._running -= 1
             if not self._running:
+                self._busy.clear()
                 self._idle.set()
 
     async def wait_until_idle(self) -> None:
         """Until nobody waits for an answer: background work gives way to people."""
         await self._idle.wait()
+
+    async def wait_until_busy(self) -> None:
+        """Until somebody waits for an answer: what runs in the background is to stop."""
+        await self._busy.wait()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +76,7 @@ class Services:
     tools: ToolBox
     board: NoticeBoard
     assistant: Assistant
+    household: Household
     clock: Clock
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
