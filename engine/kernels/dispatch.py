@@ -1,6 +1,6 @@
 """Which kernels this CPU runs, and how they are compiled and cached.
 
-A path is a module with `multiply_q4`, `multiply_q8` and `multiply_panel`. Operations are written
+A path is a module with `multiply_tile`, `multiply_row` and `multiply_panel`. Operations are written
 once, against those names; `compile_operation` compiles them with a path's own. To add a path
 (AVX-VNNI, NEON): a module beside `avx512vnni.py` and a line in `_PATHS`.
 """
@@ -23,7 +23,7 @@ from engine.kernels import avx2, avx512vnni, portable
 _PATHS: dict[str, ModuleType] = {"avx512vnni": avx512vnni, "avx2": avx2, "portable": portable}
 """Name → module, best first. Each says in NEEDS which CPU features it cannot do without."""
 
-_TILE_KERNELS = ("multiply_q4", "multiply_q8", "multiply_panel")
+_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel")
 _ARRAY = types.CPointer(types.int64)
 _OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
 _OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False}
