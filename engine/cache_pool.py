@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from engine.kv import KVCache
+    from engine.kv import KVSequence
 
 
 MIN_SHARED_TOKENS = 32
@@ -20,7 +20,7 @@ that open a chat, and what another conversation left is worth more than those.""
 class CacheSlot:
     """One KV cache and the token ids whose keys and values it holds."""
 
-    def __init__(self, cache: "KVCache") -> None:
+    def __init__(self, cache: "KVSequence") -> None:
         self.cache = cache
         self.tokens: list[int] = []
         self.used_at = 0
@@ -34,7 +34,7 @@ class CacheSlot:
 class CachePool:
     """At most ``size`` caches, made when first needed and reused by longest common prefix."""
 
-    def __init__(self, new_cache: Callable[[], "KVCache"], size: int) -> None:
+    def __init__(self, new_cache: Callable[[], "KVSequence"], size: int) -> None:
         self._new_cache = new_cache
         self._size = size
         self._made = 0

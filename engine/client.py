@@ -5,7 +5,7 @@ imports aiohttp and msgspec, nothing that computes.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,6 +17,7 @@ from aiohttp.http_exceptions import LineTooLong
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import (
     ChatChunkChoice,
+    ChatDelta,
     ChatRequest,
     Embedding,
     EmbeddingRequest,
@@ -132,6 +133,15 @@ class EngineClient:
         status or an error in mid-stream, EngineUnavailable if the engine cannot be reached or goes
         away before the answer is complete; what was yielded until then stands.
         """
+        async with aclosing(self.chat_deltas(request)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, Answered):
+                    yield delta
+                elif delta.content:
+                    yield TextDelta(delta.content)
+
+    async def chat_deltas(self, request: ChatRequest) -> AsyncGenerator[ChatDelta | Answered, None]:
+        """As ``chat``, with reasoning and tool calls too: each ``ChatDelta`` as it came."""
         streamed = msgspec.structs.replace(
             request, stream=True, stream_options=StreamOptions(include_usage=True)
         )
@@ -142,8 +152,7 @@ class EngineClient:
             async for data in _events(response):
                 chunk = _chunk(data)
                 for choice in chunk.choices:
-                    if choice.delta.content:
-                        yield TextDelta(choice.delta.content)
+                    yield choice.delta
                 end = _merged(end, chunk)
             yield end
 

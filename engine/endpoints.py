@@ -4,7 +4,6 @@ Knows requests and replies; how the process starts, listens and ends is ``engine
 """
 
 import asyncio
-import base64
 import logging
 import time
 import uuid
@@ -19,6 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 import msgspec
+import numpy as np
 from aiohttp import web
 
 from engine.answers import (
@@ -30,16 +30,17 @@ from engine.answers import (
     text_logprobs,
     tools_of,
 )
+from engine.embed_service import EmbedService
+from engine.embeddings import check_count, embedding_reply, listed
 from engine.engine import Engine, Stream
 from engine.error_replies import (
     MAX_BODY_BYTES,
-    NotReadyError,
     UnknownModelError,
     described,
     errors_as_json,
     json_reply,
 )
-from engine.errors import EngineError, InvalidRequestError
+from engine.errors import EngineError, InvalidRequestError, NotReadyError
 from engine.generate import Finished, Piece
 from engine.protocol import (
     END_OF_STREAM,
@@ -50,8 +51,6 @@ from engine.protocol import (
     ChatReply,
     ChatRequest,
     CompletionRequest,
-    Embedding,
-    EmbeddingReply,
     EmbeddingRequest,
     ErrorReply,
     Health,
@@ -71,15 +70,15 @@ log = logging.getLogger(__name__)
 
 Body = TypeVar("Body")
 
-MAX_EMBEDDING_INPUTS = 256
-
 
 class Endpoints:
     """The routes of one engine, which may still be loading."""
 
-    def __init__(self, model_name: str) -> None:
+    def __init__(self, model_name: str, encoder: EmbedService | None = None) -> None:
+        """model_name: of the language model, empty where the encoder is alone."""
         self.model_name = model_name
         self.engine: Engine | None = None
+        self.encoder = encoder
         self.health = Health(status="loading", model=model_name)
         self._created = int(time.time())
 
@@ -104,14 +103,20 @@ class Endpoints:
         if self.engine is not None:
             load = self.engine.scheduler.load()
             health = msgspec.structs.replace(health, active=load.active, waiting=load.waiting)
+        if self.encoder is not None:
+            busy = health.active + self.encoder.active
+            health = msgspec.structs.replace(health, active=busy, encoder=self.encoder.state)
         return json_reply(health, status=200 if health.status == "ready" else 503)
 
     async def get_models(self, request: web.Request) -> web.Response:
-        return json_reply(ModelList(data=[self._card()]))
+        return json_reply(ModelList(data=self._cards()))
 
     async def get_model(self, request: web.Request) -> web.Response:
-        self._check_model(request.match_info["name"])
-        return json_reply(self._card())
+        name = request.match_info["name"]
+        card = next((card for card in self._cards() if card.id == name), None)
+        if card is None:
+            self._check_model(name)
+        return json_reply(card)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         engine = self._ready()
@@ -176,30 +181,20 @@ class Endpoints:
         return json_reply(self._text_reply(identity, choices, accounts))
 
     async def embed(self, request: web.Request) -> web.Response:
-        engine = self._ready()
         body = await _body(request, EmbeddingRequest)
+        if self.encoder is not None and body.model in (None, "", self.encoder.name):
+            inputs = check_count(listed(body.input, "input"))
+            vectors, count = await self.encoder.embed(inputs, body.input_type)
+            return json_reply(embedding_reply(self.encoder.name, vectors, count, body))
+        engine = self._ready()
         self._check_model(body.model)
-        inputs = await asyncio.to_thread(_encode_inputs, engine, body.input, "input")
-        if not 0 < len(inputs) <= MAX_EMBEDDING_INPUTS:
-            raise InvalidRequestError(
-                f"input has {len(inputs)} entries; send 1 to {MAX_EMBEDDING_INPUTS}",
-                param="input",
-            )
+        encoded = await asyncio.to_thread(_encode_inputs, engine, body.input, "input")
         with _naming("input"):
-            for tokens in inputs:
+            for tokens in check_count(encoded):
                 engine.check_input(tokens)
-        data: list[Embedding] = []
-        for index, tokens in enumerate(inputs):
-            vector = (await engine.embed(tokens)).astype("<f4")
-            numbers = (
-                base64.b64encode(vector.tobytes()).decode()
-                if body.encoding_format == "base64"
-                else [float(number) for number in vector]
-            )
-            data.append(Embedding(index=index, embedding=numbers))
-        count = sum(map(len, inputs))
-        usage = Usage(prompt_tokens=count, total_tokens=count)
-        return json_reply(EmbeddingReply(model=self.model_name, data=data, usage=usage))
+        vectors = np.stack([await engine.embed(tokens) for tokens in encoded])
+        count = sum(map(len, encoded))
+        return json_reply(embedding_reply(self.model_name, vectors, count, body))
 
     async def _chat_chunks(
         self,
@@ -275,11 +270,18 @@ class Endpoints:
         found = [piece.logprobs for piece in pieces if piece.logprobs is not None]
         return text_logprobs(found, self.engine.tokenizer) if found else None
 
-    def _card(self) -> ModelCard:
-        length = msgspec.UNSET if self.engine is None else self.engine.context_length
-        return ModelCard(id=self.model_name, created=self._created, context_length=length)
+    def _cards(self) -> list[ModelCard]:
+        cards = []
+        if self.model_name:
+            length = msgspec.UNSET if self.engine is None else self.engine.context_length
+            cards = [ModelCard(id=self.model_name, created=self._created, context_length=length)]
+        if self.encoder is not None:
+            cards.append(ModelCard(id=self.encoder.name, created=self._created))
+        return cards
 
     def _ready(self) -> Engine:
+        if not self.model_name:
+            raise NotReadyError("there is no language model here: this engine makes embeddings")
         if self.engine is None or self.health.status != "ready":
             health = self.health
             what = {
@@ -291,9 +293,8 @@ class Endpoints:
 
     def _check_model(self, name: str | None) -> None:
         if name and name != self.model_name:
-            raise UnknownModelError(
-                f"there is no model {name!r} here; this engine serves {self.model_name!r}"
-            )
+            served = ", ".join(repr(card.id) for card in self._cards())
+            raise UnknownModelError(f"there is no model {name!r} here; this engine serves {served}")
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:
@@ -308,16 +309,10 @@ def _encode_inputs(
     engine: Engine, inputs: str | list[str | int | list[int]], param: str
 ) -> list[list[int]]:
     """Token lists of one text, several texts, one token list or several."""
-    if isinstance(inputs, str):
-        inputs = [inputs]
-    if inputs and all(isinstance(entry, int) for entry in inputs):
-        return [[entry for entry in inputs if isinstance(entry, int)]]
-    encoded: list[list[int]] = []
-    for entry in inputs:
-        if isinstance(entry, int):
-            raise InvalidRequestError(f"{param} mixes token ids with texts", param=param)
-        encoded.append(engine.tokenizer.encode(entry) if isinstance(entry, str) else entry)
-    return encoded
+    return [
+        engine.tokenizer.encode(entry) if isinstance(entry, str) else entry
+        for entry in listed(inputs, param)
+    ]
 
 
 @contextmanager

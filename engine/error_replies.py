@@ -11,6 +11,7 @@ from engine.errors import (
     EngineClosedError,
     EngineError,
     InvalidRequestError,
+    NotReadyError,
     QueueFullError,
 )
 from engine.protocol import ErrorDetail, ErrorReply
@@ -24,10 +25,6 @@ MAX_BODY_BYTES = 8 * 1024 * 1024
 
 class UnknownModelError(EngineError):
     """The request names a model that this engine does not serve."""
-
-
-class NotReadyError(EngineError):
-    """The model is loading, could not be loaded, or is going away."""
 
 
 def json_reply(data: object, *, status: int = 200) -> web.Response:

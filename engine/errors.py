@@ -47,6 +47,10 @@ class EngineClosedError(EngineError):
     """The engine is shutting down and takes no more work."""
 
 
+class NotReadyError(EngineError):
+    """The model is loading, could not be loaded, or is going away."""
+
+
 class EngineUnavailable(EngineError):  # noqa: N818 - states a condition, as callers say it
     """The engine cannot be reached, or it went away before the answer was complete."""
 

@@ -18,7 +18,7 @@ from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, toke
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
-    from engine.kv import KVCache
+    from engine.kv import KVSequence
     from engine.model import Model
     from engine.structured import Guide
 
@@ -120,7 +120,7 @@ class Generation:
         self._cached_tokens = cached_tokens
         self._started_at = time.perf_counter()
 
-    def advance(self, model: "Model", cache: "KVCache", slice_tokens: int) -> Piece | None:
+    def advance(self, model: "Model", cache: "KVSequence", slice_tokens: int) -> Piece | None:
         """Prefill up to ``slice_tokens`` of the prompt, or decode one token.
 
         ``None`` while the prompt is not finished. Sets ``finish_reason`` with the last piece.

@@ -1,70 +1,210 @@
-"""The KV cache of one sequence: keys and values, in the layout of `kernels.attention`."""
+"""Paged KV: blocks of keys and values in one arena, and sequences that hold blocks.
 
-import math
+A sequence's positions lie in blocks anywhere in the arena, found through its block table. A block
+may be held by several sequences, and by the prefix cache; who writes into a block that others hold
+gets a copy first. Knows nothing of token ids. For one thread at a time.
+"""
+
 import mmap
-from typing import Any
+import weakref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import EngineError
-from engine.formats.packed import LANES
+from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
 
 
 class ContextFullError(EngineError):
-    """More tokens than the KV cache has room for."""
+    """More tokens than a sequence has room for."""
 
 
-class KVCache:
-    """Keys and values of the positions a sequence has so far, for all layers.
+class NoFreeBlocksError(EngineError):
+    """Every block of the arena is held."""
 
-    Memory is reserved for `capacity` positions and becomes resident as they fill.
+
+class BlockPool:
+    """An arena of blocks, who holds each, and which are free.
+
+    The arena's size is fixed when it is made: no block is ever allocated beyond it. Memory becomes
+    resident when a block is first used.
     """
 
-    def __init__(
-        self, layers: int, kv_heads: int, head_dim: int, capacity: int, exact: bool = False
-    ) -> None:
-        """exact: float32 in place of float16, for models that are computed exactly."""
+    def __init__(self, layout: KVLayout, blocks: int) -> None:
+        if blocks < 1:
+            raise ValueError(f"a pool of {blocks} blocks cannot hold anything")
+        self.layout = layout
+        self.blocks = blocks
+        """Blocks that there are."""
+        self._arena = _reserved(blocks, layout.block_bytes)
+        self._start = self._arena.ctypes.data
+        self._free = list(range(blocks - 1, -1, -1))  # the last is the next to be used
+        self._holders = [0] * blocks
+
+    @property
+    def free(self) -> int:
+        """Blocks that nobody holds."""
+        return len(self._free)
+
+    def take(self) -> int:
+        """A free block, held once by the caller. What is in it is arbitrary.
+
+        Raises NoFreeBlocksError.
+        """
+        if not self._free:
+            raise NoFreeBlocksError(f"all {self.blocks} blocks of the KV cache are in use")
+        block = self._free.pop()
+        self._holders[block] = 1
+        return block
+
+    def hold(self, block: int) -> None:
+        """One more holds a block that is held already."""
+        assert self._holders[block] > 0, "a free block cannot be held without taking it"
+        self._holders[block] += 1
+
+    def release(self, block: int) -> None:
+        """One less holds the block; without holders it is free."""
+        assert self._holders[block] > 0, "a block was released more often than held"
+        self._holders[block] -= 1
+        if not self._holders[block]:
+            self._free.append(block)
+
+    def holders(self, block: int) -> int:
+        """How many hold the block."""
+        return self._holders[block]
+
+    def address(self, block: int) -> int:
+        """Where the block begins."""
+        return self._start + block * self.layout.block_bytes
+
+    def record(self, block: int) -> NDArray[np.uint8]:
+        """uint8 (block bytes,): the block itself, not a copy (see kernels.kv_layout)."""
+        record: NDArray[np.uint8] = self._arena[block]
+        return record
+
+    def copied(self, block: int) -> int:
+        """A new block with the same content. Raises NoFreeBlocksError."""
+        copy = self.take()
+        self._arena[copy] = self._arena[block]
+        return copy
+
+
+class KVSequence:
+    """The KV cache of one sequence: a table of blocks, and how many positions are filled.
+
+    Blocks go back to the pool with `release`, at the latest when the sequence is garbage.
+    """
+
+    def __init__(self, pool: BlockPool, capacity: int) -> None:
+        """capacity: positions that it may have at most."""
+        self.pool = pool
         self.capacity = capacity
-        """Positions that it has room for."""
-        self.padded_capacity = (capacity + LANES - 1) // LANES * LANES
+        self.blocks: list[int] = []
+        """Those that hold its positions, in order."""
+        self._table = np.zeros(blocks_for(capacity), np.int64)
+        self.table_address = self._table.ctypes.data
+        """Of int64 (blocks,): the address of each block."""
         self._length = 0
-        shape = (layers, kv_heads, self.padded_capacity, head_dim)
-        kind = np.dtype(np.float32 if exact else np.uint16)  # numba has no float16: its bits
-        self.keys = _reserved(shape, kind)  # 16 positions interleaved
-        self.values = _reserved(shape, kind)
+        self._finalizer = weakref.finalize(self, _release_all, pool, self.blocks)
+        self._finalizer.atexit = False
 
     @property
     def length(self) -> int:
-        """Positions that it holds."""
+        """Positions that are filled."""
         return self._length
+
+    def blocks_wanted(self, tokens: int) -> int:
+        """Free blocks that `reserve` would take for `tokens` more positions."""
+        wanted = blocks_for(self._length + tokens) - len(self.blocks)
+        return wanted + (tokens > 0 and self._tail_is_shared())
+
+    def reserve(self, tokens: int) -> None:
+        """Make room for `tokens` more positions, in blocks that this sequence alone holds.
+
+        Raises ContextFullError, or NoFreeBlocksError; nothing has changed then.
+        """
+        if self._length + tokens > self.capacity:
+            raise ContextFullError(
+                f"{self._length} positions are taken and {tokens} more do not fit"
+                f" into a context of {self.capacity}"
+            )
+        wanted = self.blocks_wanted(tokens)
+        if wanted > self.pool.free:
+            raise NoFreeBlocksError(
+                f"{wanted} blocks of the KV cache are wanted and {self.pool.free} are free"
+            )
+        if tokens and self._tail_is_shared():
+            tail = self._length // BLOCK_TOKENS
+            self._put(tail, self.pool.copied(self.blocks[tail]))
+        while len(self.blocks) * BLOCK_TOKENS < self._length + tokens:
+            self._append(self.pool.take())
+
+    def advance(self, tokens: int) -> None:
+        """`tokens` more positions have been written."""
+        assert self._length + tokens <= len(self.blocks) * BLOCK_TOKENS, "written beyond the blocks"
+        self._length += tokens
 
     def truncate(self, length: int) -> None:
         """Forget the positions from `length` on."""
         if not 0 <= length <= self._length:
             raise ValueError(f"cannot truncate a cache of {self._length} positions to {length}")
         self._length = length
+        while len(self.blocks) > blocks_for(length):
+            self.pool.release(self.blocks.pop())
 
-    def reserve(self, tokens: int) -> None:
-        """Raise ContextFullError unless there is room for `tokens` more positions."""
-        if self._length + tokens > self.capacity:
-            raise ContextFullError(
-                f"{self._length} positions are taken and {tokens} more do not fit"
-                f" into a context of {self.capacity}"
-            )
+    def release(self) -> None:
+        """Give all blocks back; the sequence is empty then, and may be used again."""
+        self.truncate(0)
 
-    def advance(self, tokens: int) -> None:
-        """`tokens` more positions have been written."""
-        self._length += tokens
+    def fork(self, length: int | None = None) -> "KVSequence":
+        """A sequence that shares the blocks of the first `length` positions (all of them)."""
+        length = self._length if length is None else length
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot fork {length} positions of {self._length}")
+        other = KVSequence(self.pool, self.capacity)
+        other.share(self.blocks[: blocks_for(length)], length)
+        return other
+
+    def share(self, blocks: list[int], length: int) -> None:
+        """Continue an empty sequence from blocks that others hold, `length` positions of them."""
+        assert not self.blocks, "only an empty sequence can begin with other's blocks"
+        assert len(blocks) == blocks_for(length), "blocks and positions do not go together"
+        for block in blocks:
+            self.pool.hold(block)
+            self._append(block)
+        self._length = length
+
+    def swap(self, index: int, block: int) -> None:
+        """Hold another block with the same content in place of the one at `index`."""
+        self.pool.hold(block)
+        self._put(index, block)
+
+    def _tail_is_shared(self) -> bool:
+        tail = self._length // BLOCK_TOKENS
+        return tail < len(self.blocks) and self.pool.holders(self.blocks[tail]) > 1
+
+    def _append(self, block: int) -> None:
+        self._table[len(self.blocks)] = self.pool.address(block)
+        self.blocks.append(block)
+
+    def _put(self, index: int, block: int) -> None:
+        self.pool.release(self.blocks[index])
+        self.blocks[index] = block
+        self._table[index] = self.pool.address(block)
 
 
-def _reserved(shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros that take memory page by page as they are written.
+def _release_all(pool: BlockPool, blocks: list[int]) -> None:
+    while blocks:
+        pool.release(blocks.pop())
 
-    NumPy asks for huge pages. Every layer and head then takes 2 MB for its first position: 178 MB
-    and 60 ms for the first token of the default model at 8192 positions, instead of 4 MB.
+
+def _reserved(blocks: int, block_bytes: int) -> NDArray[np.uint8]:
+    """Zeros (blocks, block_bytes) that take memory page by page as they are written.
+
+    NumPy asks for huge pages. A block that is not full yet, and the arena's first blocks, would
+    then take 2 MB each.
     """
-    memory = mmap.mmap(-1, math.prod(shape) * kind.itemsize)
+    memory = mmap.mmap(-1, blocks * block_bytes)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(memory, kind).reshape(shape)
+    return np.frombuffer(memory, np.uint8).reshape(blocks, block_bytes)

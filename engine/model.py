@@ -5,8 +5,9 @@ Knows nothing of text: token ids in, logits out.
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +21,23 @@ from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
+from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, QUERY_ROWS
 from engine.kernels.dispatch import compile_operation
+from engine.kernels.kv_layout import KVLayout, blocks_for
 from engine.kernels.program import (
-    CAPACITY,
-    FIRST_OUTPUT,
-    KEYS,
+    KEPT_ROWS,
     LOGITS,
     OUTPUTS,
-    POSITION,
+    POSITIONS,
     ROWS,
+    SPAN_COUNT,
+    SPANS,
     STEP_SLOTS,
+    TABLES,
     TOKENS,
-    VALUES,
     Program,
 )
-from engine.kv import KVCache
+from engine.kv import BlockPool, KVSequence
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
@@ -43,6 +46,16 @@ MAX_THREADS = 64
 
 def _silent(stage: str, fraction: float) -> None:
     """Progress that nobody watches."""
+
+
+class Part(NamedTuple):
+    """What a step computes of one sequence."""
+
+    tokens: NDArray[np.int32]
+    """int32 (n,), appended to the sequence."""
+    sequence: KVSequence
+    outputs: int
+    """Of how many of the last tokens the result is wanted."""
 
 
 class Model:
@@ -77,6 +90,7 @@ class Model:
         self._body, self._with_head, self._with_norm = [
             body.table(compile_operation) for body in bodies
         ]
+        self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
 
@@ -117,40 +131,59 @@ class Model:
         c = self.config
         return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
-    def new_cache(self) -> KVCache:
-        """An empty KV cache for one sequence."""
+    @property
+    def kv_layout(self) -> KVLayout:
+        """What a KV block of this model looks like."""
         c = self.config
-        return KVCache(
-            c.layers, c.kv_heads, c.head_dim, c.context_length, exact=self._weights.exact
-        )
+        size = FLOAT_BYTES if self._weights.exact else HALF_BYTES
+        return KVLayout(c.layers, c.kv_heads, c.head_dim, size)
+
+    def new_cache(self) -> KVSequence:
+        """An empty KV cache for one sequence, with an arena of its own."""
+        capacity = self.config.context_length
+        return KVSequence(BlockPool(self.kv_layout, blocks_for(capacity)), capacity)
 
     def forward(
         self,
         tokens: NDArray[np.int32],
-        cache: KVCache,
+        cache: KVSequence,
         want: Literal["last", "all", "none"] = "last",
     ) -> NDArray[np.float32]:
         """Append tokens to the cache; float32 (rows, vocabulary) logits of the positions wanted.
 
-        tokens: int32 (n,), n ≥ 1. Raises ContextFullError (the cache is then as before) and
-        ValueError for an id that is not in the vocabulary.
+        tokens: int32 (n,), n ≥ 1. Raises ContextFullError, NoFreeBlocksError (the cache is then as
+        before) and ValueError for an id that is not in the vocabulary.
         """
         tokens = self._checked(tokens)
         cache.reserve(tokens.size)
         rows = {"last": 1, "all": tokens.size, "none": 0}[want]
-        width = (self.config.vocabulary + 15) // 16 * 16
-        logits = np.empty((rows, width), np.float32)
+        logits = np.empty((rows, self._width), np.float32)
         for start in range(0, tokens.size, MAX_ROWS):
             piece = tokens[start : start + MAX_ROWS]
             last = start + piece.size == tokens.size
             outputs = piece.size if want == "all" else int(want == "last" and last)
-            table = self._with_head if outputs else self._body
             out = logits[start:] if want == "all" else logits
-            self._step(table, piece, cache, outputs, out)
+            self._step(self._with_head, [Part(piece, cache, outputs)], out)
+        return logits[:, : self.config.vocabulary]
+
+    def step(self, parts: Sequence[Part]) -> NDArray[np.float32]:
+        """One step for several sequences at once, each in one part: at most MAX_ROWS tokens.
+
+        float32 (outputs of all parts, vocabulary), in their order: the same bits as `forward` of
+        each sequence alone. Raises as `forward`, before anything is computed.
+        """
+        parts = [part._replace(tokens=self._checked(part.tokens)) for part in parts]
+        rows = sum(part.tokens.size for part in parts)
+        if not 0 < rows <= MAX_ROWS:
+            raise ValueError(f"a step of {rows} tokens; 1 to {MAX_ROWS} are possible")
+        for part in parts:
+            part.sequence.reserve(part.tokens.size)
+        logits = np.empty((sum(part.outputs for part in parts), self._width), np.float32)
+        self._step(self._with_head, parts, logits)
         return logits[:, : self.config.vocabulary]
 
     def hidden(
-        self, tokens: NDArray[np.int32], cache: KVCache | None = None
+        self, tokens: NDArray[np.int32], cache: KVSequence | None = None
     ) -> NDArray[np.float32]:
         """float32 (n, dim): the states after the final norm, for embeddings.
 
@@ -162,7 +195,7 @@ class Model:
         states = np.empty((tokens.size, self.config.dim), np.float32)
         for start in range(0, tokens.size, MAX_ROWS):
             piece = tokens[start : start + MAX_ROWS]
-            self._step(self._with_norm, piece, cache, piece.size, states[start:])
+            self._step(self._with_norm, [Part(piece, cache, piece.size)], states[start:])
         return states
 
     def close(self) -> None:
@@ -179,23 +212,50 @@ class Model:
         return tokens
 
     def _step(
-        self,
-        table: NDArray[np.int64],
-        tokens: NDArray[np.int32],
-        cache: KVCache,
-        outputs: int,
-        out: NDArray[np.float32],
+        self, program: NDArray[np.int64], parts: Sequence[Part], out: NDArray[np.float32]
     ) -> None:
-        """Run a program for at most MAX_ROWS tokens; results of the last `outputs` rows go to
-        `out`."""
+        """Run a program for parts that have room; the results that they want go to `out`."""
+        tables = _Rows.of(parts)
         step = np.zeros(STEP_SLOTS, np.int64)
-        step[ROWS], step[POSITION], step[TOKENS] = tokens.size, cache.length, tokens.ctypes.data
-        step[KEYS], step[VALUES] = cache.keys.ctypes.data, cache.values.ctypes.data
-        step[CAPACITY] = cache.padded_capacity
-        step[FIRST_OUTPUT], step[OUTPUTS] = tokens.size - outputs, outputs
+        step[ROWS], step[TOKENS] = tables.tokens.size, tables.tokens.ctypes.data
+        step[POSITIONS], step[TABLES] = tables.positions.ctypes.data, tables.tables.ctypes.data
+        step[SPANS], step[SPAN_COUNT] = tables.spans.ctypes.data, len(tables.spans)
+        step[KEPT_ROWS], step[OUTPUTS] = tables.kept.ctypes.data, tables.kept.size
         step[LOGITS] = out.ctypes.data
-        self._pool.run(table, step)
-        cache.advance(tokens.size)
+        self._pool.run(program if tables.kept.size else self._body, step)
+        for part in parts:
+            part.sequence.advance(part.tokens.size)
+
+
+class _Rows(NamedTuple):
+    """The rows of a step, as its operations ask for them (see kernels.program)."""
+
+    tokens: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    tables: NDArray[np.int64]
+    spans: NDArray[np.int32]
+    kept: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> Self:
+        positions: list[int] = []
+        tables: list[int] = []
+        spans: list[tuple[int, int]] = []
+        kept: list[int] = []
+        for tokens, sequence, outputs in parts:
+            first, rows = len(positions), tokens.size
+            positions += range(sequence.length, sequence.length + rows)
+            tables += [sequence.table_address] * rows
+            for row in range(0, rows, QUERY_ROWS):
+                spans.append((first + row, min(QUERY_ROWS, rows - row)))
+            kept += range(first + rows - outputs, first + rows)
+        return cls(
+            np.concatenate([part.tokens for part in parts]),
+            np.array(positions, np.int32),
+            np.array(tables, np.int64),
+            np.array(spans, np.int32),
+            np.array(kept, np.int32),
+        )
 
 
 def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:

@@ -126,11 +126,15 @@ class CompletionRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults
 
 
 class EmbeddingRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Body of ``POST /v1/embeddings``: one or several texts or token lists."""
+    """Body of ``POST /v1/embeddings``: one or several texts or token lists.
+
+    ``input_type`` says what they are for, to models that were trained with a prefix for each.
+    """
 
     input: str | list[str | int | list[int]]
     model: str | None = None
     encoding_format: EncodingFormat | None = None
+    input_type: Literal["query", "passage"] | None = None
 
 
 class PromptTokensDetails(msgspec.Struct, frozen=True):
@@ -301,6 +305,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Requests being computed."""
     waiting: int = 0
     """Requests in the queue."""
+    encoder: str = ""
+    """State of the embedding model: stopped, loading, ready, busy; empty where there is none."""
 
 
 class ErrorDetail(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,9 @@
 Everything is float32 unless said otherwise; quantized inputs are quantized the same way.
 """
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -152,3 +155,28 @@ def attention(
     weights /= weights.sum(axis=2, keepdims=True)
     result: Floats = np.einsum("hrp,phd->rhd", weights, values).astype(np.float32)
     return result
+
+
+def attention_within(q: Floats, k: Floats, v: Floats, lengths: Sequence[int]) -> Floats:
+    """softmax(q · Kᵀ / √head_dim) · V of each text by itself; all float32 (rows, heads, head_dim).
+
+    lengths: rows of each text. Twin of kernels.encoder.attend_within.
+    """
+    pieces, first = [], 0
+    for rows in lengths:
+        text = slice(first, first + rows)
+        scores = np.einsum("rhd,phd->hrp", q[text], k[text]) / np.float32(np.sqrt(q.shape[2]))
+        weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        pieces.append(np.einsum("hrp,phd->rhd", weights, v[text]))
+        first += rows
+    return np.concatenate(pieces)
+
+
+def exact_gelu(x: Floats) -> Floats:
+    """x · Φ(x), Φ the normal distribution (Hendrycks & Gimpel 2016).
+
+    Twin of kernels.encoder.exact_gelu.
+    """
+    phi = [0.5 * (1 + math.erf(value / math.sqrt(2))) for value in x.ravel().tolist()]
+    return x * np.array(phi, np.float32).reshape(x.shape)

@@ -8,17 +8,21 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import signal
 import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import msgspec
 from aiohttp import web
 
+from engine.embed_service import EmbedService, Vectors
 from engine.endpoints import Endpoints
 from engine.engine import Engine
 from engine.protocol import Health
@@ -50,7 +54,7 @@ async def serve(options: argparse.Namespace) -> None:
         loop.add_signal_handler(number, stop.set)
     if options.exit_with_parent:
         _watch_parent(loop, stop)
-    endpoints = Endpoints(options.model.stem)
+    endpoints = _endpoints(options)
     runner = web.AppRunner(
         endpoints.application(),
         handler_cancellation=True,  # a client that goes away cancels its work
@@ -63,7 +67,8 @@ async def serve(options: argparse.Namespace) -> None:
     except OSError as error:
         where = options.socket or f"{options.host}:{options.port}"
         raise SystemExit(f"cannot listen on {where}: {error}") from error
-    threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True).start()
+    if options.model is not None:
+        threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True).start()
     await stop.wait()
     await _shut_down(runner, endpoints, options)
 
@@ -74,10 +79,40 @@ async def _shut_down(
     endpoints.health = msgspec.structs.replace(endpoints.health, status="stopping")
     if endpoints.engine is not None:
         await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS)
+    if endpoints.encoder is not None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(endpoints.encoder.close(), STOP_SECONDS)
     await runner.cleanup()
     if options.socket is not None:
         options.socket.unlink(missing_ok=True)
     log.info("stopped")
+
+
+def _endpoints(options: argparse.Namespace) -> Endpoints:
+    """A language model that is loading, an encoder that waits for its first text, or both."""
+    encoder = None
+    if options.encoder is not None:
+        encoder = EmbedService(
+            options.encoder,
+            name=options.encoder_name,
+            threads=options.threads,
+            cache_directory=options.cache_directory,
+            idle_seconds=options.encoder_idle_unload or math.inf,
+        )
+    if options.model is not None:
+        return Endpoints(options.model.stem, encoder)
+    endpoints = Endpoints("", encoder)
+    endpoints.health = Health(status="ready", fraction=1.0)
+    return endpoints
+
+
+def _share_compute_thread(engine: Engine, encoder: EmbedService) -> None:
+    """From now on the encoder's slices run between the steps of the language model's requests."""
+
+    def compute(function: Callable[[], Vectors]) -> "Future[Vectors]":
+        return engine.scheduler.run(lambda model: function())
+
+    encoder.compute = compute
 
 
 def _load(
@@ -89,6 +124,8 @@ def _load(
 
     def ready(engine: Engine) -> None:
         endpoints.engine = engine
+        if endpoints.encoder is not None:
+            _share_compute_thread(engine, endpoints.encoder)
         endpoints.health = Health(status="ready", model=endpoints.model_name, fraction=1.0)
         log.info("ready: %s", endpoints.model_name)
 
@@ -155,7 +192,12 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="engine.server", description=__doc__.split("\n")[0])
-    parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
+    parser.add_argument("--model", type=Path, help="a GGUF file")
+    parser.add_argument("--encoder", type=Path, help="a BERT encoder for embeddings: folder, GGUF")
+    parser.add_argument("--encoder-name", help="what it is called (default: its file's name)")
+    parser.add_argument(
+        "--encoder-idle-unload", type=float, default=600.0, help="seconds; 0 for never"
+    )
     parser.add_argument("--socket", type=Path, help="Unix socket to listen on")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on without --socket")
     parser.add_argument("--port", type=int, help="port without --socket; 0 takes a free one")
@@ -168,6 +210,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if (options.socket is None) == (options.port is None):
         parser.error("give either --socket PATH or --port N")
+    if options.model is None and options.encoder is None:
+        parser.error("give --model FILE, --encoder PATH, or both")
     return options
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from engine.formats import FORMATS
 from engine.formats.packed import BLOCK, FLOAT_BITS, LANES, pack, packed_bytes, padded_rows
-from engine.gguf import GGUFFile, ModelFormatError, TensorInfo
+from engine.gguf import ModelFormatError, TensorInfo
+from engine.tensor_source import TensorSource
 
 LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
@@ -60,7 +61,7 @@ def _rows_and_columns(info: TensorInfo) -> tuple[int, int]:
     return math.prod(info.shape[:-1]), info.shape[-1]
 
 
-def _layout(gguf: GGUFFile, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
+def _layout(gguf: TensorSource, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
     end = _HEADER_BYTES
@@ -101,7 +102,7 @@ def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) ->
         )
 
 
-def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> None:
+def _pack_matrix(out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
     rows, columns = _rows_and_columns(info)
     row_bytes = info.size // rows
@@ -123,7 +124,7 @@ def _pack_matrix(out: NDArray[np.uint8], gguf: GGUFFile, info: TensorInfo) -> No
 
 
 def _fill(
-    out: NDArray[np.uint8], gguf: GGUFFile, places: dict[str, _Place], progress: Progress
+    out: NDArray[np.uint8], gguf: TensorSource, places: dict[str, _Place], progress: Progress
 ) -> None:
     """Pack every tensor into its place; `out` is the whole file."""
     for name, (info, offset, size) in places.items():
@@ -150,7 +151,12 @@ def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
 
 
 def _write(
-    path: Path, gguf: GGUFFile, places: dict[str, _Place], header: bytes, size: int, told: Progress
+    path: Path,
+    gguf: TensorSource,
+    places: dict[str, _Place],
+    header: bytes,
+    size: int,
+    told: Progress,
 ) -> None:
     """Write a packed file whole or not at all. The header goes in last."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +181,7 @@ class Weights:
 
     def __init__(
         self,
-        gguf: GGUFFile,
+        gguf: TensorSource,
         names: Iterable[str],
         content_hash: str,
         cache_directory: Path | None,

@@ -43,6 +43,7 @@ class Http(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     names: Annotated[
         list[str], Meta(description="host names under which browsers may reach the hub")
     ] = field(default_factory=list)
+    move_volatile: Annotated[bool, Meta(description="true or false")] = True
 
 
 class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -92,12 +92,13 @@ async def open_rooms(
     board = NoticeBoard()
     engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
     schedule = Schedule(database)
+    clock = household_clock(config.assistant.time_zone)
     tools = ToolBox(
         find_plugins(),
         database=database,
         schedule=schedule,
         board=board,
-        clock=household_clock(config.assistant.time_zone),
+        clock=clock,
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(
@@ -116,6 +117,7 @@ async def open_rooms(
         tools=tools,
         board=board,
         assistant=assistant,
+        clock=clock,
     )
     return services, schedule
 

@@ -18,7 +18,7 @@ house only through its context.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, get_type_hints
 
@@ -47,6 +47,89 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     data: dict[str, Any] = {}
     """The same for programs and the page; JSON types only."""
     undo: ToolCall | None = None
+
+
+class Floor(msgspec.Struct, frozen=True, kw_only=True):
+    """A storey of the household."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+
+class Area(msgspec.Struct, frozen=True, kw_only=True):
+    """A room, or a part of the garden."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    floor: str | None = None
+    """The floor's id."""
+
+
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
+    """A thing of the household with a state; the words are Home Assistant's."""
+
+    id: str
+    """``domain.object_id``, for instance ``light.kitchen``."""
+    name: str
+    aliases: tuple[str, ...] = ()
+    area: str | None = None
+    """The area's id."""
+    state: str = "unknown"
+    attributes: dict[str, Any] = {}
+
+    @property
+    def domain(self) -> str:
+        return self.id.partition(".")[0]
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """The household at one moment: only what the assistant may see and touch."""
+
+    floors: tuple[Floor, ...] = ()
+    areas: tuple[Area, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    version: int = 0
+    """Grows when a floor, area or entity comes, goes, moves or is renamed; not with states. What is
+    compiled from names is compiled once a version."""
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """The entity of that id."""
+        return next((entity for entity in self.entities if entity.id == entity_id), None)
+
+
+class ServiceResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a service did, read back from the household after the call, never assumed."""
+
+    before: tuple[Entity, ...] = ()
+    """The entities that were called, as they were."""
+    after: tuple[Entity, ...] = ()
+    """The same entities, in the same order, as they are now."""
+    failed: dict[str, str] = {}
+    """Entity id → why it did not reach the state that was asked for."""
+    response: dict[str, Any] = {}
+    """What a service answers, such as a weather forecast; empty for most."""
+
+
+class HomeError(ToolError):
+    """The household cannot be reached, or does not know the service or the entity."""
+
+
+class Home(Protocol):
+    """The household: seen without waiting, changed by services."""
+
+    def snapshot(self) -> Snapshot:
+        """The household as it is now, from memory."""
+
+    async def call(
+        self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
+    ) -> ServiceResult:
+        """Call ``service`` (``light.turn_on``) on entity ids, and read their states back.
+
+        Raises:
+            HomeError: nothing was done; the message is for the person.
+        """
 
 
 class Storage(Protocol):

@@ -7,7 +7,7 @@ from numba import njit
 
 from engine.formats.packed import BLOCK
 from engine.kernels.arithmetic import hyperbolic_tangent, silu
-from engine.kernels.columns import SINGLE_BYTES, quantize_block, quantize_row_block
+from engine.kernels.columns import quantize_block
 from engine.kernels.intrinsics import floats
 from engine.kernels.program import ROWS, share
 
@@ -65,7 +65,4 @@ def activate_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
         gate = both[row, 0, b]
         activate_block(kind, gate, both[row, 1, b])
         address = operands[0] + 4 * BLOCK * (2 * blocks * row + b)
-        if rows == 1:
-            quantize_block(address, operands[1] + b * SINGLE_BYTES, 0, 1)
-        else:
-            quantize_row_block(address, operands[1], row, b, blocks)
+        quantize_block(address, operands[1], rows, row, b, blocks)

@@ -1,8 +1,7 @@
-"""Rotary positions, the KV cache's layout, and causal grouped-query attention.
+"""Rotary positions, and causal grouped-query attention over paged keys and values.
 
-Cache of a layer, all float16: keys (kv_heads, capacity / 16, head_dim, 16), so that 16 positions
-are one vector; values (kv_heads, capacity, head_dim). The cache stays in f16 and is widened in
-registers. Of a model that is computed exactly it is float32 in the same layout.
+Rows of a step may belong to several sequences; each row finds its keys and values through the
+block table of its own (see kernels.kv_layout). The cache stays in f16 and is widened in registers.
 """
 
 from typing import Any
@@ -13,15 +12,16 @@ from numba import njit
 from engine.formats.packed import LANES
 from engine.kernels.arithmetic import exponential, float_to_half, hyperbolic_tangent
 from engine.kernels.floating import float_panel
-from engine.kernels.intrinsics import bits_to_float, floats, halves
+from engine.kernels.intrinsics import addresses, bits_to_float, floats, halves, integers
+from engine.kernels.kv_layout import BLOCK_TOKENS
 from engine.kernels.portable import multiply_panel
-from engine.kernels.program import CAPACITY, KEYS, POSITION, ROWS, VALUES, claim, share
+from engine.kernels.program import POSITIONS, ROWS, SPAN_COUNT, SPANS, TABLES, claim, share
 
 KEY_BLOCK = 128
 """Positions between two updates of the running softmax; boundaries are absolute, so that a
 prompt gives the same logits however it is cut into steps."""
 QUERY_ROWS = 8
-"""Token positions that one piece of work covers."""
+"""Token positions that one piece of work covers at most: rows of a span."""
 HALF_BYTES, FLOAT_BYTES = 2, 4
 """Of a number in the cache."""
 _LOWEST = np.float32(-1e30)
@@ -52,9 +52,9 @@ def rotate(vector: np.ndarray, angles: np.ndarray, halves_apart: int) -> None:
 def store_halves(
     qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
 ) -> None:
-    """Put key and value of a head into the cache, at position p.
+    """Put key and value of a head into a block, as its position p.
 
-    qkv: float32 (all heads, head_dim), head: of the key; keys, values: the cache of the head, as
+    qkv: float32 (all heads, head_dim), head: of the key; keys, values: of the head in the block, as
     float16 bits.
     """
     for i in range(qkv.shape[1]):
@@ -66,14 +66,20 @@ def store_halves(
 def store_floats(
     qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
 ) -> None:
-    """As `store_halves`, in a cache of float32."""
+    """As `store_halves`, in a block of float32."""
     for i in range(qkv.shape[1]):
         keys[p // LANES, i, p % LANES] = qkv[head, i]
         values[p, i] = qkv[head + kv_heads, i]
 
 
+@njit(inline="always")
+def head_offset(layer: int, kv_heads: int, head: int, dim: int, size: int) -> int:
+    """Bytes from the beginning of a block to the keys of a head (see kernels.kv_layout)."""
+    return 2 * size * BLOCK_TOKENS * dim * (layer * kv_heads + head)
+
+
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Rotate queries in place, rotate keys, put keys and values into the cache.
+    """Rotate queries in place, rotate keys, put keys and values into their blocks.
 
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of the angles float32
     (context, pairs, 2), layer, heads, kv_heads, head_dim, pairs that are rotated in a head, whether
@@ -81,24 +87,26 @@ def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
     """
     layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
     pairs, halves_apart, size = operands[6], operands[7], operands[8]
-    rows, position, capacity = step[ROWS], step[POSITION], step[CAPACITY]
+    rows = step[ROWS]
+    positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
     qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
-    angles = floats(operands[1], (capacity, pairs, 2))
-    shape = (capacity // LANES, dim, LANES)
+    shape = (BLOCK_TOKENS // LANES, dim, LANES)
     first, last = share(rows * (heads + kv_heads), thread, threads)
     for item in range(first, last):
         row, head = item // (heads + kv_heads), item % (heads + kv_heads)
-        p = position + row
-        rotate(qkv[row, head], angles[p], halves_apart)
+        p = positions[row]
+        rotate(qkv[row, head], floats(operands[1] + 8 * p * pairs, (pairs, 2)), halves_apart)
         if head >= heads:
-            offset = size * (layer * kv_heads + head - heads) * capacity * dim
-            key, value = step[KEYS] + offset, step[VALUES] + offset
+            block = addresses(tables[row], p // BLOCK_TOKENS + 1)[p // BLOCK_TOKENS]
+            key = block + head_offset(layer, kv_heads, head - heads, dim, size)
+            value = key + size * BLOCK_TOKENS * dim
+            slot = p % BLOCK_TOKENS
             if size == HALF_BYTES:
-                values = halves(value, (capacity, dim))
-                store_halves(qkv[row], head, kv_heads, halves(key, shape), values, p)
+                values = halves(value, (BLOCK_TOKENS, dim))
+                store_halves(qkv[row], head, kv_heads, halves(key, shape), values, slot)
             else:
-                values = floats(value, (capacity, dim))
-                store_floats(qkv[row], head, kv_heads, floats(key, shape), values, p)
+                values = floats(value, (BLOCK_TOKENS, dim))
+                store_floats(qkv[row], head, kv_heads, floats(key, shape), values, slot)
 
 
 @njit
@@ -192,19 +200,21 @@ def scatter_results(
 
 
 def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """out = softmax(scale · q · Kᵀ) · V, each row seeing the cache up to itself.
+    """out = softmax(scale · q · Kᵀ) · V, each row seeing its sequence up to itself.
 
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of out float32 (rows,
     heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread,
     bits of the float32 scale, of the float32 cap of scores (0: none), positions that a row sees,
     itself included, bytes of a number in the cache.
 
-    A piece of work is 8 rows of the query heads that share a kv head: columns of a matrix product.
+    A piece of work is a span of rows and the query heads that share a kv head: columns of a matrix
+    product.
     """
     layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
     scale, cap = bits_to_float(np.int32(operands[8])), bits_to_float(np.int32(operands[9]))
     window, size = operands[10], operands[11]
-    rows, position, capacity = step[ROWS], step[POSITION], step[CAPACITY]
+    rows, spans = step[ROWS], integers(step[SPANS], (step[SPAN_COUNT], 2))
+    positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
     qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
     out = floats(operands[1], (rows, heads, dim))
     group = heads // kv_heads
@@ -213,11 +223,11 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     scores_at = queries_at + 4 * most * dim
     sums_at = scores_at + 4 * most * KEY_BLOCK
     states_at = sums_at + 4 * most * dim
-    pieces = (rows + QUERY_ROWS - 1) // QUERY_ROWS * kv_heads
+    pieces = spans.shape[0] * kv_heads
     piece = claim(operands)
     while piece < pieces:
-        first, kv = piece // kv_heads * QUERY_ROWS, piece % kv_heads
-        here = min(QUERY_ROWS, rows - first)
+        first, here = int(spans[piece // kv_heads, 0]), int(spans[piece // kv_heads, 1])
+        kv, position = piece % kv_heads, int(positions[first])
         used = here * group
         columns = (used + 3) // 4 * 4
         scores, sums = floats(scores_at, (used, KEY_BLOCK)), floats(sums_at, (used, dim))
@@ -226,30 +236,33 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
         gather_queries(qkv, first, here, shared, scale, floats(queries_at, (columns, dim)))
         sums[:] = np.float32(0.0)
         states[:, 0], states[:, 1] = _LOWEST, np.float32(0.0)
-        cache = size * (layer * kv_heads + kv) * capacity * dim
-        end = position + first + here
-        start = max(0, position + first + 1 - window) // KEY_BLOCK * KEY_BLOCK
+        offset = head_offset(layer, kv_heads, kv, dim, size)
+        end = position + here
+        blocks = addresses(tables[first], (end + BLOCK_TOKENS - 1) // BLOCK_TOKENS)
+        start = max(0, position + 1 - window) // KEY_BLOCK * KEY_BLOCK
         for base in range(start, end, KEY_BLOCK):
             count = min(KEY_BLOCK, end - base)
-            keys = step[KEYS] + cache + size * base * dim
-            values = step[VALUES] + cache + size * base * dim
             for p in range(0, count, LANES):
-                a, b, c = keys + size * p * dim, queries_at, scores_at + 4 * p
+                block = blocks[(base + p) // BLOCK_TOKENS] + offset
+                a, b, c = block + size * (p % BLOCK_TOKENS) * dim, queries_at, scores_at + 4 * p
                 if size == HALF_BYTES:
                     multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
                 else:
                     float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
             for c in range(used):
-                seen = position + first + c // group + 1 - base
+                seen = position + c // group + 1 - base
                 hidden, visible = max(0, seen - window), min(count, seen)
                 if cap > np.float32(0.0):
                     soft_cap(scores[c], hidden, visible, cap)
                 softmax_update(scores[c, :count], hidden, visible, states[c], sums[c])
-            for i in range(0, dim, LANES):
-                a, b, c = values + size * i, scores_at, sums_at + 4 * i
-                if size == HALF_BYTES:
-                    multiply_panel(a, 2 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
-                else:
-                    float_panel(a, 4 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, count, columns, 1)
+            for p in range(0, count, BLOCK_TOKENS):
+                values = blocks[(base + p) // BLOCK_TOKENS] + offset + size * BLOCK_TOKENS * dim
+                depth = min(BLOCK_TOKENS, count - p)
+                for i in range(0, dim, LANES):
+                    a, b, c = values + size * i, scores_at + 4 * p, sums_at + 4 * i
+                    if size == HALF_BYTES:
+                        multiply_panel(a, 2 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
+                    else:
+                        float_panel(a, 4 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
         scatter_results(sums, states, first, shared, out)
         piece = claim(operands)

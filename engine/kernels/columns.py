@@ -37,7 +37,7 @@ def column_buffer_bytes(rows: int, inputs: int) -> int:
 
 @intrinsic
 def _quantize_block(typing_context: Any, values: Any, record: Any, column: Any, width: Any) -> Any:
-    """The last line of `quantize_block`, on any CPU: numba's own loops take four times as long."""
+    """What `quantize_block` does, on any CPU: numba's own loops take four times as long."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address, record, column, width = arguments
@@ -76,36 +76,26 @@ def _quantize_block(typing_context: Any, values: Any, record: Any, column: Any, 
 
 
 @njit
-def quantize_block(values: int, record: int, column: int, width: int) -> None:
+def quantize_block(values: int, buffer: int, rows: int, row: int, block: int, blocks: int) -> None:
     """Quantize the 32 float32 at address `values` to int8, rounding to nearest.
 
-    record: address of a record of `width` columns, of which this is number `column`.
+    They are block `block` of `blocks` of row `row` of `rows` in the column buffer.
     """
-    _quantize_block(values, record, column, width)
+    if rows == 1:
+        _quantize_block(values, buffer + block * SINGLE_BYTES, 0, 1)
+    else:
+        record = buffer + ((row // COLUMNS) * blocks + block) * RECORD_BYTES
+        _quantize_block(values, record, row % COLUMNS, COLUMNS)
 
 
 @njit
-def quantize_row_block(values: int, buffer: int, row: int, block: int, blocks: int) -> None:
-    """Quantize block `block` of row `row`, one of many rows of `blocks` blocks in `buffer`."""
-    record = buffer + ((row // COLUMNS) * blocks + block) * RECORD_BYTES
-    _quantize_block(values, record, row % COLUMNS, COLUMNS)
-
-
-@njit
-def quantize_rows(values: int, buffer: int, row: int, blocks: int) -> None:
-    """Quantize row `row` of many, `blocks` blocks of float32 at address `values`."""
+def quantize_row(values: int, buffer: int, rows: int, row: int, blocks: int) -> None:
+    """Quantize row `row` of `rows`: `blocks` blocks of float32 at address `values`."""
     for block in range(blocks):
-        quantize_row_block(values + 4 * BLOCK * block, buffer, row, block, blocks)
+        quantize_block(values + 4 * BLOCK * block, buffer, rows, row, block, blocks)
 
 
 @njit
-def single(buffer: int, owner: int, blocks: int) -> int:
-    """Address of the records of a single row; every thread can have some of its own (`owner`)."""
-    return buffer + owner * blocks * SINGLE_BYTES
-
-
-@njit
-def quantize_single(values: int, records: int, blocks: int) -> None:
-    """Quantize a single row, `blocks` blocks of float32 at address `values`."""
-    for block in range(blocks):
-        _quantize_block(values + 4 * BLOCK * block, records + block * SINGLE_BYTES, 0, 1)
+def own_columns(buffer: int, part: int, blocks: int) -> int:
+    """Where a share has the columns of a single row for itself alone."""
+    return buffer + part * blocks * SINGLE_BYTES

@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import BLOCK
-from engine.kernels.columns import quantize_row_block, quantize_rows, quantize_single, single
+from engine.kernels.columns import own_columns, quantize_block, quantize_row
 from engine.kernels.intrinsics import bits_to_float, floats, integers
-from engine.kernels.program import FIRST_OUTPUT, LOGITS, OUTPUTS, ROWS, TOKENS, share
+from engine.kernels.program import KEPT_ROWS, LOGITS, OUTPUTS, ROWS, TOKENS, share
 from engine.kernels.unpacking import unpack_row
 
 
@@ -60,13 +60,13 @@ def rms_norm_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
     if rows == 1:
         address = operands[2] + 4 * dim * part
         rms_norm_row(floats(operands[0], dim), weight, epsilon, floats(address, dim))
-        quantize_single(address, single(operands[3], part, blocks), blocks)
+        quantize_row(address, own_columns(operands[3], part, blocks), 1, 0, blocks)
         return
     x, y = floats(operands[0], (rows, dim)), floats(operands[2], (rows, dim))
     first, last = share(rows, part, parts)
     for row in range(first, last):
         rms_norm_row(x[row], weight, epsilon, y[row])
-        quantize_rows(operands[2] + 4 * dim * row, operands[3], row, blocks)
+        quantize_row(operands[2] + 4 * dim * row, operands[3], rows, row, blocks)
 
 
 def rms_norm_output(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -92,14 +92,14 @@ def quantize(operands: Any, step: Any, part: int, parts: int) -> None:
     rows, inputs, stride = step[ROWS], operands[2], operands[3]
     blocks = inputs // BLOCK
     if rows == 1:
-        quantize_single(operands[0], single(operands[1], part, blocks), blocks)
+        quantize_row(operands[0], own_columns(operands[1], part, blocks), 1, 0, blocks)
         return
     first, last = share(rows * blocks, part, parts)
     for item in range(first, last):
         row = item // blocks
         b = item - row * blocks
         x = operands[0] + 4 * (row * stride + b * BLOCK)
-        quantize_row_block(x, operands[1], row, b, blocks)
+        quantize_block(x, operands[1], rows, row, b, blocks)
 
 
 def keep_rows(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -109,9 +109,10 @@ def keep_rows(operands: Any, step: Any, part: int, parts: int) -> None:
     operands: address of x float32 (rows, dim), dim.
     """
     if part == 0:
-        rows, dim, first = step[ROWS], operands[1], step[FIRST_OUTPUT]
+        rows, dim = step[ROWS], operands[1]
         x = floats(operands[0], (rows, dim))
-        for row in range(step[OUTPUTS]):
+        kept = integers(step[KEPT_ROWS], step[OUTPUTS])
+        for row in range(kept.size):  # kept[row] ≥ row: nothing is overwritten before it is read
             for i in range(dim):
-                x[row, i] = x[first + row, i]
+                x[row, i] = x[kept[row], i]
         step[ROWS] = step[OUTPUTS]

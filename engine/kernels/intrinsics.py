@@ -39,6 +39,12 @@ def integers(address: int, shape: Any) -> Any:
 
 
 @njit(inline="always")
+def addresses(address: int, shape: Any) -> Any:
+    """The int64 array of `shape` at `address`."""
+    return carray(pointer(address), shape, np.int64)
+
+
+@njit(inline="always")
 def signed_bytes(address: int, shape: Any) -> Any:
     """The int8 array of `shape` at `address`."""
     return carray(pointer(address), shape, np.int8)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from engine.formats.packed import BLOCK, LANES
-from engine.kernels.columns import COLUMNS, RECORD_BYTES, single
+from engine.kernels.columns import COLUMNS, RECORD_BYTES, own_columns
 from engine.kernels.portable import multiply_row, multiply_tile
 from engine.kernels.program import LOGITS, ROWS, claim
 from engine.kernels.tiles import add_bias, share_tiles, size_of_tile
@@ -50,7 +50,7 @@ def job(operands: Any, step: Any, part: int) -> Job:
     return Job(
         bits,
         operands[0],
-        single(operands[1], part if rows == 1 and operands[8] != 0 else 0, blocks),
+        own_columns(operands[1], part if rows == 1 and operands[8] != 0 else 0, blocks),
         step[LOGITS] if y == 0 else y,
         operands[5],
         operands[6],

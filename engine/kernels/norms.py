@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import BLOCK
-from engine.kernels.columns import quantize_rows, quantize_single, single
+from engine.kernels.columns import own_columns, quantize_row
 from engine.kernels.elementwise import mean_square, rms_norm_row
 from engine.kernels.intrinsics import bits_to_float, floats
 from engine.kernels.program import LOGITS, ROWS, share
@@ -75,22 +75,22 @@ def layer_norm_quantize(operands: Any, step: Any, part: int, parts: int) -> None
 
     operands: address of x float32 (rows, dim), of the weight and of the bias float32 (dim,), of y
     float32 (rows, dim) for the norm, of the columns, dim, bits of the float32 epsilon. Of a single
-    row every share makes its own, as in `elementwise.rms_norm_quantize`.
+    row every share makes its own, as in `elementwise.rms_norm_quantize`, unless x is y.
     """
     rows, dim = step[ROWS], operands[5]
     blocks = dim // BLOCK
     weight, bias = floats(operands[1], dim), floats(operands[2], dim)
     epsilon = bits_to_float(np.int32(operands[6]))
-    if rows == 1:
+    if rows == 1 and operands[0] != operands[3]:
         address = operands[3] + 4 * dim * part
         layer_norm_row(floats(operands[0], dim), weight, bias, epsilon, floats(address, dim))
-        quantize_single(address, single(operands[4], part, blocks), blocks)
+        quantize_row(address, own_columns(operands[4], part, blocks), 1, 0, blocks)
         return
     x, y = floats(operands[0], (rows, dim)), floats(operands[3], (rows, dim))
     first, last = share(rows, part, parts)
     for row in range(first, last):
         layer_norm_row(x[row], weight, bias, epsilon, y[row])
-        quantize_rows(operands[3] + 4 * dim * row, operands[4], row, blocks)
+        quantize_row(operands[3] + 4 * dim * row, operands[4], rows, row, blocks)
 
 
 def layer_norm_output(operands: Any, step: Any, part: int, parts: int) -> None:

@@ -32,13 +32,13 @@ from engine.kernels.intrinsics import (
 
 # Slots of the step: what an operation may ask about the tokens at hand.
 ROWS = 0  # tokens in this step
-POSITION = 1  # positions already in the cache
-TOKENS = 2  # address of int32 (rows,)
-KEYS = 3  # address of the cache's keys
-VALUES = 4  # address of the cache's values
-CAPACITY = 5  # positions that the cache has room for
-FIRST_OUTPUT = 6  # the first row wanted at the end; rows before it are dropped by `keep_rows`
-OUTPUTS = 7  # rows wanted at the end
+TOKENS = 1  # address of int32 (rows,)
+POSITIONS = 2  # address of int32 (rows,): each row's position in its sequence
+TABLES = 3  # address of int64 (rows,): of the block table of each row's sequence (see kv)
+SPANS = 4  # address of int32 (spans, 2): first row and rows of neighbours in one sequence
+SPAN_COUNT = 5
+KEPT_ROWS = 6  # address of int32 (outputs,): the rows wanted at the end, rising
+OUTPUTS = 7  # how many those are; the others are dropped by `keep_rows`
 LOGITS = 8  # address of the float32 result, rows a multiple of 16 floats apart
 STEP_SLOTS = 16
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from engine.formats.packed import BLOCK
 from engine.kernels.arithmetic import hyperbolic_tangent
-from engine.kernels.intrinsics import bits_to_float, floats
-from engine.kernels.program import LOGITS, POSITION, ROWS, share
+from engine.kernels.intrinsics import bits_to_float, floats, integers
+from engine.kernels.program import LOGITS, POSITIONS, ROWS, share
 from engine.kernels.unpacking import unpack_row
 
 
@@ -62,9 +62,10 @@ def add_positions(operands: Any, step: Any, part: int, parts: int) -> None:
     """
     rows, dim = step[ROWS], operands[5]
     x, room = floats(operands[3], (rows, dim)), floats(operands[4], (rows, dim))
+    positions = integers(step[POSITIONS], rows)
     first, last = share(rows, part, parts)
     for row in range(first, last):
-        entry = operands[2] + step[POSITION] + row
+        entry = operands[2] + positions[row]
         unpack_row(operands[0], operands[1], dim // BLOCK, entry, room[row])
         for i in range(dim):
             x[row, i] += room[row, i]

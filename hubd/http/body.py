@@ -61,7 +61,9 @@ def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
 
 
 def error_body(path: str, code: str, message: str, hint: str, status: int) -> dict[str, Any]:
-    """An error as the household's clients know it, or as OpenAI's do under ``/v1``."""
+    """An error as the household's clients know it, as OpenAI's under ``/v1``, as Ollama's."""
+    if path.startswith("/api/") and not path.startswith("/api/webhook"):
+        return {"error": f"{message} {hint}".strip()}
     if not path.startswith("/v1/"):
         return {"error": {"code": code, "message": message, "hint": hint}}
     kind = "server_error" if status >= 500 else "invalid_request_error"

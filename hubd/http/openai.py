@@ -9,20 +9,23 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 from aiohttp import web
+from msgspec import Meta
 
 from engine.client import ProxiedResponse
 from engine.errors import EngineError
-from engine.protocol import ChatMessage
+from engine.protocol import ChatMessage, FunctionTool
+from hubd.assistant import borrowed
 from hubd.assistant.events import Citation, Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http.ask import events, finished
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.foreign import moved_header, static_first
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
 from hubd.supervisor import EngineDown
@@ -44,6 +47,9 @@ class ChatBody(msgspec.Struct, kw_only=True):
     messages: list[ChatMessage]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
+    tools: list[FunctionTool] | None = None
+    user: Annotated[str, Meta(max_length=64)] | None = None
+    """Home Assistant sends the conversation's id."""
 
 
 class CompletionBody(msgspec.Struct, kw_only=True):
@@ -65,7 +71,7 @@ class _Model(msgspec.Struct):
 async def models(request: web.Request) -> web.StreamResponse:
     """What can be asked."""
     services = request.app[SERVICES]
-    names = [HOUSEHOLD, *await _raw_names(services), services.embedder.model]
+    names = [HOUSEHOLD, *await raw_names(services), services.embedder.model]
     return reply({"object": "list", "data": [_card(name) for name in names]})
 
 
@@ -73,7 +79,7 @@ async def model(request: web.Request) -> web.StreamResponse:
     """One of them."""
     services = request.app[SERVICES]
     name = request.match_info["name"]
-    names = [HOUSEHOLD, *await _raw_names(services), services.embedder.model]
+    names = [HOUSEHOLD, *await raw_names(services), services.embedder.model]
     if name not in names:
         raise _unknown_model(name, names)
     return reply(_card(name))
@@ -82,17 +88,21 @@ async def model(request: web.Request) -> web.StreamResponse:
 async def chat(request: web.Request) -> web.StreamResponse:
     """``POST /v1/chat/completions``."""
     services = request.app[SERVICES]
-    if raw := await _raw_name(request):
+    if raw := await raw_name(request):
         return await _forward(request, services, raw)
     body = await read_body(request, ChatBody)
     form = _Form(request, services, body.stream_options, "chat")
-    return await form.answer(utterance_of(body.messages), bool(body.stream))
+    if (handed := borrowed.reply(body.messages, body.tools or [])) is not None:
+        return await form.hand(handed, bool(body.stream))
+    utterance = utterance_of(body.messages)
+    utterance = msgspec.structs.replace(utterance, conversation=body.user or None)
+    return await form.answer(utterance, bool(body.stream))
 
 
 async def completions(request: web.Request) -> web.StreamResponse:
     """``POST /v1/completions``."""
     services = request.app[SERVICES]
-    if raw := await _raw_name(request):
+    if raw := await raw_name(request):
         return await _forward(request, services, raw)
     body = await read_body(request, CompletionBody)
     prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
@@ -137,7 +147,7 @@ def utterance_of(messages: Sequence[ChatMessage]) -> Utterance:
     """
     if not messages or messages[-1].role != "user" or not messages[-1].text().strip():
         raise BadRequestError("messages: the last one must be from the user and must have text")
-    history = [m for m in messages[:-1] if m.role in ("user", "assistant")]
+    history = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text()]
     return Utterance(text=messages[-1].text().strip(), history=history)
 
 
@@ -174,6 +184,29 @@ class _Form:
             choice = self._choice(part if self._is_chat else {"text": text}, "stop")
             extra = {"usage": _usage(done), "citations": done.citations}
             return reply(self._envelope([choice], "chat.completion") | extra)
+
+    async def hand(self, handed: borrowed.Handed, streamed: bool) -> web.StreamResponse:
+        """What the caller's own tools are to do, or what they did, in words."""
+        call = handed.call
+        part: dict[str, Any] = {"role": "assistant", "content": handed.text or None}
+        if call is not None:
+            identity = f"call_{uuid.uuid4().hex[:12]}"
+            function = {"name": call.name, "arguments": call.arguments}
+            part["tool_calls"] = [{"id": identity, "type": "function", "function": function}]
+        finish = "tool_calls" if call else "stop"
+        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+        if not streamed:
+            choice = self._choice({"message": part}, finish)
+            return reply(self._envelope([choice], "chat.completion") | {"usage": usage})
+        if call is not None:
+            part["tool_calls"][0]["index"] = 0
+        chunks = [
+            self._chunk([self._choice({"delta": part})]),
+            self._chunk([self._choice({"delta": {}}, finish)]),
+            *([self._chunk([], usage=usage)] if self._with_usage else []),
+            END_OF_STREAM,
+        ]
+        return await stream(self._request, _each(chunks))
 
     async def _chunks(self, utterance: Utterance) -> AsyncGenerator[bytes, None]:
         if self._is_chat:
@@ -221,7 +254,12 @@ class _Form:
         }
 
 
-async def _raw_name(request: web.Request) -> str | None:
+async def _each(chunks: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def raw_name(request: web.Request) -> str | None:
     """The engine's own name for the model asked for, or ``None`` when the household answers.
 
     Raises:
@@ -230,29 +268,31 @@ async def _raw_name(request: web.Request) -> str | None:
     name = (await read_body(request, _Model)).model or HOUSEHOLD
     if not name.startswith(RAW):
         return None
-    names = await _raw_names(request.app[SERVICES])
+    names = await raw_names(request.app[SERVICES])
     if name not in names:
         raise _unknown_model(name, [HOUSEHOLD, *names])
     return name.removeprefix(RAW)
 
 
 async def _forward(request: web.Request, services: Services, name: str) -> web.StreamResponse:
-    """The request to the engine as it is but for the model's name; the reply as it comes."""
-    body = await read_body(request, dict[str, Any])
+    """The request to the engine, what is static in its prompt first; the reply as it comes."""
+    body, moved = static_first(request, await read_body(request, dict[str, Any]))
     body["model"] = name
     async with services.turns.one():
         client = await services.engine.client()
         try:
             async with client.proxy("POST", request.path, msgspec.json.encode(body)) as upstream:
-                return await _pass_on(request, upstream)
+                return await _pass_on(request, upstream, moved_header(moved))
         except EngineError as error:
             raise EngineDown(f"The language model went away: {error}", "Ask again.") from error
 
 
-async def _pass_on(request: web.Request, upstream: ProxiedResponse) -> web.StreamResponse:
+async def _pass_on(
+    request: web.Request, upstream: ProxiedResponse, extra: dict[str, str]
+) -> web.StreamResponse:
     """A reply whose beginning is out cannot become another: a break in it is said in its stream."""
     kind = upstream.headers.get("Content-Type", "application/json")
-    headers = {"Content-Type": kind, "Cache-Control": "no-store"}
+    headers = {"Content-Type": kind, "Cache-Control": "no-store"} | extra
     response = web.StreamResponse(status=upstream.status, headers=headers)
     await response.prepare(request)
     try:
@@ -266,7 +306,7 @@ async def _pass_on(request: web.Request, upstream: ProxiedResponse) -> web.Strea
     return response
 
 
-async def _raw_names(services: Services) -> list[str]:
+async def raw_names(services: Services) -> list[str]:
     """The language models that can be asked directly."""
     if not services.config.engine.url:
         return [RAW + services.engine.name]

@@ -12,9 +12,10 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError
 from hubd.events import NoticeBoard
+from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
 from hubd.supervisor import EngineSupervisor
-from hubd.tools import ToolBox
+from hubd.tools import Clock, ToolBox
 from rag.embed import Embedder
 from rag.library import Library
 
@@ -67,6 +68,8 @@ class Services:
     tools: ToolBox
     board: NoticeBoard
     assistant: Assistant
+    clock: Clock
+    prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)
 

@@ -7,7 +7,7 @@ which runs it. Whoever goes away cancels that task.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import msgspec
@@ -33,19 +33,27 @@ def frame(event: str, data: Any) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (event.encode(), msgspec.json.encode(data))
 
 
-async def stream(request: web.Request, frames: AsyncGenerator[bytes]) -> web.StreamResponse:
+async def stream(
+    request: web.Request,
+    frames: AsyncGenerator[bytes],
+    headers: Mapping[str, str] = HEADERS,
+    heartbeat: bytes = HEARTBEAT,
+) -> web.StreamResponse:
     """Write ``frames`` as they come until they end or the reader goes.
 
-    A fault in the source must be a frame of its own: nothing can be said after the headers.
+    A fault in the source must be a frame of its own: nothing can be said after the headers. Other
+    line protocols than server-sent events give ``headers`` of their own, and a ``heartbeat`` that
+    their readers skip, or an empty one.
     """
-    response = web.StreamResponse(headers=HEADERS)
+    response = web.StreamResponse(headers=headers)
     await response.prepare(request)
     queue: asyncio.Queue[bytes | None] = asyncio.Queue(QUEUE_LIMIT)
     pump = asyncio.create_task(_pump(frames, queue))
     try:
-        while (piece := await _next(queue)) is not None:
-            async with asyncio.timeout(WRITE_LIMIT_S):
-                await response.write(piece)
+        while (piece := await _next(queue, heartbeat)) is not None:
+            if piece:
+                async with asyncio.timeout(WRITE_LIMIT_S):
+                    await response.write(piece)
         await response.write_eof()
     except (ConnectionError, TimeoutError):
         log.debug("a reader went away path=%s", request.path)
@@ -55,13 +63,13 @@ async def stream(request: web.Request, frames: AsyncGenerator[bytes]) -> web.Str
     return response
 
 
-async def _next(queue: "asyncio.Queue[bytes | None]") -> bytes | None:
+async def _next(queue: "asyncio.Queue[bytes | None]", heartbeat: bytes) -> bytes | None:
     """The next frame, or a heartbeat when none comes; ``None`` at the end."""
     try:
         async with asyncio.timeout(HEARTBEAT_S):
             return await queue.get()
     except TimeoutError:
-        return HEARTBEAT
+        return heartbeat
 
 
 async def _pump(frames: AsyncGenerator[bytes], queue: "asyncio.Queue[bytes | None]") -> None:

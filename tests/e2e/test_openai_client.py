@@ -92,8 +92,60 @@ def test_the_plain_model_follows_a_schema(client):
     assert isinstance(call["on"], bool)
 
 
+def test_a_prompt_with_a_clock_in_front_is_read_once(client):
+    """As Home Assistant's: the time in the first line, then what never changes."""
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    rules = " ".join(f"Rule {n}: be kind to whoever asks for the {n}th time." for n in range(60))
+
+    def ask(time):
+        reply = client.chat.completions.with_raw_response.create(
+            model=raw,
+            messages=[
+                {"role": "system", "content": f"Current time is {time}.\n{rules}"},
+                {"role": "user", "content": "Say hello."},
+            ],
+            max_tokens=2,
+        )
+        usage = reply.parse().usage
+        share = usage.prompt_tokens_details.cached_tokens / usage.prompt_tokens
+        return reply.headers.get("X-Hubd-Moved-Lines"), share
+
+    ask("06:47:17")
+    assert ask("06:47:18")[0] == "1"
+    moved, share = ask("06:48:03")
+    assert moved == "1"
+    assert share > 0.9
+
+
 def test_an_unknown_plain_model_is_an_honest_error(client):
     with pytest.raises(openai.NotFoundError, match="household"):
         client.chat.completions.create(
             model="raw:nothing", messages=[{"role": "user", "content": "hello"}]
         )
+
+
+def test_the_newer_protocol_answers(client):
+    reply = client.responses.create(
+        model="household", input="What does error code E04 on the oven mean?"
+    )
+    assert "oven-manual.pdf, page 9" in reply.output_text
+    assert reply.status == "completed"
+
+
+def test_the_newer_protocol_streams(client):
+    raw = next(model.id for model in client.models.list() if model.id.startswith("raw:"))
+    with client.responses.stream(
+        model=raw, instructions="Be brief.", input="Say hello.", max_output_tokens=8
+    ) as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.output_text.delta" in kinds
+    assert final.output_text.strip()
+    assert final.usage.output_tokens <= 8
+
+
+def test_the_newer_protocol_keeps_nothing_and_says_so(client):
+    with pytest.raises(openai.BadRequestError, match="previous_response_id"):
+        client.responses.create(model="household", input="hi", previous_response_id="resp_1")

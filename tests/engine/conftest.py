@@ -107,8 +107,9 @@ def start_engine(model_path: Path) -> Iterator[Callable[..., EngineProcess]]:
     """``start_engine("--socket", path)`` starts a real engine; it listens, and loads on."""
     running: list[EngineProcess] = []
 
-    def start(*arguments: object, model: Path = model_path) -> EngineProcess:
-        command = [sys.executable, "-m", "engine.server", "--model", model, "--threads", "1"]
+    def start(*arguments: object, model: Path | None = model_path) -> EngineProcess:
+        command = [sys.executable, "-m", "engine.server", "--threads", "1"]
+        command += ["--model", str(model)] if model else []
         engine = EngineProcess(
             subprocess.Popen(
                 [str(part) for part in (*command, *arguments)],

@@ -1,6 +1,7 @@
 """Every kernel against its NumPy twin, on every path that this CPU can run."""
 
 import ctypes
+import itertools
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from engine.kernels import (
 from engine.kernels import program as p
 from engine.kernels import rows as rows_
 from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
+from engine.kernels.kv_layout import KVLayout, blocks_for
 from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.program import STEP_SLOTS, Program
 from engine.threads import ThreadPool
@@ -47,12 +49,13 @@ def floats(*shape):
 
 
 def run(pool, operation, operands, path=None, **slots):
-    """Run one operation on all threads of the pool."""
+    """Run one operation on all threads of the pool; of an array in a slot, its address."""
     program = Program()
     program.add(operation, *operands)
     step = np.zeros(STEP_SLOTS, np.int64)
     for name, value in slots.items():
-        step[getattr(p, name.upper())] = value
+        address = value.ctypes.data if isinstance(value, np.ndarray) else value
+        step[getattr(p, name.upper())] = address
     pool.run(program.table(lambda function: dispatch.compile_operation(function, path)), step)
     return step
 
@@ -194,46 +197,82 @@ def test_matmul_of_extreme_values_does_not_overflow(pool, path):
         np.testing.assert_allclose(y, weight * 64.0, rtol=1e-5)
 
 
+def paged(lengths, sizes, kind):
+    """Blocks for sequences of these lengths, in any order, NaN where nothing is written.
+
+    → records (keep them), and the block table of each sequence.
+    """
+    layout = KVLayout(*sizes, number_bytes=np.dtype(kind).itemsize)
+    counts = [blocks_for(length) for length in lengths]
+    records = np.full((sum(counts), layout.block_bytes), 0xFF, np.uint8)
+    addresses = records.ctypes.data + layout.block_bytes * RNG.permutation(sum(counts))
+    return records, np.split(addresses.astype(np.int64), np.cumsum(counts)[:-1])
+
+
+def rows_of(parts):
+    """Slots of a step for (positions before, rows, block table) of each sequence."""
+    positions = [range(before, before + rows) for before, rows, _ in parts]
+    tables = [[table.ctypes.data] * rows for _, rows, table in parts]
+    starts = np.cumsum([0, *(rows for _, rows, _ in parts)])
+    spans = [
+        (first, min(8, stop - first))
+        for start, stop in itertools.pairwise(starts)
+        for first in range(start, stop, 8)
+    ]
+    arrays = {
+        "positions": np.concatenate(positions).astype(np.int32),
+        "tables": np.concatenate(tables).astype(np.int64),
+        "spans": np.array(spans, np.int32),
+    }
+    return arrays | {"span_count": len(spans), "rows": int(starts[-1])}
+
+
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(("rows", "position"), [(1, 0), (1, 140), (9, 0), (20, 250)])
+@pytest.mark.parametrize(
+    ("before", "counts"), [((0,), (1,)), ((140,), (1,)), ((0,), (9,)), ((250, 3, 31), (20, 1, 10))]
+)
 @pytest.mark.parametrize(
     ("pairs", "halves", "window", "cap", "factor"),
     [(16, 0, 1 << 40, 0, 1), (10, 1, 7, 0.5, 2), (16, 1, 130, 0, 1), (0, 0, 1, 3, 1)],
 )
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_attention_with_rope_and_cache(
-    pool, path, rows, position, pairs, halves, window, cap, factor, kind
+    pool, path, before, counts, pairs, halves, window, cap, factor, kind
 ):
-    heads, kv_heads, dim, capacity = 6, 2, 32, 288
-    angles = floats(capacity, pairs)
+    """Sequences of different lengths in one step, their second layer; all blocks shuffled."""
+    heads, kv_heads, dim, size = 6, 2, 32, np.dtype(kind).itemsize
+    angles = floats(288, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-    keys = np.full((1, kv_heads, capacity, dim), np.nan, kind)  # NaN where nothing is written
-    values = keys.copy()
-    cache = {"keys": keys.ctypes.data, "values": values.ctypes.data, "capacity": capacity}
+    lengths = [start + rows for start, rows in zip(before, counts, strict=True)]
+    _records, tables = paged(lengths, (2, kv_heads, dim), kind)
     scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
     scratch = aligned(2 * scratch_bytes)
-    raw = floats(position + rows, heads + 2 * kv_heads, dim)
-    out = np.zeros((rows, heads, dim), np.float32)
-    sizes = (0, heads, kv_heads, dim)
-    for start, stop in ((0, position), (position, position + rows)):
-        qkv = raw[start:stop].copy()
-        here = {"rows": stop - start, "position": start, **cache}
-        if stop > start:
-            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes, pairs, halves, keys.itemsize)
+    raw = [floats(length, heads + 2 * kv_heads, dim) for length in lengths]
+    sizes = (1, heads, kv_heads, dim)
+    new = list(zip(before, counts, tables, strict=True))
+    first = [(0, start, table) for start, _, table in new if start]
+    for parts, inputs in (
+        (first, [r[:start] for r, start in zip(raw, before, strict=True) if start]),
+        (new, [r[start:] for r, start in zip(raw, before, strict=True)]),
+    ):
+        if parts:
+            qkv, here = np.concatenate(inputs), rows_of(parts)
+            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes, pairs, halves, size)
             run(pool, rope_store, operands, path, **here)
     scale = factor / np.sqrt(dim)
-    scores = (float_bits(scale), float_bits(cap), window, keys.itemsize)
+    scores = (float_bits(scale), float_bits(cap), window, size)
+    out = np.zeros((sum(counts), heads, dim), np.float32)
     addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, scratch_bytes)
     run(pool, attention, (*addresses, *scores), path, **here)
 
-    rotated = reference.rope(
-        raw[:, : heads + kv_heads], angles[: position + rows], halves_apart=bool(halves)
-    )
-    k = rotated[:, heads:].astype(kind).astype(np.float32)
-    v = raw[:, heads + kv_heads :].astype(kind).astype(np.float32)
-    q = rotated[position:, :heads]
-    expected = reference.attention(q, k, v, scale=scale, cap=cap, window=window)
-    np.testing.assert_allclose(out, expected, atol=2e-5)
+    for r, start, found in zip(raw, before, np.split(out, np.cumsum(counts)[:-1]), strict=True):
+        turned = angles[: len(r)]
+        rotated = reference.rope(r[:, : heads + kv_heads], turned, halves_apart=bool(halves))
+        k = rotated[:, heads:].astype(kind).astype(np.float32)
+        v = r[:, heads + kv_heads :].astype(kind).astype(np.float32)
+        q = rotated[start:, :heads]
+        expected = reference.attention(q, k, v, scale=scale, cap=cap, window=window)
+        np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
 def test_rms_norm_quantize(pool):
@@ -332,9 +371,9 @@ def test_scale_logits(pool, cap):
 def test_add_positions(pool, bits):
     table = packed_matrix(bits, 20, 64)
     x, room = floats(5, 64), floats(5, 64)
-    expected = x + unpack(table, bits, 20, 64)[2 + 7 : 2 + 12]
+    expected = x + unpack(table, bits, 20, 64)[[9, 10, 11, 2, 6]]
     operands = (table.ctypes.data, bits, 2, x.ctypes.data, room.ctypes.data, 64)
-    run(pool, rows_.add_positions, operands, rows=5, position=7)
+    run(pool, rows_.add_positions, operands, rows=5, positions=np.array([7, 8, 9, 0, 4], np.int32))
     np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
 
 
@@ -404,8 +443,9 @@ def test_embed(pool, bits):
 
 def test_keep_rows(pool):
     x = floats(6, 32)
-    expected = x[3:].copy()
-    step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, first_output=3, outputs=3)
+    kept = np.array([1, 3, 5], np.int32)
+    expected = x[kept]
+    step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, kept_rows=kept, outputs=3)
     np.testing.assert_array_equal(x[:3], expected)
     assert step[p.ROWS] == 3
 

@@ -1,0 +1,1 @@
+"""BERT-family encoders: a model's files → sizes, tensors, tokens, and the program that computes."""

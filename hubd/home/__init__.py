@@ -1,0 +1,1 @@
+"""The household: its floors, areas and entities, and what can be done to them."""
