@@ -23,7 +23,7 @@ from engine.formats.packed import BLOCK, FLOAT_BITS, LANES, pack, packed_bytes, 
 from engine.gguf import ModelFormatError, TensorInfo
 from engine.tensor_source import TensorSource
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64

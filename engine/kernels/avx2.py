@@ -50,8 +50,8 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
     return _call(builder, "pmadd.ub.sw", _PAIRS, [magnitude, moved])
 
 
-_DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
-multiply_tile = tile_multiplier(_DOT)
-multiply_row = row_multiplier(_DOT)
+DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
+multiply_tile = tile_multiplier(DOT)
+multiply_row = row_multiplier(DOT)
 
-__all__ = ["NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

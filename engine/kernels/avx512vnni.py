@@ -13,7 +13,8 @@ def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
     return call(builder, "llvm.x86.avx512.vpdpbusd.512", INTEGERS, [sums, weights, x])
 
 
-multiply_tile = tile_multiplier(Dot(_vpdpbusd))
-multiply_row = row_multiplier(Dot(_vpdpbusd))
+DOT = Dot(_vpdpbusd)
+multiply_tile = tile_multiplier(DOT)
+multiply_row = row_multiplier(DOT)
 
-__all__ = ["NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

@@ -165,32 +165,39 @@ def _finish(builder: Any, totals: list[Any], y: Any, stride: Any, valid: Any, ad
                     store(builder, address, value)
 
 
-def _tile(bits: int, columns: int, width: int, dot: Dot) -> Callable[..., None]:
-    """An intrinsic: multiply one tile of 16 rows with `columns` columns of activations, which lie
-    in records of `width` columns.
+def emit_tile(
+    builder: Any, bits: int, columns: int, width: int, dot: Dot, arguments: list[Any]
+) -> None:
+    """Write the code that multiplies one tile of 16 rows with `columns` columns of activations,
+    which lie in records of `width` columns.
 
-    Its arguments, all int64: address of the tile, number of blocks, address of the activations,
+    arguments, all int64: address of the tile, number of blocks, address of the activations,
     address of y[0, first row of the tile], floats from one column of y to the next, columns to
     store, whether to add.
     """
+    tile, blocks, x, y, stride, valid, add = arguments
+    totals = _zeros(builder, columns)
+    head = builder.mul(blocks, I64(SCALE_BYTES))  # scales of a Q8 tile, padded to 64 bytes
+    head = builder.and_(builder.add(head, I64(63)), I64(-64))
+    x_bytes = SINGLE_BYTES if width == 1 else x_layout.RECORD_BYTES
+    with cgutils.for_range(builder, blocks) as loop:
+        if bits == 8:
+            record = builder.add(tile, builder.mul(loop.index, I64(SCALE_BYTES)))
+            block = builder.add(tile, builder.mul(loop.index, I64(Q8_BLOCK_BYTES)))
+            block = builder.add(block, head)
+        else:
+            record = builder.add(tile, builder.mul(loop.index, I64(RECORD_BYTES[bits])))
+            block = builder.add(record, I64(2 * SCALE_BYTES))
+        x_block = builder.add(x, builder.mul(loop.index, I64(x_bytes)))
+        _add_block(builder, bits, record, block, _X(x_block, width), totals, dot)
+    _finish(builder, totals, y, stride, valid, add)
+
+
+def _tile(bits: int, columns: int, width: int, dot: Dot) -> Callable[..., None]:
+    """An intrinsic: what `emit_tile` writes, with the same arguments."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        tile, blocks, x, y, stride, valid, add = arguments
-        totals = _zeros(builder, columns)
-        head = builder.mul(blocks, I64(SCALE_BYTES))  # scales of a Q8 tile, padded to 64 bytes
-        head = builder.and_(builder.add(head, I64(63)), I64(-64))
-        x_bytes = SINGLE_BYTES if width == 1 else x_layout.RECORD_BYTES
-        with cgutils.for_range(builder, blocks) as loop:
-            if bits == 8:
-                record = builder.add(tile, builder.mul(loop.index, I64(SCALE_BYTES)))
-                block = builder.add(tile, builder.mul(loop.index, I64(Q8_BLOCK_BYTES)))
-                block = builder.add(block, head)
-            else:
-                record = builder.add(tile, builder.mul(loop.index, I64(RECORD_BYTES[bits])))
-                block = builder.add(record, I64(2 * SCALE_BYTES))
-            x_block = builder.add(x, builder.mul(loop.index, I64(x_bytes)))
-            _add_block(builder, bits, record, block, _X(x_block, width), totals, dot)
-        _finish(builder, totals, y, stride, valid, add)
+        emit_tile(builder, bits, columns, width, dot, list(arguments))
         return context.get_dummy_value()
 
     @intrinsic
