@@ -1,13 +1,22 @@
-"""What the language model reads: the static part first, what changes last.
+"""What the language model reads: the prompt contract, in one place.
 
-The system message is byte-identical between requests, so that its keys and values are computed
-once. Then the conversation; last the notes and the question. Notes are the evidence, not whole
-passages: with SmolLM2-135M four times as many answers hold the fact, after a sixth of the tokens.
+First what never changes, byte-identical between requests, so that its keys and values are computed
+once: instructions, tools in canonical JSON, the map of the home without its states. Then the
+conversation. Last, in the final user message, what changes: notes from the documents, in the order
+of the documents; the time, the room and states; the question. So a new device or tool invalidates
+only what follows it, and a light switched on nothing before the final message.
+
+Notes are the evidence, not whole passages: with SmolLM2-135M four times as many answers hold the
+fact, after a sixth of the tokens.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
 
 from engine.protocol import ChatMessage
+from plugins.api import Entity, Snapshot, Tool
 from rag.types import Evidence
 
 SYSTEM = (
@@ -16,12 +25,41 @@ SYSTEM = (
 )
 
 HISTORY_MESSAGES = 4
+NO_EVIDENCE = Evidence(quotes=[], answerable=0.0)
+
+
+class Present(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes from one utterance to the next; what is left out is not told."""
+
+    time: datetime | None = None
+    """Aware, in the household's zone."""
+    area: str | None = None
+    """The name of the room in which it was said."""
+    states: Sequence[Entity] = ()
+    """Entities whose states matter for the utterance."""
+
+
+def static_part(
+    instructions: str = SYSTEM, tools: Sequence[Tool] = (), home: Snapshot | None = None
+) -> str:
+    """The system message: the same bytes whatever the order in which things were found."""
+    parts = [instructions]
+    if tools:
+        parts.append(f"Tools:\n{tool_list(tools)}")
+    if home and home.entities:
+        parts.append(f"Devices by area:\n{home_map(home)}")
+    return "\n\n".join(parts)
 
 
 def build(
-    question: str, evidence: Evidence, history: Sequence[ChatMessage] = ()
+    question: str,
+    evidence: Evidence = NO_EVIDENCE,
+    history: Sequence[ChatMessage] = (),
+    *,
+    static: str = SYSTEM,
+    present: Present | None = None,
 ) -> list[ChatMessage]:
-    """The messages of one question: static, then conversation, then notes and question.
+    """The messages of one question: static, then conversation, then what changes.
 
     The notes stand in the order of the documents, not of their scores: two questions about one page
     then share a longer prefix.
@@ -30,8 +68,41 @@ def build(
         evidence.quotes, key=lambda quote: (quote.document, quote.page or 0, quote.start)
     )
     notes = "\n".join(quote.text for quote in quotes)
+    said = present_part(present) if present else ""
+    parts = [part for part in (notes, said, f"Question: {question}") if part]
     return [
-        ChatMessage(role="system", content=SYSTEM),
+        ChatMessage(role="system", content=static),
         *history[-HISTORY_MESSAGES:],
-        ChatMessage(role="user", content=f"{notes}\n\nQuestion: {question}"),
+        ChatMessage(role="user", content="\n\n".join(parts)),
     ]
+
+
+def tool_list(tools: Sequence[Tool]) -> str:
+    """One tool a line, by name, as JSON with sorted keys."""
+    described = (
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        for tool in sorted(tools, key=lambda tool: tool.name)
+    )
+    encoder = msgspec.json.Encoder(order="deterministic")
+    return "\n".join(encoder.encode(tool).decode() for tool in described)
+
+
+def home_map(home: Snapshot) -> str:
+    """Areas by name, each with the names and ids of its entities; nothing of their states."""
+    names = {area.id: area.name for area in home.areas}
+    by_area: dict[str, list[str]] = {}
+    for entity in sorted(home.entities, key=lambda entity: entity.id):
+        area = names.get(entity.area or "", "elsewhere")
+        by_area.setdefault(area, []).append(f"{entity.name} ({entity.id})")
+    return "\n".join(f"{area}: {', '.join(by_area[area])}" for area in sorted(by_area))
+
+
+def present_part(present: Present) -> str:
+    """Time, room and states as lines."""
+    lines = []
+    if present.time:
+        lines.append(f"It is {present.time:%A, %Y-%m-%d %H:%M}.")
+    if present.area:
+        lines.append(f"This was said in: {present.area}.")
+    lines += [f"{entity.name} ({entity.id}) is {entity.state}." for entity in present.states]
+    return "\n".join(lines)

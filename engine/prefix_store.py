@@ -1,0 +1,333 @@
+"""Keys and values of prompts on disk, so that a prefix survives the process that computed it.
+
+One file holds one KV block: the keys and values of `block_tokens` positions, as opaque bytes. Its
+name is a hash chained over the model and all token ids up to the block's last, so a file can only
+be found by the very tokens it belongs to. Nothing in a file is believed: model, parent and token
+ids have to be those expected, byte for byte, and a checksum covers the rest. What does not fit is
+deleted and the caller computes it again.
+
+Files are read, not mapped: it takes the same 33 ms for 46 MB (checksum and copy included), and a
+bad sector is an OSError where a map would end the process with SIGBUS, again at every start.
+
+Several processes may share a directory: files appear whole by rename, are never changed, and a file
+that another process deleted is one that is missing. Knows nothing of models, caches or requests.
+"""
+
+import contextlib
+import hashlib
+import logging
+import os
+import stat
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
+
+MAGIC = b"hubd KV block 1\n"
+"""Raised with every change of the file's form: older files are then never found, and age out."""
+SUFFIX = ".kv"
+QUEUE_BYTES = 64 * 1024 * 1024
+"""Waiting to be written at most; what does not fit is not kept."""
+QUEUE_JOBS = 64
+PAUSE_S = 60.0
+"""After a write that failed (a full disk) nothing is written for this long."""
+ABANDONED_S = 3600.0
+"""A temporary file of this age belongs to a process that was killed."""
+_CHECKSUM_BYTES = 32
+_NICENESS = 10
+
+Payload = NDArray[np.uint8]
+
+
+class StoreError(OSError):
+    """The directory cannot be used; the message says why."""
+
+
+class StoreStats(msgspec.Struct, frozen=True, kw_only=True):
+    """What the store has done since it was opened."""
+
+    loaded: int
+    """Blocks read back."""
+    written: int
+    dropped: int
+    """Files that were not what they should be, deleted."""
+    failed: int
+    """Blocks that could not be written."""
+
+
+class _Block(msgspec.Struct, frozen=True):
+    """Where a block is kept, and everything that its file must begin with."""
+
+    path: Path
+    header: bytes
+
+
+class _Job(msgspec.Struct, frozen=True):
+    """Blocks of one prompt to write, and all of its files: those there are in use again."""
+
+    paths: list[Path]
+    blocks: list[tuple[_Block, bytes]]
+
+    @property
+    def size(self) -> int:
+        return sum(len(payload) for _, payload in self.blocks)
+
+
+class PrefixStore:
+    """The blocks of one model in a directory, within a budget that all models there share."""
+
+    def __init__(
+        self, directory: Path, model: str, *, block_tokens: int, block_bytes: int, budget: int
+    ) -> None:
+        """model: whatever decides the bytes of a block besides its tokens: the hash of the weights,
+        the form of the cache, the kernels. budget: bytes of all files together.
+
+        Raises StoreError if the directory is not this user's alone, OSError if it cannot be made.
+        """
+        self._directory = directory
+        self._block_tokens = block_tokens
+        self._block_bytes = block_bytes
+        self._budget = budget
+        form = f"{model}\n{block_tokens} tokens\n{block_bytes} bytes\n".encode()
+        self._root = hashlib.sha256(MAGIC + form).digest()
+        self._counts = {"loaded": 0, "written": 0, "dropped": 0, "failed": 0}
+        self._changed = threading.Condition()
+        self._queue: deque[_Job] = deque()
+        self._queued_bytes = 0
+        self._paused_until = 0.0
+        self._busy = self._closing = False
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _require_private(directory)
+        self._writer = threading.Thread(target=self._write_all, name="prefix-writer", daemon=True)
+        self._writer.start()
+
+    @property
+    def stats(self) -> StoreStats:
+        with self._changed:
+            return StoreStats(**self._counts)
+
+    def missing(self, tokens: Sequence[int]) -> list[int]:
+        """Which whole blocks of these tokens are not on disk, by their number."""
+        blocks = enumerate(self._blocks(tokens))
+        return [number for number, block in blocks if not block.path.exists()]
+
+    def load(self, tokens: Sequence[int], first: int = 0) -> Iterator[Payload]:
+        """The blocks from number `first` on, as far as they are there, in order.
+
+        Each uint8 (block_bytes,) is checked, and stays as it is until the next one is asked for.
+        """
+        blocks = self._blocks(tokens)
+        buffer = bytearray(self._file_bytes)
+        used = min(first, len(blocks))
+        for block in blocks[used:]:
+            if not self._read(block, buffer):
+                break
+            used += 1
+            self._count("loaded")
+            yield np.frombuffer(buffer, np.uint8)[-self._block_bytes :]
+        _touch([block.path for block in blocks[:used]])
+
+    def save(self, tokens: Sequence[int], payloads: dict[int, bytes]) -> None:
+        """Have these blocks written in the background, and the others of the prompt kept longer.
+
+        payloads: by number of block. Returns at once; what does not fit into the queue is left out.
+        """
+        blocks = self._blocks(tokens)
+        with self._changed:
+            paused = self._closing or time.monotonic() < self._paused_until
+            if paused or len(self._queue) >= QUEUE_JOBS:
+                return
+            room = min(QUEUE_BYTES - self._queued_bytes, self._budget) // self._file_bytes
+            kept = [(blocks[number], payloads[number]) for number in sorted(payloads)][:room]
+            job = _Job([block.path for block in blocks], kept)
+            self._queue.append(job)
+            self._queued_bytes += job.size
+            self._changed.notify_all()
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything is written; False if that takes longer than `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._queue and not self._busy, timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Write what waits, but for no longer than `timeout` seconds; whether all was written."""
+        flushed = self.flush(timeout)
+        with self._changed:
+            self._closing = True
+            self._queue.clear()
+            self._changed.notify_all()
+        self._writer.join(timeout)
+        return flushed
+
+    @property
+    def _file_bytes(self) -> int:
+        """Header, checksum, payload."""
+        header = len(MAGIC) + 2 * len(self._root) + 4 * self._block_tokens
+        return header + _CHECKSUM_BYTES + self._block_bytes
+
+    def _blocks(self, tokens: Sequence[int]) -> list[_Block]:
+        """The whole blocks of a prompt, each named after all tokens up to its end."""
+        ids = np.asarray(tokens, "<i4")
+        blocks, parent = [], self._root
+        for number in range(len(ids) // self._block_tokens):
+            start = number * self._block_tokens
+            own = ids[start : start + self._block_tokens].tobytes()
+            name = hashlib.sha256(parent + own).digest()
+            path = self._directory / f"{name.hex()}.{number}{SUFFIX}"
+            blocks.append(_Block(path, MAGIC + name + parent + own))
+            parent = name
+        return blocks
+
+    def _read(self, block: _Block, buffer: bytearray) -> bool:
+        """Fill `buffer` with the file if it is exactly the one expected; delete it otherwise."""
+        try:
+            whole = _read_whole(block.path, buffer)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            log.warning("cannot read a block of the prefix cache: %s", error)
+            whole = False
+        if whole and _is_sound(block.header, memoryview(buffer)):
+            return True
+        self._count("dropped")
+        log.warning("dropped a block of the prefix cache that is damaged: %s", block.path.name)
+        _unlink(block.path)
+        return False
+
+    def _write_all(self) -> None:
+        """The writer's life. What it cannot write is lost, and nothing else."""
+        with contextlib.suppress(OSError, AttributeError):  # of this thread alone, on Linux
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        while (job := self._next_job()) is not None:
+            try:
+                self._write_job(job)
+            except OSError as error:
+                log.warning("nothing is kept on disk for %.0f s: %s", PAUSE_S, error)
+                with self._changed:
+                    self._paused_until = time.monotonic() + PAUSE_S
+                    self._counts["failed"] += len(job.blocks)
+            with self._changed:
+                self._queued_bytes -= job.size
+                self._busy = False
+                self._changed.notify_all()
+
+    def _next_job(self) -> _Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._closing)
+            if self._closing:
+                return None
+            self._busy = True
+            return self._queue.popleft()
+
+    def _write_job(self, job: _Job) -> None:
+        _touch(job.paths)  # so that a prompt's own beginning does not make room for its end
+        wanted = [(block, payload) for block, payload in job.blocks if not block.path.exists()]
+        if wanted:
+            evict(self._directory, self._budget - len(wanted) * self._file_bytes)
+        for block, payload in wanted:
+            _write(block, payload)
+            self._count("written")
+        _touch(job.paths)
+
+    def _count(self, what: str) -> None:
+        with self._changed:
+            self._counts[what] += 1
+
+
+def evict(directory: Path, budget: int) -> None:
+    """Delete the files unused for longest until the rest fits, the last blocks of a prompt first.
+
+    Also deletes what a killed process left half written.
+    """
+    files: list[tuple[int, int, int, str]] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError, ValueError):  # deleted meanwhile, or not ours
+                status = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(".part"):
+                    if time.time() - status.st_mtime > ABANDONED_S:
+                        _unlink(Path(entry.path))
+                elif entry.name.endswith(SUFFIX):
+                    number = int(entry.name.split(".")[1])
+                    files.append((status.st_mtime_ns, -number, status.st_size, entry.path))
+    excess = sum(size for _, _, size, _ in files) - budget
+    for _, _, size, path in sorted(files):
+        if excess <= 0:
+            break
+        _unlink(Path(path))
+        excess -= size
+
+
+def _is_sound(header: bytes, file: memoryview) -> bool:
+    """Whether it begins with the header, and the checksum is that of header and payload."""
+    start = len(header) + _CHECKSUM_BYTES
+    if file[: len(header)] != header:
+        return False
+    return file[len(header) : start] == _checksum(header, file[start:])
+
+
+def _checksum(header: bytes, payload: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256(header)
+    digest.update(payload)
+    return digest.digest()
+
+
+def _read_whole(path: Path, buffer: bytearray) -> bool:
+    """Fill the buffer; False for what is no file of exactly that size. Raises OSError."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(buffer):
+            return False
+        view = memoryview(buffer)
+        while view and (count := os.readv(descriptor, [view])):
+            view = view[count:]
+        return not view
+    finally:
+        os.close(descriptor)
+
+
+def _write(block: _Block, payload: bytes) -> None:
+    """Write a file whole or not at all, readable by its owner alone. Raises OSError."""
+    descriptor, temporary = tempfile.mkstemp(dir=block.path.parent, suffix=".part")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(block.header)
+            file.write(_checksum(block.header, payload))
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(block.path)
+    except BaseException:
+        _unlink(Path(temporary))
+        raise
+
+
+def _touch(paths: Sequence[Path]) -> None:
+    """All used now, at the same moment: of equals the last block of a prompt is evicted first."""
+    now = time.time_ns()
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.utime(path, ns=(now, now), follow_symlinks=False)
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _require_private(directory: Path) -> None:
+    status = directory.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise StoreError(f"{directory} is not a directory of this user")
+    if status.st_mode & 0o077:
+        raise StoreError(f"{directory} is open to others; make it private with chmod 700")
