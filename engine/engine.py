@@ -19,6 +19,7 @@ from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
+from engine.lora import AdapterFile
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
@@ -64,12 +65,14 @@ class Engine:
         cache_directory: str | os.PathLike[str] | None = None,
         kv_bytes: int | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
-        """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
+        """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
         ``kv_bytes`` is the most that keys and values take, of all requests and of what is kept of
         earlier ones; default 256 MB, and at least one context.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
+        ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -79,6 +82,7 @@ class Engine:
             context_length=context_length,
             cache_directory=directory,
             progress=progress,
+            adapters=adapters,
         )
         metadata = model.gguf.metadata
         cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
