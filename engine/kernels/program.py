@@ -73,7 +73,7 @@ class Program:
         self._operations.append((operation, [int(value) for value in operands]))
         self._barriers.append(int(barrier))
 
-    def steps(self) -> list[tuple[Callable[..., None], list[int], bool]]:
+    def steps(self) -> list[tuple[Callable[..., None], list[int], int]]:
         """Every operation with its operands and what `add` was told of the barrier behind it."""
         pairs = zip(self._operations, self._barriers, strict=True)
         return [(operation, operands, barrier) for (operation, operands), barrier in pairs]
