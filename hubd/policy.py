@@ -14,7 +14,7 @@ from plugins.api import Risk
 Role = Literal["owner", "member", "guest", "child"]
 Provenance = Literal["person", "model", "schedule", "document", "webhook"]
 """Where a wish comes from: what a person said or tapped, what the model made of what a person said,
-a time that a person set before, a text that was found, a message from outside."""
+a time or an event that a person set up before, a text that was found, a message from outside."""
 
 Verdict = Literal["allow", "confirm", "deny"]
 

@@ -32,6 +32,11 @@ def inverse(scales: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.divide(1, scales, out=np.zeros_like(scales), where=large)
 
 
+def as_stored(scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rounded to the half floats that a block holds: quants are best for what is multiplied."""
+    return scales.astype(np.float16).astype(np.float32)
+
+
 def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     """The 6-bit scales and minimums of Q4_K and Q5_K: uint8 (…, 12) → two of uint8 (…, 8).
 
@@ -43,6 +48,17 @@ def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     scales = np.concatenate([first & 63, last & 15 | first >> 2 & 48], axis=-1)
     minimums = np.concatenate([second & 63, last >> 4 | second >> 2 & 48], axis=-1)
     return scales, minimums
+
+
+def scaled_with_minimums(
+    blocks: NDArray[np.void],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scales and minimums of every 32 weights of Q4_K and Q5_K blocks: float32 (…, 8) each."""
+    scales, minimums = scales_and_minimums(blocks["scales"])
+    return (
+        blocks["scale"].astype(np.float32)[..., None] * scales,
+        blocks["minimum"].astype(np.float32)[..., None] * minimums,
+    )
 
 
 def join_scales_and_minimums(scales: Bytes, minimums: Bytes) -> Bytes:

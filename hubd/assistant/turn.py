@@ -33,7 +33,7 @@ from hubd.assistant.events import (
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
-from hubd.policy import OWNER, Person
+from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import Speaker, ToolBox
@@ -61,6 +61,7 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     area: str = ""
     """The id or name of the area of the asking device."""
     person: Person = OWNER
+    provenance: Provenance = "person"
 
 
 class Assistant:
@@ -138,6 +139,7 @@ class Assistant:
                 language=decision.language,
                 area=utterance.area,
                 person=utterance.person,
+                provenance=utterance.provenance,
             )
             outcome = await self.commands.run(step, utterance.text, conversation, speaker)
             text = outcome.text

@@ -18,6 +18,7 @@ from hubd.http import (
     responses,
     static,
     tools,
+    webhooks,
 )
 from hubd.http.body import JSON_LIMIT, error_body, error_reply, reply
 from hubd.http.security import add_headers, security
@@ -38,6 +39,7 @@ FAMILIES = (
     openai,
     responses,
     ollama,
+    webhooks,
     static,
 )
 
