@@ -1,6 +1,7 @@
 """``Engine``: the Python surface. A model file loaded, with its tokenizer and its scheduler."""
 
 import asyncio
+import logging
 import os
 import queue
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
@@ -17,6 +18,7 @@ from engine.batch import Ticket
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
+from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
 from engine.model import Model
@@ -27,6 +29,8 @@ from engine.scheduler import Scheduler
 from engine.structured import Guides
 from engine.tokenizer import Tokenizer, cache_file_for
 
+log = logging.getLogger(__name__)
+
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[str, float], None]
 """Called with the stage of loading and the fraction of it done, 0 to 1."""
@@ -34,6 +38,8 @@ Progress = Callable[[str, float], None]
 
 EMBED_SLICE_TOKENS = 64
 DEFAULT_KV_BYTES = 256 << 20
+CLOSE_STORE_SECONDS = 1.0
+"""How long prompts that are being written to disk may hold up the end."""
 
 
 class Engine:
@@ -45,13 +51,15 @@ class Engine:
         tokenizer: Tokenizer,
         chat_template: ChatTemplate,
         cache: PrefixCache,
+        kept: KeptPrefixes | None = None,
     ) -> None:
         """Use ``Engine.load``."""
         self.model = model
         self.tokenizer = tokenizer
         self.chat_template = chat_template
         self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
-        self.scheduler = Scheduler(model, cache)
+        self._kept = kept
+        self.scheduler = Scheduler(model, cache, kept=kept)
         self.guides = Guides(tokenizer)
 
     @classmethod
@@ -63,12 +71,14 @@ class Engine:
         context_length: int | None = None,
         cache_directory: str | os.PathLike[str] | None = None,
         kv_bytes: int | None = None,
+        prefix_disk_bytes: int = 0,
         progress: Progress | None = None,
     ) -> Self:
         """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
 
         ``kv_bytes`` is the most that keys and values take, of all requests and of what is kept of
-        earlier ones; default 256 MB, and at least one context.
+        earlier ones; default 256 MB, and at least one context. ``prefix_disk_bytes`` is the most
+        that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
@@ -88,7 +98,13 @@ class Engine:
             model.close()
             raise
         cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
-        return cls(model, tokenizer, chat_template_of(metadata), cache)
+        kept = None
+        if directory is not None and prefix_disk_bytes > 0:
+            try:
+                kept = kept_prefixes(model, cache, directory / "prefixes", prefix_disk_bytes)
+            except OSError as error:
+                log.warning("prompts are not kept on disk: %s", error)
+        return cls(model, tokenizer, chat_template_of(metadata), cache, kept)
 
     @property
     def context_length(self) -> int:
@@ -190,6 +206,8 @@ class Engine:
         """Stop the work and free the model; False if the work did not stop in ``timeout`` s."""
         stopped = self.scheduler.close(timeout)
         if stopped:
+            if self._kept is not None:
+                self._kept.close(CLOSE_STORE_SECONDS)
             self.guides.close()
             self.model.close()
         return stopped

@@ -4,6 +4,7 @@ Knows nothing of text: token ids in, logits out.
 """
 
 import dataclasses
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,8 +23,8 @@ from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
 from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, QUERY_ROWS
-from engine.kernels.dispatch import compile_operation
-from engine.kernels.kv_layout import KVLayout, blocks_for
+from engine.kernels.dispatch import choose_path, compile_operation
+from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
 from engine.kernels.program import (
     KEPT_ROWS,
     LOGITS,
@@ -130,6 +131,13 @@ class Model:
         """Bytes of packed weights that a decoded token reads."""
         c = self.config
         return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
+
+    @property
+    def kv_identity(self) -> str:
+        """What decides the bytes of a KV block besides its tokens and the code."""
+        first = hashlib.sha256(b"".join(angles[:BLOCK_TOKENS].tobytes() for angles in self._angles))
+        parts = (self.content_hash, *self.kv_layout, choose_path(), first.hexdigest())
+        return " ".join(map(str, parts))
 
     @property
     def kv_layout(self) -> KVLayout:

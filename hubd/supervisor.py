@@ -208,6 +208,7 @@ class EngineSupervisor:
             *("--threads", str(settings.threads)),
             *("--context-length", str(settings.context_length)),
             *("--cache-directory", str(self._paths.cache)),
+            *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             "--exit-with-parent",
         ]
 
