@@ -8,7 +8,7 @@ import sys
 import click
 
 import hubd
-from hubd.commands import ask, doctor, documents, model, serve, status
+from hubd.commands import ask, backup, doctor, documents, home, model, serve, status
 from hubd.errors import AlreadyRunningError, HubError
 
 NOT_RUNNING = 2
@@ -27,10 +27,14 @@ for command in (
     ask.retrieve,
     documents.ingest,
     documents.documents,
+    home.home,
     model.model,
     status.timers,
     status.status,
     doctor.doctor,
+    backup.backup,
+    backup.restore,
+    backup.export,
 ):
     cli.add_command(command)
 

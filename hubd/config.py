@@ -20,6 +20,10 @@ from msgspec import Meta, Struct, field
 from hubd.errors import HubError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SECRETS = ("token", "api_key")
+"""Keys whose values are never shown, logged or backed up unless asked for."""
+CREDENTIAL = "hubd_"
+"""Before the name of each credential (systemd.exec(5), LoadCredential with a directory)."""
 SHORT_NAMES = {"HUBD_PORT": "HUBD_HTTP_PORT", "HUBD_THREADS": "HUBD_ENGINE_THREADS"}
 
 
@@ -90,6 +94,10 @@ class Assistant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    everything: Annotated[bool, Meta(description="true or false")] = False
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -102,6 +110,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     engine: Engine = field(default_factory=Engine)
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
+    home: Home = field(default_factory=Home)
     log: Log = field(default_factory=Log)
 
 
@@ -111,7 +120,7 @@ SECTIONS: dict[str, type[Struct]] = {
 
 
 def load_config(file: Path, environment: Mapping[str, str] = os.environ) -> Config:
-    """The configuration: defaults, then ``file`` if it is there, then the environment.
+    """The configuration: defaults, then ``file``, then systemd's credentials, then the environment.
 
     Raises:
         ConfigError: a key is not known, a value is not allowed, or the file is not TOML.
@@ -119,7 +128,11 @@ def load_config(file: Path, environment: Mapping[str, str] = os.environ) -> Conf
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for section, key, value in _from_file(file):
         values[section][key] = _checked(f"{file}: [{section}] {key}", section, key, value)
-    for variable, section, key, text in _from_environment(environment):
+    given = _credentials(environment)
+    for variable, section, key, text in (
+        *_from_environment(given),
+        *_from_environment(environment),
+    ):
         values[section][key] = _checked(variable, section, key, _parsed(section, key, text))
     config = msgspec.convert(values, Config)
     _check_together(config, file)
@@ -156,6 +169,20 @@ def _from_file(file: Path) -> Iterator[tuple[str, str, Any]]:
             yield section, key, value
 
 
+def _credentials(environment: Mapping[str, str]) -> dict[str, str]:
+    """Files that systemd handed over (``LoadCredential=hubd:…``), named after variables."""
+    folder = environment.get("CREDENTIALS_DIRECTORY")
+    if not folder:
+        return {}
+    try:
+        return {
+            path.name.removeprefix(CREDENTIAL): path.read_text(encoding="utf-8").strip()
+            for path in sorted(Path(folder).glob(f"{CREDENTIAL}HUBD_*"))
+        }
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{folder}: a credential cannot be read: {error}") from error
+
+
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
     """Short names first, so that the full name of the same key wins."""
     for short, full in SHORT_NAMES.items():
@@ -186,7 +213,7 @@ def _checked(where: str, section: str, key: str, value: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        shown = "(secret)" if key in ("token", "api_key") else repr(value)
+        shown = "(secret)" if key in SECRETS else repr(value)
         raise ConfigError(f"{where} = {shown}: must be {_allowed(kind)}") from error
 
 

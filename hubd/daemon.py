@@ -1,17 +1,17 @@
 """The daemon's life: lock, database, rooms, doors, background work, and all of it closed again.
 
 Composes the parts and decides the order in which they start and stop; does nothing itself.
+A reload is the same life over again with another configuration, on the same sockets.
 """
 
 import asyncio
 import contextlib
 import logging
-import os
 import shutil
 import signal
 from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from aiohttp import web
@@ -20,12 +20,15 @@ from hubd import lock
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
+from hubd.doors import Doors
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.paths import Paths, create_directories
 from hubd.schedule import Schedule
+from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.supervisor import EngineSupervisor
@@ -38,25 +41,39 @@ from rag.library import Library
 log = logging.getLogger(__name__)
 
 
+DRAIN_S = 10.0
+"""What answers under way get when the daemon stops."""
+
+SIGNALS = 8
+"""That may wait to be acted upon."""
+
+Ending = Literal["stop", "reload"]
+
+
 class Daemon:
-    """The running daemon: its parts, where it answers, and the signal that ends it."""
+    """The running daemon: its parts, where it answers, and the signals that end it."""
 
     def __init__(self, services: Services, address: str) -> None:
         self.services = services
         self.address = address
-        self._end = asyncio.Event()
+        self._signals: asyncio.Queue[Ending] = asyncio.Queue(SIGNALS)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._end.set)
+            loop.add_signal_handler(number, self._heard, "stop")
+        loop.add_signal_handler(signal.SIGHUP, self._heard, "reload")
 
-    async def until_stopped(self) -> None:
-        """Until SIGTERM or SIGINT."""
-        await self._end.wait()
+    async def next_signal(self) -> Ending:
+        """Waits for SIGTERM or SIGINT (stop), or SIGHUP (reload)."""
+        return await self._signals.get()
+
+    def _heard(self, ending: Ending) -> None:
+        with contextlib.suppress(asyncio.QueueFull):  # enough of them wait to be acted upon
+            self._signals.put_nowait(ending)
 
 
 @contextlib.asynccontextmanager
-async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
-    """The daemon for the time of the block.
+async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[Daemon]:
+    """The daemon for the time of the block. Answers under way at its end get ten seconds.
 
     Raises:
         AlreadyRunningError: another one holds this home.
@@ -67,16 +84,17 @@ async def running(config: Config, paths: Paths) -> AsyncIterator[Daemon]:
         home = stack.enter_context(lock.hold(paths.lock))
         shutil.rmtree(paths.cache / "incoming", ignore_errors=True)  # of uploads cut off by a crash
         services, schedule = await open_rooms(stack, config, paths)
-        address = await _listen(stack, services)
+        address = await _listen(stack, services, doors)
         home.announce(address)
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
         await stack.enter_async_context(_background(_preload(services)))
+        if limit := watchdog_limit():
+            await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
         warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
-        daemon = Daemon(services, address)
-        yield daemon
+        yield Daemon(services, address)
         log.info("stopping")
 
 
@@ -95,6 +113,8 @@ async def open_rooms(
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
     board = NoticeBoard()
     engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
+    household = Household(paths, everything=config.home.everything)
+    await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
     tools = ToolBox(
@@ -115,46 +135,41 @@ async def open_rooms(
     services = Services(
         config=config,
         paths=paths,
+        database=database,
         library=library,
         embedder=embedder,
         engine=engine,
         tools=tools,
         board=board,
         assistant=assistant,
+        household=household,
         clock=clock,
     )
     return services, schedule
 
 
-async def _listen(stack: contextlib.AsyncExitStack, services: Services) -> str:
-    """Open both doors; returns the address of the one for browsers."""
-    settings, paths = services.config.http, services.paths
+async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:
+    """Answer at both doors; returns the address of the one for browsers."""
+    browsers = doors.tcp(services.config.http)
     runner = make_runner(make_app(services))
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    stack.callback(services.board.close)
-    try:
-        await web.TCPSite(runner, settings.host, settings.port).start()
-    except OSError as error:
-        raise HubError(
-            f"cannot listen on {settings.host} port {settings.port}: {error.strerror}",
-            "Another program may use it: choose another with HUBD_PORT or [http] port.",
-        ) from error
-    paths.socket.unlink(missing_ok=True)
-    stack.callback(_remove_runtime_files, paths)
-    previous = os.umask(0o177)  # from its first moment the socket is the owner's alone
-    try:
-        await web.UnixSite(runner, str(paths.socket)).start()
-    finally:
-        os.umask(previous)
-    host, port = runner.addresses[0][:2]
+    stack.push_async_callback(_drain, runner, services)
+    for door in (*browsers, doors.unix(services.paths.socket)):
+        await web.SockSite(runner, door.dup()).start()  # the site closes its own
+    host, port = browsers[0].getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _remove_runtime_files(paths: Paths) -> None:
-    paths.socket.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # not empty, or already gone
-        paths.run.rmdir()
+async def _drain(runner: web.AppRunner, services: Services) -> None:
+    """Nobody new; who is being answered gets time, and then an error instead of a cut line."""
+    for site in list(runner.sites):
+        await site.stop()
+    services.board.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_S):
+            await services.turns.close()
+    await services.engine.close()
 
 
 @contextlib.asynccontextmanager

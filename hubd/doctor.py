@@ -20,6 +20,9 @@ from hubd.client import connected
 from hubd.config import DEFAULT_MODEL, Config, load_config
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home import link
+from hubd.home.examine import Problem
+from hubd.home.examine import examine as examine_home
 from hubd.paths import Paths
 from hubd.supervisor import EngineSupervisor, model_path
 from rag.db import connect
@@ -61,6 +64,7 @@ def examine(paths: Paths) -> Iterator[Finding]:
         lambda: _daemon(daemon),
         lambda: _port(config, daemon),
         lambda: asyncio.run(_engine(config, paths, daemon)),
+        lambda: asyncio.run(_home(paths)),
     )
     for check in checks:
         yield check()
@@ -177,6 +181,20 @@ async def _engine(config: Config, paths: Paths, daemon: lock.Holder | None) -> F
     except EngineError as error:
         return _bad("engine", str(error), "See hubd's log.")
     return _good("engine", "starts and answers")
+
+
+async def _home(paths: Paths) -> Finding:
+    """The way to Home Assistant, step by step, as far as it goes."""
+    try:
+        found = link.load(paths)
+    except HubError as error:
+        return _bad("home", error.message, error.hint)
+    if found is None:
+        return _good("home", "no Home Assistant (connect it with `hubd home connect URL`)")
+    reached = await examine_home(found)
+    if isinstance(reached, Problem):
+        return _bad("home", reached.text, reached.hint)
+    return _good("home", f"Home Assistant {reached.version} at {found.url}")
 
 
 def _good(name: str, text: str) -> Finding:

@@ -36,6 +36,13 @@ class BusyError(HubError):
     status = 429
 
 
+class StoppingError(HubError):
+    """The daemon is on its way out, or reads its configuration again."""
+
+    code = "stopping"
+    status = 503
+
+
 class AlreadyRunningError(HubError):
     """Another daemon holds this home; ``address`` is where it answers (empty if not known yet)."""
 

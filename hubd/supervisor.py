@@ -41,6 +41,8 @@ BACKOFF_S = (0.0, 1.0, 2.0, 5.0)
 HOLD_S = 30.0
 """After ``FAILURES`` failures in a row nothing is tried for this long."""
 TERMINATE_S = 5.0
+OOM_HANDICAP = 500
+"""Of 1000 (proc(5), oom_score_adj): as if it used half of the memory more than it does."""
 
 Phase = Literal["off", "starting", "restarting", "ready", "failed"]
 
@@ -81,6 +83,7 @@ class EngineSupervisor:
         self._task: asyncio.Task[None] | None = None
         self._last_use = time.monotonic()
         self._gave_up_at = -HOLD_S
+        self._closed = False
         self._last_lines: deque[str] = deque(maxlen=20)
         self.pid: int | None = None
         """The child's process id while it runs."""
@@ -90,9 +93,18 @@ class EngineSupervisor:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the child. Whoever waits for it, or asks now, gets an ``EngineDown``."""
+        if self._closed:
+            return
+        self._closed = True
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._state = EngineState(state="off", message="hubd is stopping")
+        self._settled.set()
         await self._client.__aexit__(None, None, None)
 
     @property
@@ -117,6 +129,8 @@ class EngineSupervisor:
             EngineDown: the engine does not start; the message says why.
         """
         self._last_use = time.monotonic()
+        if self._closed:
+            raise EngineDown("hubd is stopping.", "Ask again when it is back.")
         if self._settings.url:
             return self._client
         if self._task and self._state.state in ("off", "failed"):
@@ -191,6 +205,7 @@ class EngineSupervisor:
             process_group=0,  # Ctrl-C in the terminal is for the daemon, which ends the child
         )
         self.pid = process.pid
+        _first_to_go(process.pid)
         reader = asyncio.create_task(self._log_lines(process))
         try:
             yield process
@@ -309,6 +324,13 @@ def _client_for(settings: config.Engine, paths: Paths) -> EngineClient:
     if settings.url:
         return EngineClient(url=settings.url, api_key=settings.api_key or None)
     return EngineClient(socket=paths.engine_socket)
+
+
+def _first_to_go(pid: int) -> None:
+    """When memory is short the kernel ends the engine and not the hub, which starts it again."""
+    file = Path(f"/proc/{pid}/oom_score_adj")
+    with contextlib.suppress(OSError, ValueError):  # another system, or the child is gone
+        file.write_text(str(min(1000, int(file.read_text()) + OOM_HANDICAP)))
 
 
 async def _line(stream: asyncio.StreamReader) -> str:

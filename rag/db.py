@@ -91,9 +91,10 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
     """Bring the tables of ``room`` to version ``len(steps)``, each step in its own transaction.
 
     Steps are SQL scripts and only ever appended to. Rooms share one file, each with its own steps.
+    A file that holds something is copied before it is changed, to ``FILE.before-ROOM-VERSION``.
 
     Raises:
-        DatabaseError: the file was written by a newer version of the program.
+        DatabaseError: the file was written by a newer version of the program, or cannot be copied.
     """
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_version "
@@ -108,6 +109,8 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
             f"the database was written by a newer hubd ({room} is at version {version}, "
             f"this program knows {len(steps)}): install that version again, or restore a backup"
         )
+    if 0 < version < len(steps):
+        _copy(connection, Path(f"{connection.filename}.before-{room}-{len(steps)}"))
     for number, script in enumerate(steps[version:], start=version + 1):
         with transaction(connection):
             connection.execute(script)
@@ -116,3 +119,18 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
                 "ON CONFLICT (room) DO UPDATE SET version = excluded.version",
                 (room, number),
             )
+
+
+def _copy(connection: apsw.Connection, path: Path) -> None:
+    """A consistent copy of the database, readable by its owner alone; an older one gives way."""
+    try:
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        connection.execute("VACUUM INTO ?", (str(path),))
+    except (apsw.Error, OSError) as error:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise DatabaseError(
+            f"the database is to be changed for this version, and cannot be copied to {path}"
+            f" before: {error}; make room, or move other files away"
+        ) from error

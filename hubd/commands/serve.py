@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from hubd.config import Config
     from hubd.daemon import Daemon
     from hubd.paths import Paths
+
+log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.1
 WORDS = {"starting": "starting", "restarting": "starting again"}
@@ -30,9 +33,8 @@ WORDS = {"starting": "starting", "restarting": "starting again"}
 )
 @click.option("--try", "question", help="A question to suggest when it is ready.")
 def serve(folders: tuple[Path, ...], question: str | None) -> None:
-    """Run the daemon until Ctrl-C."""
+    """Run the daemon until Ctrl-C. SIGHUP makes it read its configuration again."""
     config, paths = settings()
-    start_logging(config.log.level)
     asyncio.run(_serve(config, paths, list(folders), question))
 
 
@@ -49,20 +51,64 @@ def start_logging(level: str) -> None:
 async def _serve(
     config: "Config", paths: "Paths", folders: list[Path], question: str | None
 ) -> None:
+    """One life of the daemon after the other, each with the configuration as it is then."""
     from hubd.daemon import running
+    from hubd.doors import doors
+    from hubd.service_manager import inherited_sockets
 
-    async with running(config, paths) as daemon:
-        stopped = asyncio.create_task(daemon.until_stopped())
-        ready = asyncio.create_task(_prepare(daemon, folders))
-        await asyncio.wait({stopped, ready}, return_when=asyncio.FIRST_COMPLETED)
-        if not stopped.done():
-            await ready
-            click.echo(f"hubd is ready: {daemon.address}")
-            if question:
-                click.echo(f'Try: "{question}"')
-        ready.cancel()
-        await asyncio.gather(ready, return_exceptions=True)
-        await stopped
+    wanted: Config | None = config
+    with doors(paths, inherited_sockets()) as kept:
+        while wanted is not None:
+            start_logging(wanted.log.level)
+            async with running(wanted, paths, kept) as daemon:
+                ended = asyncio.create_task(_next_configuration(daemon, paths))
+                await _tell_when_ready(daemon, folders, question, ended)
+                wanted = await ended
+            folders, question = [], None
+
+
+async def _tell_when_ready(
+    daemon: "Daemon",
+    folders: list[Path],
+    question: str | None,
+    ended: "asyncio.Task[Config | None]",
+) -> None:
+    """Prepare and say so, unless the end comes first."""
+    from hubd.service_manager import notify
+
+    notify("READY=1", "STATUS=Preparing.")  # it answers; systemd need not wait for documents
+    ready = asyncio.create_task(_prepare(daemon, folders))
+    await asyncio.wait({ended, ready}, return_when=asyncio.FIRST_COMPLETED)
+    if not ended.done():
+        await ready
+        notify("STATUS=Ready.")
+        click.echo(f"hubd is ready: {daemon.address}")
+        if question:
+            click.echo(f'Try: "{question}"')
+    ready.cancel()
+    await asyncio.gather(ready, return_exceptions=True)
+
+
+async def _next_configuration(daemon: "Daemon", paths: "Paths") -> "Config | None":
+    """Until the daemon is to go on with another configuration, or to end (None).
+
+    A mistake in the file changes nothing: the present configuration stays, and the log says why.
+    """
+    from hubd.config import ConfigError, load_config
+    from hubd.service_manager import notify
+
+    while await daemon.next_signal() == "reload":
+        try:
+            config = load_config(paths.config_file)
+        except ConfigError as error:
+            log.error("not reloaded, the old configuration stays: %s", error.message)
+            notify(f"STATUS=Not reloaded: {error.message}")
+        else:
+            log.info("reloading")
+            notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+            return config
+    notify("STOPPING=1")
+    return None
 
 
 async def _prepare(daemon: "Daemon", folders: list[Path]) -> None:

@@ -6,7 +6,18 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from hubd.errors import HubError
-from hubd.http import ask, documents, events, health, ollama, openai, responses, static, tools
+from hubd.http import (
+    ask,
+    documents,
+    events,
+    health,
+    home_assistant,
+    ollama,
+    openai,
+    responses,
+    static,
+    tools,
+)
 from hubd.http.body import JSON_LIMIT, error_body, error_reply, reply
 from hubd.http.security import add_headers, security
 from hubd.http.services import SERVICES, Services
@@ -15,7 +26,18 @@ from rag.errors import RagError
 log = logging.getLogger(__name__)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-FAMILIES = (health, ask, documents, tools, events, openai, responses, ollama, static)
+FAMILIES = (
+    health,
+    ask,
+    documents,
+    tools,
+    home_assistant,
+    events,
+    openai,
+    responses,
+    ollama,
+    static,
+)
 
 
 def make_app(services: Services) -> web.Application:

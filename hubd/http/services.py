@@ -10,10 +10,12 @@ from aiohttp import web
 
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
-from hubd.errors import BusyError
+from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
+from hubd.home.household import Household
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
+from hubd.store.database import Database
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox
 from rag.embed import Embedder
@@ -28,6 +30,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._running = 0
+        self._closed = False
         self._idle = asyncio.Event()
         self._idle.set()
         self._busy = asyncio.Event()
@@ -38,7 +41,10 @@ class Turns:
 
         Raises:
             BusyError: too many run already.
+            StoppingError: the daemon is stopping.
         """
+        if self._closed:
+            raise StoppingError("hubd is stopping.", "Ask again in a moment.")
         if self._running >= TURNS_AT_ONCE:
             raise BusyError(
                 f"{TURNS_AT_ONCE} questions are being answered already.", "Ask again in a moment."
@@ -53,6 +59,11 @@ class Turns:
             if not self._running:
                 self._busy.clear()
                 self._idle.set()
+
+    async def close(self) -> None:
+        """No new ones; returns when the last has ended."""
+        self._closed = True
+        await self._idle.wait()
 
     async def wait_until_idle(self) -> None:
         """Until nobody waits for an answer: background work gives way to people."""
@@ -69,16 +80,23 @@ class Services:
 
     config: Config
     paths: Paths
+    database: Database
     library: Library
     embedder: Embedder
     engine: EngineSupervisor
     tools: ToolBox
     board: NoticeBoard
     assistant: Assistant
+    household: Household
     clock: Clock
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)
+
+    async def alive(self) -> None:
+        """Returns when the database has answered, on each of its threads."""
+        await self.library.documents()
+        await self.database.run(lambda connection: connection.execute("SELECT 1"))
 
 
 SERVICES = web.AppKey("services", Services)

@@ -90,3 +90,21 @@ def test_a_killed_hub_leaves_no_orphan_and_keeps_timers_and_documents(hub, start
     assert "1 hour" in left["answer"]
     assert len(documents) == 18
     assert again.stop() == 0
+
+
+def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(hub, start):
+    hub.stop()
+    again = start(hub.home)
+    os.kill(again.child("engine.server"), signal.SIGSTOP)  # so that it cannot be complete in time
+    with (
+        again.client() as client,
+        client.stream("POST", "/hub/ask", json=QUESTION) as response,
+    ):
+        stream = events(response)
+        assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
+        again.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        name, data = list(stream)[-1]
+    assert (name, data["code"]) == ("error", "engine_down")
+    assert 9 < time.monotonic() - began < 20
+    assert again.process.wait(10) == 0

@@ -1,8 +1,13 @@
 """Real parts for the room's tests: a home in a temporary folder, the database, the application."""
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -76,3 +81,57 @@ def open_hub() -> OpenHub:
             yield client
 
     return opened
+
+
+@pytest.fixture
+def environment(tmp_path) -> Iterator[dict[str, str]]:
+    """Of a daemon in a home of its own, on a free port, that loads no model."""
+    home = str(tmp_path / "home")
+    light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
+    mine = {name: text for name, text in os.environ.items() if not name.startswith("HUBD_")}
+    yield mine | light | {"HUBD_HOME": home, "HUBD_PORT": "0"}
+    shutil.rmtree(find_paths({"HUBD_HOME": home}).run, ignore_errors=True)
+
+
+@pytest.fixture
+def hubd(environment):
+    """``hubd(ARGUMENTS)`` runs the command line in this home."""
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "hubd", *arguments],
+            env=environment, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def served(environment):
+    """``with served(ARGUMENTS) as process``: a ``hubd serve`` that has said that it is ready.
+
+    command: what runs it, when it is not this Python alone.
+    """
+
+    @contextmanager
+    def running(*arguments, command=(sys.executable, "-m", "hubd")):
+        log = Path(environment["HUBD_HOME"]).parent / f"{time.monotonic_ns()}.log"
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [*command, "serve", *arguments], close_fds=False,
+                env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        process.log = log
+        try:
+            deadline = time.monotonic() + 30
+            while b"hubd is ready" not in log.read_bytes():
+                assert process.poll() is None, log.read_text()
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.05)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            process.wait(15)
+
+    return running

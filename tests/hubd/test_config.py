@@ -99,6 +99,23 @@ def test_a_mistake_in_a_variable_names_the_variable(write, name, value, words):
     assert [word for word in words if word not in caught.value.message] == []
 
 
+def test_credentials_of_systemd_are_between_the_file_and_the_variables(write, tmp_path):
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    (folder / "hubd_HUBD_HTTP_TOKEN").write_text("from a credential\n")
+    (folder / "hubd_HUBD_HTTP_PORT").write_text("9002")
+    (folder / "other").write_text("of another program")
+    text = '[http]\ntoken = "from the file"\n'
+    config = write(text, CREDENTIALS_DIRECTORY=str(folder), HUBD_HTTP_PORT="9001")
+    assert (config.http.token, config.http.port) == ("from a credential", 9001)
+
+
+def test_a_credential_that_is_not_text_is_told(write, tmp_path):
+    (tmp_path / "hubd_HUBD_HTTP_TOKEN").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="credential"):
+        write("", CREDENTIALS_DIRECTORY=str(tmp_path))
+
+
 def test_a_secret_is_not_repeated(write):
     with pytest.raises(ConfigError) as caught:
         write("[http]\ntoken = 123456789")

@@ -1,80 +1,32 @@
 """The daemon as a process: starts quickly and small, stops cleanly, survives being killed."""
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
 
 from hubd.paths import find_paths
 
-START_LIMIT_S = 30
 STOP_LIMIT_S = 10
 HUB_MB = 120
 """The hub measured 62 MB after its start; numba alone would add 90, torch 400."""
-
-
-@pytest.fixture
-def environment(tmp_path):
-    home = str(tmp_path / "home")
-    light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
-    mine = {name: text for name, text in os.environ.items() if not name.startswith("HUBD_")}
-    yield mine | light | {"HUBD_HOME": home, "HUBD_PORT": "0"}
-    shutil.rmtree(find_paths({"HUBD_HOME": home}).run, ignore_errors=True)
 
 
 def paths_of(environment):
     return find_paths({"HUBD_HOME": environment["HUBD_HOME"]})
 
 
-@pytest.fixture
-def hubd(environment):
-    """``hubd(ARGUMENTS)`` runs the command line in this home."""
-
-    def run(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "hubd", *arguments],
-            env=environment, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-
-    return run
-
-
-@contextmanager
-def served(environment, *arguments):
-    """A running ``hubd serve`` that has said that it is ready."""
-    log = Path(environment["HUBD_HOME"]).parent / f"{time.monotonic_ns()}.log"
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "hubd", "serve", *arguments],
-            env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    try:
-        until(lambda: b"hubd is ready" in log.read_bytes() or process.poll() is not None)
-        assert process.poll() is None, log.read_text()
-        process.log = log
-        yield process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        process.wait(STOP_LIMIT_S + 5)
-
-
-def until(condition):
-    deadline = time.monotonic() + START_LIMIT_S
+def until(condition, within_s=30):
+    deadline = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def test_it_serves_says_where_and_ends_cleanly(environment, hubd):
-    with served(environment, "--try", "Where is the stopcock?") as process:
+def test_it_serves_says_where_and_ends_cleanly(environment, hubd, served):
+    with served("--try", "Where is the stopcock?") as process:
         said = process.log.read_text()
         assert "hubd is ready: http://127.0.0.1:" in said
         assert 'Try: "Where is the stopcock?"' in said
@@ -90,8 +42,8 @@ def test_it_serves_says_where_and_ends_cleanly(environment, hubd):
     assert hubd("status").returncode == 2
 
 
-def test_a_second_one_says_where_the_first_is_and_leaves_it_alone(environment, hubd):
-    with served(environment) as process:
+def test_a_second_one_says_where_the_first_is_and_leaves_it_alone(environment, hubd, served):
+    with served() as process:
         second = hubd("serve")
         assert second.returncode == 0
         assert second.stdout.startswith("hubd is already running in this home: http://127.0.0.1:")
@@ -99,18 +51,18 @@ def test_a_second_one_says_where_the_first_is_and_leaves_it_alone(environment, h
         assert process.poll() is None
 
 
-def test_a_timer_survives_sigkill_and_rings_late_but_once(environment, hubd):
-    with served(environment) as process:
+def test_a_timer_survives_sigkill_and_rings_late_but_once(environment, hubd, served):
+    with served() as process:
         assert hubd("ask", "set a tea timer for 2 seconds").returncode == 0
         process.kill()
         process.wait()
     time.sleep(2)
-    with served(environment) as process:
+    with served() as process:
         until(lambda: "ringing" in hubd("timers").stdout)
         rung = json.loads(hubd("timers", "--json").stdout)
         assert [(timer["name"], timer["state"]) for timer in rung] == [("tea", "ringing")]
         assert jobs(environment) == 0
-    with served(environment):
+    with served():
         assert len(json.loads(hubd("timers", "--json").stdout)) == 1
         assert hubd("ask", "stop the timer").stdout == "The tea timer is stopped.\n"
         assert hubd("timers").stdout == "No timer is running.\n"
@@ -126,8 +78,8 @@ def jobs(environment):
     )
 
 
-def test_open_streams_do_not_hold_up_the_end(environment):
-    with served(environment) as process:
+def test_open_streams_do_not_hold_up_the_end(environment, served):
+    with served() as process:
         listener = subprocess.Popen(
             [sys.executable, "-c", LISTEN, str(paths_of(environment).socket)],
             stdout=subprocess.PIPE,
@@ -150,8 +102,8 @@ while data := s.recv(65536):
 """
 
 
-def test_the_sockets_and_the_data_are_the_owners_alone(environment):
-    with served(environment):
+def test_the_sockets_and_the_data_are_the_owners_alone(environment, served):
+    with served():
         paths = paths_of(environment)
         assert paths.socket.stat().st_mode & 0o777 == 0o600
         assert paths.database.stat().st_mode & 0o777 == 0o600

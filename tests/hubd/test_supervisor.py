@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from pathlib import Path
 
 import platformdirs
 import pytest
@@ -87,6 +88,16 @@ async def test_a_child_does_not_outlive_its_supervisor(model_path, paths):
         child = supervisor.pid
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+async def test_the_engine_is_the_first_to_go_when_memory_is_short(model_path, paths):
+    async with engine(model_path, paths) as supervisor:
+        await supervisor.client()
+        assert oom_handicap(supervisor.pid) == min(1000, oom_handicap("self") + 500)
+
+
+def oom_handicap(process):
+    return int(Path(f"/proc/{process}/oom_score_adj").read_text())
 
 
 async def test_callers_wait_together_for_one_child(model_path, paths):

@@ -42,6 +42,28 @@ def test_migrations_run_once_and_in_order_and_by_room(tmp_path):
     assert connection.execute("SELECT x FROM a").fetchall() == [(7,)]
 
 
+def test_the_file_is_copied_before_it_is_changed(tmp_path):
+    connection = connect(tmp_path / "hub.db")
+    first = ("CREATE TABLE a (x)", "INSERT INTO a VALUES (1)")
+    migrate(connection, "rag", first)
+    assert list(tmp_path.glob("*.before-*")) == []  # nothing was in it
+    migrate(connection, "rag", (*first, "UPDATE a SET x = 2"))
+    copy = tmp_path / "hub.db.before-rag-3"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert connection.execute("SELECT x FROM a").get == 2
+    assert apsw.Connection(str(copy)).execute("SELECT x FROM a").get == 1
+
+
+def test_without_a_copy_nothing_is_changed(tmp_path):
+    connection = connect(tmp_path / "hub.db")
+    migrate(connection, "rag", ("CREATE TABLE a (x)",))
+    connection.execute("INSERT INTO a VALUES (zeroblob(1000000))")
+    (tmp_path / "hub.db.before-rag-2").mkdir()
+    with pytest.raises(DatabaseError, match="make room"):
+        migrate(connection, "rag", ("CREATE TABLE a (x)", "DROP TABLE a"))
+    assert connection.execute("SELECT count(*) FROM a").get == 1
+
+
 def test_a_failing_migration_leaves_nothing_behind(tmp_path):
     connection = connect(tmp_path / "hub.db")
     with pytest.raises(apsw.SQLError):

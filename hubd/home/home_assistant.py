@@ -1,0 +1,338 @@
+"""Home Assistant as the hub's home: connected for as long as it can be, mirrored, acted on.
+
+States come over the WebSocket and are seen without waiting; services go over REST, and what they
+did is read back. While Home Assistant is away that is said, and nothing is kept to be run later.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import aiohttp
+import msgspec
+
+from hubd.home import mirror as wire
+from hubd.home.connection import (
+    CommandError,
+    Connection,
+    HomeAwayError,
+    TokenRefusedError,
+    connected,
+    describe,
+)
+from hubd.home.link import Link
+from hubd.home.mirror import Mirror, Registry
+from hubd.home.model import Entity, HomeError, ServiceResult, Snapshot
+from hubd.home.read_back import unmet
+
+log = logging.getLogger(__name__)
+
+BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
+"""Between attempts; then the last one. Short: at its return the mirror is right within seconds."""
+REFUSED_RETRY_S = 600.0
+"""Home Assistant bans addresses that try wrong tokens again and again."""
+SOON_S = 1.0
+PING_LIMIT_S = 0.8
+"""A service that is not done soon: within both it is known whether Home Assistant still answers."""
+DEVICE_LIMIT_S = 6.0
+READ_BACK_S = 2.0
+REGISTRY_SETTLES_S = 0.5
+REGISTRY_AGAIN_S = 300.0
+"""Exposure has no event of its own for every entity, so registries are read this often too."""
+ALIASES_AT_ONCE = 500
+REGISTRIES = ("area", "device", "entity", "floor")
+
+Phase = Literal["connecting", "connected", "away", "refused"]
+
+
+class HomeStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How it stands with Home Assistant."""
+
+    state: Phase
+    url: str
+    since: datetime
+    """Aware; when this state began."""
+    version: str = ""
+    entities: int = 0
+    problem: str = ""
+
+
+class HomeAssistant:
+    """``plugins.api.Home`` over a Home Assistant. ``async with`` runs it."""
+
+    def __init__(self, link: Link, *, everything: bool = False) -> None:
+        self.link = link
+        self._mirror = Mirror(everything=everything)
+        self._changed = asyncio.Event()
+        self._state: Phase = "connecting"
+        self._since = _now()
+        self._version = ""
+        self._problem = ""
+        self._stale = asyncio.Event()
+        self._connection: Connection | None = None
+        self.on_connected: Callable[[], Awaitable[None]] | None = None
+        """Called each time the connection is there and the mirror is right."""
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["HomeAssistant"]:
+        """Keep the connection for the time of the block."""
+        async with aiohttp.ClientSession(raise_for_status=False) as session:
+            self._session = session
+            task = asyncio.create_task(self._run(), name="home assistant")
+            try:
+                yield self
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    def status(self) -> HomeStatus:
+        return HomeStatus(
+            state=self._state,
+            url=self.link.url,
+            since=self._since,
+            version=self._version,
+            entities=len(self._mirror.snapshot().entities),
+            problem=self._problem,
+        )
+
+    def snapshot(self) -> Snapshot:
+        """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
+        return self._mirror.snapshot()
+
+    async def call(
+        self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
+    ) -> ServiceResult:
+        """As ``plugins.api.Home.call``.
+
+        Home Assistant answers 200 to an id that it does not know and to one that is in the state
+        already, so ids are checked before, and states are read after.
+        """
+        self._check_connected()
+        wanted = list(dict.fromkeys(entities))
+        before = tuple(self._known(entity) for entity in wanted)
+        domain, _, name = service.partition(".")
+        body = {**data, "entity_id": wanted} if wanted else dict(data)
+        await self._serve(f"/api/services/{domain}/{name}", body, service)
+        after, failed = await self._read_back(service, wanted, data)
+        return ServiceResult(before=before, after=after, failed=failed)
+
+    # Acting
+
+    def _check_connected(self) -> None:
+        if self._state == "connected":
+            return
+        since = f"{self._since:%H:%M}"
+        if self._state == "refused":
+            raise HomeError(f"Home Assistant has not let the hub in since {since}.")
+        raise HomeAwayError(f"Home Assistant has not answered since {since}.")
+
+    def _known(self, entity_id: str) -> Entity:
+        entity = self._mirror.entity(entity_id)
+        if entity is None:
+            raise HomeError(f"There is no {entity_id} in this household.")
+        return entity
+
+    async def _serve(self, path: str, body: Mapping[str, Any], service: str) -> None:
+        """Post a service and wait until it is done.
+
+        A device may take seconds while Home Assistant itself is well: then a ping is answered.
+        """
+        work = asyncio.create_task(self._post(path, body, service))
+        try:
+            await asyncio.wait({work}, timeout=SOON_S)
+            if not work.done():
+                if not await self._is_alive():
+                    raise HomeAwayError(
+                        f"Home Assistant has not answered for {SOON_S + PING_LIMIT_S:.0f} seconds; "
+                        "whether it did it is not known."
+                    )
+                await asyncio.wait({work}, timeout=DEVICE_LIMIT_S)
+            if not work.done():
+                raise HomeError(
+                    "Home Assistant is still at it; look whether the device answers it."
+                )
+            work.result()
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    async def _is_alive(self) -> bool:
+        try:
+            async with asyncio.timeout(PING_LIMIT_S):
+                if self._connection is None:
+                    return False
+                await self._connection.ping()
+        except (TimeoutError, HomeError):
+            return False
+        return True
+
+    async def _post(self, path: str, body: Mapping[str, Any], service: str) -> None:
+        headers = {"Authorization": f"Bearer {self.link.token}"}
+        url = self.link.url + path
+        try:
+            async with self._session.post(url, json=body, headers=headers) as response:
+                text = await response.text()
+                status = response.status
+        except (TimeoutError, OSError, aiohttp.ClientError) as error:
+            raise HomeAwayError(f"Home Assistant does not answer: {describe(error)}.") from error
+        if status == 401:
+            raise HomeError("Home Assistant does not take the hub's token any more.")
+        if status >= 400:
+            raise HomeError(f"Home Assistant refused {service}: {_reason(text)}")
+
+    async def _read_back(
+        self, service: str, entities: Sequence[str], data: Mapping[str, Any]
+    ) -> tuple[tuple[Entity, ...], dict[str, str]]:
+        """The entities as they are once all are as asked, or time is up; and which are not."""
+        deadline = asyncio.get_running_loop().time() + READ_BACK_S
+        while True:
+            self._changed.clear()
+            now = [self._mirror.entity(entity) for entity in entities]
+            after = tuple(entity for entity in now if entity is not None)
+            reasons = {entity.id: unmet(service, entity, data) for entity in after}
+            failed = {entity: reason for entity, reason in reasons.items() if reason}
+            failed |= {known: "it is gone" for known in entities if known not in reasons}
+            try:
+                async with asyncio.timeout_at(deadline):
+                    if not failed:
+                        return after, failed
+                    await self._changed.wait()
+            except TimeoutError:
+                return after, failed
+
+    # Staying connected
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            try:
+                async with connected(self._session, self.link) as connection:
+                    await self._live(connection)
+                    failures = 0
+                self._show("away", "the connection ended")
+            except TokenRefusedError as error:
+                self._show("refused", str(error))
+                await asyncio.sleep(REFUSED_RETRY_S)
+            except HomeError as error:
+                self._show("away", str(error))
+                failures += 1
+            except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+                log.exception("Home Assistant said something that is not understood")
+                self._show("away", "it said something that is not understood")
+                failures += 1
+            pause = BACKOFF_S[min(failures, len(BACKOFF_S) - 1)]
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+
+    async def _live(self, connection: Connection) -> None:
+        """One connection from the first look at the home to its end."""
+        self._connection = connection
+        self._stale.clear()
+        self._mirror.begin()
+        first = asyncio.Event()
+
+        def seen(event: dict[str, Any]) -> None:
+            self._mirror.apply(event)
+            self._changed.set()
+            first.set()
+
+        await connection.subscribe(seen, "subscribe_entities")
+        with contextlib.suppress(TimeoutError):  # a home without a single entity says nothing
+            async with asyncio.timeout(1):
+                await first.wait()
+        await self._load(connection)
+        for registry in REGISTRIES:
+            await self._hear(connection, f"{registry}_registry_updated")
+        await self._hear(connection, "homeassistant_started")
+        self._version = connection.version
+        self._show("connected")
+        async with asyncio.TaskGroup() as tasks:
+            work = [tasks.create_task(self._reload(connection))]
+            if self.on_connected is not None:
+                work.append(tasks.create_task(_contained(self.on_connected())))
+            await connection.until_closed()
+            for task in work:
+                task.cancel()
+
+    async def _hear(self, connection: Connection, event: str) -> None:
+        with contextlib.suppress(CommandError):  # an older version, or a user who is no admin
+            await connection.subscribe(
+                lambda _: self._stale.set(), "subscribe_events", event_type=event
+            )
+
+    async def _reload(self, connection: Connection) -> None:
+        """Read the registries again when one changed, and now and then."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(REGISTRY_AGAIN_S):
+                    await self._stale.wait()
+            await asyncio.sleep(REGISTRY_SETTLES_S)
+            self._stale.clear()
+            try:
+                await self._load(connection)
+            except HomeError as error:
+                log.info("the registries cannot be read: %s", error)
+
+    async def _load(self, connection: Connection) -> None:
+        entities = await connection.command("config/entity_registry/list_for_display")
+        exposed = await connection.command("homeassistant/expose_entity/list")
+        new = await connection.command(
+            "homeassistant/expose_new_entities/get", assistant=wire.ASSISTANT
+        )
+        devices = await connection.command("config/device_registry/list")
+        registry = Registry(
+            floors=wire.read_floors(await _optional(connection, "config/floor_registry/list")),
+            areas=wire.read_areas(await connection.command("config/area_registry/list")),
+            entities=wire.read_entities(entities),
+            device_areas={row["id"]: row["area_id"] for row in devices if row.get("area_id")},
+            exposed=wire.read_exposed(exposed),
+            expose_new=bool(new.get("expose_new", True)),
+        )
+        seen = [known for known in self._mirror.visible(registry) if known in registry.entities]
+        aliases: dict[str, tuple[str, ...]] = {}
+        for start in range(0, len(seen), ALIASES_AT_ONCE):
+            part = seen[start : start + ALIASES_AT_ONCE]
+            rows = await connection.command("config/entity_registry/get_entries", entity_ids=part)
+            aliases |= {known: wire.read_aliases(row) for known, row in rows.items() if row}
+        self._mirror.load(msgspec.structs.replace(registry, aliases=aliases))
+
+    def _show(self, state: Phase, problem: str = "") -> None:
+        if state != self._state:
+            self._since = _now()
+            log.info("home assistant %s%s", state, f": {problem}" if problem else "")
+        self._state, self._problem = state, problem
+        self._changed.set()
+
+
+async def _optional(connection: Connection, kind: str) -> list[dict[str, Any]]:
+    """A list that older versions do not have."""
+    try:
+        return list(await connection.command(kind))
+    except CommandError:
+        return []
+
+
+async def _contained(work: Awaitable[None]) -> None:
+    """Work beside the connection, whose failure must not end it."""
+    try:
+        await work
+    except HomeError as error:
+        log.warning("%s", error)
+    except Exception:
+        log.exception("what follows a connection to Home Assistant failed")
+
+
+def _reason(text: str) -> str:
+    """Home Assistant's words for a refusal: JSON with a message, or plain text."""
+    try:
+        decoded = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text.strip()[:300]
+    return str(decoded.get("message", text) if isinstance(decoded, dict) else text)[:300]
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()

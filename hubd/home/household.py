@@ -1,0 +1,82 @@
+"""The hub's home: Home Assistant while it is linked, else what the hub keeps by itself.
+
+One object for the daemon's whole life; what stands behind it changes with ``reload``.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from hubd.errors import HubError
+from hubd.home import link
+from hubd.home.home_assistant import HomeAssistant, HomeStatus
+from hubd.home.model import Home, HomeError, ServiceResult, Snapshot
+from hubd.paths import Paths
+
+log = logging.getLogger(__name__)
+
+
+class Household:
+    """``plugins.api.Home``, and how it stands with Home Assistant."""
+
+    def __init__(self, paths: Paths, *, everything: bool = False, own: Home | None = None) -> None:
+        """``own`` is the home without Home Assistant; ``everything`` as in ``Mirror``."""
+        self._paths = paths
+        self._everything = everything
+        self._own = own
+        self._linked: HomeAssistant | None = None
+        self._stack = contextlib.AsyncExitStack()
+        self._changing = asyncio.Lock()
+        self.problem: HubError | None = None
+        """Why the link cannot be used."""
+        self.on_connected: Callable[[HomeAssistant], Awaitable[None]] | None = None
+        """Work beside each connection, from its beginning to its end."""
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["Household"]:
+        """Linked, where there is a link, for the time of the block."""
+        await self.reload()
+        try:
+            yield self
+        finally:
+            await self._stack.aclose()
+
+    async def reload(self) -> None:
+        """Look again whether there is a link, and to where."""
+        async with self._changing:
+            await self._stack.aclose()
+            self._linked, self.problem = None, None
+            try:
+                found = link.load(self._paths)
+            except HubError as error:
+                log.error("%s", error.message)
+                self.problem = error
+                return
+            if found is None:
+                return
+            made = HomeAssistant(found, everything=self._everything)
+            if (work := self.on_connected) is not None:
+                made.on_connected = lambda: work(made)
+            self._linked = await self._stack.enter_async_context(made.running())
+
+    @property
+    def linked(self) -> HomeAssistant | None:
+        return self._linked
+
+    def status(self) -> HomeStatus | None:
+        """How it stands with Home Assistant, if it is linked."""
+        return self._linked.status() if self._linked else None
+
+    def snapshot(self) -> Snapshot:
+        home = self._linked or self._own
+        return home.snapshot() if home else Snapshot()
+
+    async def call(
+        self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
+    ) -> ServiceResult:
+        home = self._linked or self._own
+        if home is None:
+            raise HomeError("This hub knows no home yet: connect one with `hubd home connect URL`.")
+        return await home.call(service, entities, data)

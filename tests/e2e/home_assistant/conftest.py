@@ -1,0 +1,162 @@
+"""A real Home Assistant with its demo home, in a process of its own."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+HERE = Path(__file__).parent
+READY_WITHIN_S = 90
+
+
+@pytest.fixture(scope="session")
+def home_assistant_python() -> Path:
+    """The Python that has Home Assistant; installed now if it is not there and can be had."""
+    done = subprocess.run(
+        [sys.executable, HERE / "set_up.py"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(done.stdout.strip().splitlines()[0])
+    return Path(done.stdout.strip())
+
+
+class HomeAssistantProcess:
+    """Home Assistant as its owner sees it; may be stopped and started again."""
+
+    def __init__(self, python: Path, folder: Path, port: int) -> None:
+        self.python = python
+        self.folder = folder
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def configure(self, automations: str = "[]", rest_commands: str = "{}") -> None:
+        """Write its configuration; both arguments are YAML."""
+        text = (HERE / "configuration.yaml").read_text().replace("HA_PORT", str(self.port))
+        (self.folder / "configuration.yaml").write_text(text)
+        (self.folder / "automations.yaml").write_text(automations)
+        (self.folder / "rest_commands.yaml").write_text(rest_commands)
+
+    def start(self) -> None:
+        with (self.folder / "output.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.python, HERE / "launch.py", self.folder],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+            )
+        deadline = time.monotonic() + READY_WITHIN_S
+        while not self._is_running():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"Home Assistant does not start:\n{self.log()[-4000:]}")
+            time.sleep(0.1)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        if self.process is None:
+            return
+        self.process.send_signal(how)
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    def pause(self) -> None:
+        """It neither answers nor closes its connections."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    @property
+    def token(self) -> str:
+        return (self.folder / "token").read_text()
+
+    def log(self) -> str:
+        return (self.folder / "output.log").read_text()
+
+    def request(self, method: str, path: str, body: object = None) -> object:
+        """An API call of its owner; the JSON of the reply."""
+        response = httpx2.request(
+            method,
+            self.url + path,
+            json=body,
+            headers={"Authorization": f"Bearer {self.token}"},
+            timeout=15,
+        )
+        assert response.status_code < 300, response.text
+        return response.json()
+
+    def state(self, entity_id: str) -> str:
+        return self.request("GET", f"/api/states/{entity_id}")["state"]
+
+    def service(self, name: str, **data: object) -> None:
+        self.request("POST", f"/api/services/{name.replace('.', '/')}", data)
+
+    def wait_for(self, entity_id: str, wanted: str, within_s: float = 10) -> None:
+        """Until an entity has a state."""
+        eventually(lambda: self.state(entity_id) == wanted, within_s, f"{entity_id} {wanted}")
+
+    def entities(self) -> list[dict[str, object]]:
+        return self.request("GET", "/api/states")
+
+    def _is_running(self) -> bool:
+        if not (self.folder / "token").exists():
+            return False
+        try:
+            return self.request("GET", "/api/config")["state"] == "RUNNING"
+        except (httpx2.TransportError, AssertionError, json.JSONDecodeError):
+            return False
+
+
+def eventually(holds: Callable[[], bool], within_s: float = 10, what: str = "it") -> None:
+    """Until something holds."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {within_s} s: {what}")
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def make_home_assistant(
+    home_assistant_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., HomeAssistantProcess]]:
+    """``make_home_assistant(automations, rest_commands)``: one that is configured, not started."""
+    made: list[HomeAssistantProcess] = []
+
+    def make(automations: str = "[]", rest_commands: str = "{}") -> HomeAssistantProcess:
+        folder = tmp_path_factory.mktemp("home_assistant")
+        made.append(HomeAssistantProcess(home_assistant_python, folder, free_port()))
+        made[-1].configure(automations, rest_commands)
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop(signal.SIGKILL)
+        shutil.rmtree(one.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def home_assistant(make_home_assistant) -> HomeAssistantProcess:
+    """One that runs, shared by the module."""
+    one = make_home_assistant()
+    one.start()
+    return one
