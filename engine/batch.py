@@ -174,8 +174,10 @@ class Batch:
                 if self.active[-1].order[0] <= ticket.order[0]:
                     return
                 self._preempt(self.active[-1])
-            self.waiting.remove(ticket)
-            self._start(ticket)
+            self._restore(ticket)
+            if not ticket.on_disk:  # else the rest comes before the next step
+                self.waiting.remove(ticket)
+                self._start(ticket)
 
     def _has_room(self, ticket: Ticket) -> bool:
         if not self.active:
@@ -195,7 +197,6 @@ class Batch:
         if leader and leader[0].length >= shared and not ticket.started:
             sequence: KVSequence = leader[0].fork(shared)
         else:
-            self._restore(ticket)
             sequence = self._cache.begin(request.tokens, capacity, count=not ticket.started)
         if not ticket.started:
             ticket.started = True
@@ -229,10 +230,7 @@ class Batch:
             if prefills and budget <= 0:
                 continue
             if prefills and len(request.sequences) == 1:
-                self._restore(ticket)
                 self._cache.extend(request.sequences[0], request.tokens)
-                if ticket.on_disk and not ticket.decoding:
-                    continue  # the rest comes with the next step, faster than it is computed
             parts = request.parts(budget, draft=len(decoding) <= MOST_WITH_GUESSES)
             if not self._reserve(ticket, parts):
                 continue
@@ -243,11 +241,11 @@ class Batch:
 
     def _restore(self, ticket: Ticket) -> None:
         """Bring back what the disk has of its prompt; a slow disk gets no longer than a slice."""
-        if ticket.on_disk and self._kept is not None:
+        if self._kept is None:
+            ticket.on_disk = False
+        elif ticket.on_disk:
             seconds = SHARED_SLICE_SECONDS if self.active else SLICE_SECONDS
             ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds)
-        else:
-            ticket.on_disk = False
 
     def _keep(self, ticket: Ticket) -> None:
         """Have what is cached of it written to disk."""

@@ -39,8 +39,9 @@ class KeptPrefixes:
         """Bring back blocks at the beginning of `tokens` that only the disk has, for `seconds` at
         most; whether there may be more of them."""
         began = time.perf_counter()
-        known = self._cache.cached_length(tokens) // BLOCK_TOKENS
-        more = False
+        known, more = self._cache.cached_length(tokens) // BLOCK_TOKENS, False
+        if known == len(tokens) // BLOCK_TOKENS:
+            return False
         for number, record in enumerate(self._store.load(tokens, known), known):
             if not self._cache.restore(tokens[: (number + 1) * BLOCK_TOKENS], record):
                 break  # no room in memory

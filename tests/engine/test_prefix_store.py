@@ -26,8 +26,8 @@ open_store, payload, save, load = writer.open_store, writer.payload, writer.save
 BLOCK_TOKENS, BLOCK_BYTES = writer.BLOCK_TOKENS, writer.BLOCK_BYTES
 
 TOKENS = list(range(3 * BLOCK_TOKENS + 1))
-FILE_BYTES = len(MAGIC) + 32 + 32 + 4 * BLOCK_TOKENS + 32 + BLOCK_BYTES
-FIELDS = {"magic": 0, "name": 16, "parent": 48, "tokens": 80, "checksum": 96, "payload": 128}
+FILE_BYTES = len(MAGIC) + 32 + 32 + 4 * BLOCK_TOKENS + 4 + BLOCK_BYTES
+FIELDS = {"magic": 0, "name": 16, "parent": 48, "tokens": 80, "checksum": 96, "payload": 100}
 
 
 @pytest.fixture(autouse=True)
