@@ -133,6 +133,8 @@ class Batch:
         if request.sequences and isinstance(outcome, Finished):
             self._cache.publish(request.tokens, request.sequences[0], tail=True)
         request.pause()
+        self.drafted += request.drafted
+        self.accepted += request.accepted
         deliver(ticket, outcome)
         if isinstance(outcome, Finished):
             self._keep(ticket)
@@ -231,7 +233,8 @@ class Batch:
                 continue
             if prefills and len(request.sequences) == 1:
                 self._cache.extend(request.sequences[0], request.tokens)
-            parts = request.parts(budget, draft=len(decoding) <= MOST_WITH_GUESSES)
+            draft = len(decoding) <= MOST_WITH_GUESSES
+            parts = request.parts(budget if prefills else 1, draft=draft)
             if not self._reserve(ticket, parts):
                 continue
             if prefills:
@@ -296,10 +299,10 @@ class Batch:
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)
-            self._hand_over(ticket, own, logits[first : first + outputs])
+            self._hand_over(ticket, logits[first : first + outputs])
             first += outputs
 
-    def _hand_over(self, ticket: Ticket, parts: "Sequence[Part]", logits: "Logits") -> None:
+    def _hand_over(self, ticket: Ticket, logits: "Logits") -> None:
         request = ticket.request
         try:
             pieces = request.take(logits)
@@ -307,10 +310,6 @@ class Batch:
             log.error("a request failed after the model's step", exc_info=error)
             self.finish(ticket, EngineError(f"the answer failed: {error}"))
             return
-        guessed = sum(part.outputs for part in parts) - 1
-        if len(request.sequences) == 1 and guessed > 0:
-            self.drafted += guessed
-            self.accepted += len(pieces) - 1
         for piece in pieces:
             deliver(ticket, piece)
         if request.finish_reason is not None:

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.batch import Ticket
+from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
 from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
+from engine.lora import AdapterFile
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
@@ -73,13 +75,15 @@ class Engine:
         kv_bytes: int | None = None,
         prefix_disk_bytes: int = 0,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
-        """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
+        """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
         ``kv_bytes`` is the most that keys and values take, of all requests and of what is kept of
         earlier ones; default 256 MB, and at least one context. ``prefix_disk_bytes`` is the most
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
+        ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -89,6 +93,7 @@ class Engine:
             context_length=context_length,
             cache_directory=directory,
             progress=progress,
+            adapters=adapters,
         )
         metadata = model.gguf.metadata
         cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
@@ -149,11 +154,13 @@ class Engine:
 
     def prepare(
         self, prompt: Sequence[int], params: SamplingParams, shown: Collection[int] = ()
-    ) -> Generation:
+    ) -> Request:
         """A request, checked; a grammar in it takes a while. shown: control tokens to be text.
 
         Raises InvalidRequestError, ContextLengthError.
         """
+        if params.beam_width > 1:
+            return BeamSearch(prompt, params, self.tokenizer, self.context_length)
         guide = None if params.grammar is None else self.guides.guide(params.grammar)
         return Generation(prompt, params, self.tokenizer, self.context_length, guide, shown)
 

@@ -6,7 +6,8 @@ Knows nothing of text: token ids in, logits out.
 import dataclasses
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
-from engine.architectures.forward import add_final_norm, add_head, build_body
-from engine.architectures.rope import FACTORS, rope_angles, rope_factors
+from engine.architectures.forward import Observer, add_final_norm, add_head, build_body
+from engine.architectures.rope import FACTORS, RopeTable, rope_factors
 from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
@@ -39,10 +40,14 @@ from engine.kernels.program import (
     Program,
 )
 from engine.kv import BlockPool, KVSequence
+from engine.lora import AdapterFile, Adapters
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
 MAX_THREADS = 64
+DEFAULT_CONTEXT = 8192
+"""Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
+where the 131 072 that it was trained for would take 17 GB."""
 
 
 def _silent(stage: str, fraction: float) -> None:
@@ -70,27 +75,32 @@ class Model:
         context_length: int | None,
         cache_directory: Path | None,
         progress: Progress,
+        adapters: Adapters,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
-        self.content_hash = gguf.content_hash()
+        self.content_hash = adapters.content_hash(gguf.content_hash())
         name, family = architecture_of(gguf)
+        self._family = family
         whole = read_config(gguf, name, family)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
-        weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
-        self._weights = weights  # keeps the map alive that the programs point into
+        weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
+        self.weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
-        self._buffers = Buffers(self.config, threads, *(a.ctypes.data for a in self._angles))
+        self._buffers = Buffers(self.config, threads, *(a.cell for a in self._angles))
         forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
         bodies = [forward.program for forward in forwards]
+        self.program = bodies[1]
+        """What a step with logits does."""
         _compile(bodies, progress)
         self._body, self._with_head, self._with_norm = [
             body.table(compile_operation) for body in bodies
         ]
+        self.threads = threads
         self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
@@ -104,13 +114,15 @@ class Model:
         context_length: int | None = None,
         cache_directory: Path | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
         """Load a GGUF file.
 
         threads: default the cores that this process may use. context_length: positions of a
-        sequence, default and at most what the model was trained for. cache_directory: where packed
-        weights are kept; without it they are packed into memory. progress: told ("packing weights"
-        | "compiling kernels", fraction). Raises OSError or ModelFormatError.
+        sequence, at most what the model was trained for; default that, up to DEFAULT_CONTEXT.
+        cache_directory: where packed weights are kept; without it they are packed into memory.
+        progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
+        add to the weights. Raises OSError or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -118,7 +130,9 @@ class Model:
             raise ValueError(f"threads is {threads}; 1 to {MAX_THREADS} are possible")
         gguf = GGUFFile(path)
         try:
-            return cls(gguf, threads, context_length, cache_directory, progress or _silent)
+            with closing(Adapters.opened(adapters, gguf)) as opened:
+                told = progress or _silent
+                return cls(gguf, threads, context_length, cache_directory, told, opened)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
@@ -130,20 +144,21 @@ class Model:
     def weight_bytes(self) -> int:
         """Bytes of packed weights that a decoded token reads."""
         c = self.config
-        return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
+        return self.weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
     @property
     def kv_identity(self) -> str:
         """What decides the bytes of a KV block besides its tokens and the code."""
-        first = hashlib.sha256(b"".join(angles[:BLOCK_TOKENS].tobytes() for angles in self._angles))
-        parts = (self.content_hash, *self.kv_layout, choose_path(), first.hexdigest())
+        angles = b"".join(table.first(BLOCK_TOKENS).tobytes() for table in self._angles)
+        positions = hashlib.sha256(angles).hexdigest()
+        parts = (self.content_hash, *self.kv_layout, choose_path(), positions)
         return " ".join(map(str, parts))
 
     @property
     def kv_layout(self) -> KVLayout:
         """What a KV block of this model looks like."""
         c = self.config
-        size = FLOAT_BYTES if self._weights.exact else HALF_BYTES
+        size = FLOAT_BYTES if self.weights.exact else HALF_BYTES
         return KVLayout(c.layers, c.kv_heads, c.head_dim, size)
 
     def new_cache(self) -> KVSequence:
@@ -206,6 +221,27 @@ class Model:
             self._step(self._with_norm, [Part(piece, cache, piece.size)], states[start:])
         return states
 
+    def use_program(self, program: Program) -> None:
+        """Do this in every step with logits from now on: for measurements."""
+        self.program = program
+        self._with_head = program.table(compile_operation)
+
+    def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
+        """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
+        the observer's sums."""
+        body = build_body(self._family, self.config, self.weights, self._buffers, observer)
+        table = body.program.table(compile_operation)
+
+        def show(tokens: NDArray[np.int32]) -> None:
+            tokens, cache = self._checked(tokens), self.new_cache()
+            cache.reserve(tokens.size)
+            nothing = np.empty((0, 16), np.float32)
+            for start in range(0, tokens.size, MAX_ROWS):
+                piece = tokens[start : start + MAX_ROWS]
+                self._step(table, [Part(piece, cache, 1)], nothing)  # a result is not computed
+
+        return show
+
     def close(self) -> None:
         """End the threads and unmap the model file."""
         self._pool.close()
@@ -224,6 +260,8 @@ class Model:
     ) -> None:
         """Run a program for parts that have room; the results that they want go to `out`."""
         tables = _Rows.of(parts)
+        for angles in self._angles:
+            angles.reach(int(tables.positions.max()) + 1)
         step = np.zeros(STEP_SLOTS, np.int64)
         step[ROWS], step[TOKENS] = tables.tokens.size, tables.tokens.ctypes.data
         step[POSITIONS], step[TABLES] = tables.positions.ctypes.data, tables.tables.ctypes.data
@@ -267,9 +305,9 @@ class _Rows(NamedTuple):
 
 
 def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:
-    """The configuration with a shorter context, if one is asked for."""
+    """The configuration with the context that is asked for, or one that a small box can fill."""
     if context_length is None:
-        return config
+        context_length = DEFAULT_CONTEXT
     if context_length < 1:
         raise ValueError(f"context_length is {context_length}; at least 1 is needed")
     return dataclasses.replace(config, context_length=min(context_length, config.context_length))
@@ -294,13 +332,12 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
 
 def _angles(
     config: ModelConfig, family: Family, factors: NDArray[np.float32] | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[RopeTable, RopeTable]:
     """Rotary angles of layers that see everything, and of those with a window."""
-    positions = (config.context_length + LANES - 1) // LANES * LANES
-    angles = rope_angles(config, positions, factors)
+    angles = RopeTable(config, factors)
     if family.local_rope_base is None:
         return angles, angles
-    return angles, rope_angles(config, positions, None, base=family.local_rope_base)
+    return angles, RopeTable(config, None, base=family.local_rope_base)
 
 
 def _compile(programs: list[Program], progress: Progress) -> None:

@@ -21,6 +21,7 @@ from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.doors import Doors
+from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.home.household import Household
@@ -31,10 +32,11 @@ from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
-from rag.embed import Embedder
+from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
 from rag.errors import RagError
 from rag.library import Library
 
@@ -102,17 +104,15 @@ async def open_rooms(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""
+    board = NoticeBoard()
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
-        embedder = Embedder(idle_seconds=config.rag.idle_unload or float("inf"))
-        stack.push_async_callback(embedder.close)
+        engine, embedder = await open_models(stack, config, paths, board)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    board = NoticeBoard()
-    engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
     household = Household(paths, everything=config.home.everything)
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
@@ -132,6 +132,8 @@ async def open_rooms(
         tools=tools,
         conversations=Conversations(database),
     )
+    webhooks = Webhooks(database)
+    await webhooks.forget_unfinished()
     services = Services(
         config=config,
         paths=paths,
@@ -143,9 +145,26 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        webhooks=webhooks,
         clock=clock,
     )
+    stack.push_async_callback(services.deliveries.close)
     return services, schedule
+
+
+async def open_models(
+    stack: contextlib.AsyncExitStack, config: Config, paths: Paths, board: NoticeBoard
+) -> tuple[EngineSupervisor, Embedder]:
+    """The engine, and the embedder that the configuration names. Neither starts a process yet."""
+    encoder = encoder_of(config)
+    supervisor = EngineSupervisor(config.engine, paths, board, encoder)
+    engine = await stack.enter_async_context(supervisor)
+    if encoder is None:
+        worker = WorkerEmbedder(idle_seconds=config.rag.idle_unload or float("inf"))
+        stack.push_async_callback(worker.close)
+        return engine, CachingEmbedder(worker)
+    beside = EngineEmbedder.beside(engine, config, paths, encoder)
+    return engine, CachingEmbedder(await stack.enter_async_context(beside))
 
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:

@@ -54,6 +54,11 @@ class Program:
         self._operations.append((operation, [int(value) for value in operands]))
         self._barriers.append(barrier)
 
+    def steps(self) -> list[tuple[Callable[..., None], list[int], bool]]:
+        """Every operation with its operands and what `add` was told of the barrier behind it."""
+        pairs = zip(self._operations, self._barriers, strict=True)
+        return [(operation, operands, barrier) for (operation, operands), barrier in pairs]
+
     def functions(self) -> list[Callable[..., None]]:
         """The different operations in use, in order of first use."""
         return list(dict.fromkeys(operation for operation, _ in self._operations))

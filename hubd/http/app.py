@@ -17,6 +17,7 @@ from hubd.http import (
     responses,
     static,
     tools,
+    webhooks,
 )
 from hubd.http.body import JSON_LIMIT, error_body, error_reply, reply
 from hubd.http.security import add_headers, security
@@ -36,6 +37,7 @@ FAMILIES = (
     openai,
     responses,
     ollama,
+    webhooks,
     static,
 )
 

@@ -13,9 +13,11 @@ from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
 from hubd.home.household import Household
+from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
 from hubd.store.database import Database
+from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox
 from rag.embed import Embedder
@@ -88,7 +90,9 @@ class Services:
     board: NoticeBoard
     assistant: Assistant
     household: Household
+    webhooks: Webhooks
     clock: Clock
+    deliveries: Deliveries = field(default_factory=Deliveries)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)

@@ -47,6 +47,40 @@ MIGRATIONS = (
 )
 
 
+WEBHOOK_MIGRATIONS = (
+    """
+    CREATE TABLE webhook (
+        name TEXT PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        action TEXT NOT NULL,
+        secret TEXT NOT NULL,
+        callback TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE webhook_call (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at TEXT NOT NULL,
+        webhook TEXT NOT NULL,
+        remote TEXT NOT NULL,
+        method TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        scheme TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        outcome TEXT NOT NULL
+    );
+    CREATE TABLE webhook_delivery (
+        webhook TEXT NOT NULL,
+        key TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        at TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        answer BLOB NOT NULL,
+        PRIMARY KEY (webhook, key)
+    ) WITHOUT ROWID;
+    """,
+)
+
+
 class Database:
     """The connection and its thread. Open with ``Database.open``, end with ``close``."""
 
@@ -91,4 +125,5 @@ class Database:
 def _open(path: Path) -> apsw.Connection:
     connection = connect(path)
     migrate(connection, "hub", MIGRATIONS)
+    migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
     return connection

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.batch import Batch, Ticket
+from engine.beam_search import BeamSearch
 from engine.errors import EngineError
 from engine.generate import Finished, Generation, Piece
 from engine.kv import BlockPool
@@ -156,8 +157,8 @@ def test_sixteen_at_once_in_little_memory_end_in_order_of_priority(home):
 
 
 def test_a_higher_priority_takes_the_blocks_of_a_lower(home):
-    traffic = home.batch(14)
-    traffic.submit(300, tokens=100, priority=2)
+    traffic = home.batch(11)
+    traffic.submit(300, tokens=40, priority=2)
     while len(traffic.outcomes[0]) < 5:
         traffic.step()
     traffic.submit(151, 1, tokens=40)
@@ -217,6 +218,27 @@ def test_guesses_are_used_and_counted(home):
     counts = traffic.batch.counts()
     assert counts.accepted_tokens > 40
     assert counts.drafted_tokens >= counts.accepted_tokens
+
+
+def test_a_search_with_beams_survives_preemption(home):
+    params = SamplingParams(temperature=0.0, max_tokens=60, beam_width=3, ignore_eos=True)
+    answers = []
+    for blocks in (200, 14):
+        traffic = home.batch(blocks)
+        request = BeamSearch(TEXT[:200], params, home.tokenizer, 512)
+        found = []
+        traffic.batch.add(Ticket(request, found.append, (2, 100), lambda: None))
+        while not request.sequences or request.pending > 1:
+            traffic.step()
+        for _ in range(10):
+            traffic.step()
+        traffic.submit(300, 1, tokens=60)
+        traffic.run()
+        traffic.check()
+        answers.append([piece.token for piece in found[:-1]])
+    assert traffic.batch.preemptions
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 60
 
 
 def test_what_can_never_fit_is_refused(home):

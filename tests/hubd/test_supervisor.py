@@ -5,7 +5,6 @@ import os
 import signal
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from engine.errors import EngineUnavailable
@@ -19,12 +18,6 @@ LONG = ChatRequest(
     messages=[ChatMessage("user", "Tell a long story about a house.")], max_tokens=2000
 )
 SHORT = ChatRequest(messages=[ChatMessage("user", "Say hello.")], max_tokens=3)
-
-
-@pytest.fixture(autouse=True)
-def _shared_kernels(monkeypatch):
-    """Compiled once for all tests, as for all starts of one daemon."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
 
 
 def engine(model, paths, board=None, **settings):
@@ -124,6 +117,14 @@ async def test_a_file_that_is_no_model_fails_with_the_reason(paths, monkeypatch)
         with pytest.raises(EngineDown, match="broken") as caught:
             await supervisor.client()
         assert "tried again" in caught.value.hint
+
+
+async def test_adapters_go_to_the_engine(model_path, paths, monkeypatch):
+    """By their names in the model folder, with their scales; a missing one is named."""
+    monkeypatch.setattr(supervisor_module, "FAILURES", 1)
+    async with engine(model_path, paths, adapters=["style.gguf:0.5"]) as supervisor:
+        with pytest.raises(EngineDown, match=r"No such file.*models/style\.gguf'"):
+            await supervisor.client()
 
 
 async def test_a_program_that_cannot_be_started_is_a_failure_and_not_a_hang(paths, monkeypatch):
