@@ -24,7 +24,10 @@ import msgspec
 from engine.client import Answered, EngineClient
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, ChatRequest, CompletionRequest
+from hubd.config import load_config
 from hubd.http.volatile import PromptMemory
+from hubd.paths import find_paths
+from hubd.supervisor import model_path
 
 SYSTEM_TOKENS, NEW_TOKENS = 2000, 30
 ROUNDS, RESTARTS, FOREIGN_REQUESTS = 9, 3, 30
@@ -218,6 +221,11 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 1)
 
 
+def _configured_model() -> Path:
+    paths = find_paths()
+    return model_path(load_config(paths.config_file).engine, paths)
+
+
 def show(figures: Figures) -> str:
     """The figures for a person."""
     f = figures
@@ -241,12 +249,17 @@ def show(figures: Figures) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="hubd bench cache", description=__doc__.split("\n")[0])
-    parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
+    parser.add_argument("--model", type=Path, help="a GGUF file, default the hub's")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cache-directory", type=Path, help="where its own one is made")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="hubd-bench-") as directory:
-        figures = asyncio.run(measure(Bench(given.model, given.threads, Path(directory))))
+    where, model = given.cache_directory, given.model or _configured_model()
+    with tempfile.TemporaryDirectory(prefix="hubd-bench-", dir=where) as directory:
+        try:
+            figures = asyncio.run(measure(Bench(model, given.threads, Path(directory))))
+        except EngineError as error:
+            raise SystemExit(f"{model.name} cannot be measured: {error}") from error
     print(msgspec.json.encode(figures).decode() if given.json else show(figures))
 
 
