@@ -171,7 +171,7 @@ class BeamSearch:
         """Of the answers that end here and are among the first, keep the best with those before."""
         width = self._params.beam_width
         for index in np.flatnonzero(ends[:width]):
-            score = float(scores[index]) / length**self._params.length_penalty
+            score: float = float(scores[index]) / length**self._params.length_penalty
             answer = [*self._beams[parents[index]], int(tokens[index])]
             self._finished.append(_Finished(score, answer))
         self._finished.sort(key=lambda answer: -answer.score)
@@ -183,7 +183,7 @@ class BeamSearch:
             return True
         if self._params.early_stopping == "never" and self._params.length_penalty > 0.0:
             length = self._limit
-        possible = float(best) / length**self._params.length_penalty
+        possible: float = float(best) / length**self._params.length_penalty
         return possible > self._finished[-1].score
 
     def _continue(self, parents: list[int], tokens: list[int]) -> None:

@@ -217,7 +217,7 @@ def chat(**fields):
         (*chat(n=9), 400, "n", None, "1 to 8"),
         (*chat(n=2, beam_width=2), 400, "n", None, "does not go with beam_width"),
         (*chat(beam_width=99), 400, "beam_width", None, "beam_width"),
-        (*chat(priority="now"), 400, "priority", "invalid_value", "now"),
+        (*chat(priority="now"), 400, "priority", "invalid_type", "now"),
         (*chat(logit_bias={"99999": 1}), 400, "logit_bias", None, "99999"),
         (*chat(logit_bias={"x": 1}), 400, "logit_bias", "invalid_type", "int"),
         (*chat(model="other"), 404, "model", "model_not_found", "'other'"),
