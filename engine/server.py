@@ -136,6 +136,7 @@ def _load(
             threads=options.threads,
             context_length=options.context_length,
             cache_directory=options.cache_directory,
+            prefix_disk_bytes=options.prefix_disk_mb << 20,
             progress=show,
             adapters=options.adapter,
         )
@@ -206,6 +207,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
+    )
     parser.add_argument(
         "--adapter",
         type=AdapterFile.parse,
