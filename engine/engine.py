@@ -29,7 +29,7 @@ from engine.protocol import Priority
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.structured import Guides
-from engine.tokenizer import Tokenizer, cache_file_for
+from engine.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -96,9 +96,8 @@ class Engine:
             adapters=adapters,
         )
         metadata = model.gguf.metadata
-        cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
         try:
-            tokenizer = Tokenizer(metadata, cache_file=cache_file)
+            tokenizer = Tokenizer(metadata)
         except BaseException:
             model.close()
             raise
