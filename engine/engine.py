@@ -5,6 +5,7 @@ import logging
 import os
 import queue
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import partial
@@ -238,14 +239,14 @@ class Engine:
 
 
 def _bring_back(scheduler: Scheduler, kept: KeptPrefixes) -> None:
-    """Have the prompts used last in memory before they are asked for, until a request comes: that
+    """Have the prompts used last in memory before they are asked for, while nobody asks: a request
     brings back what it needs itself."""
     try:
         for tokens in kept.recent():
             more = True
             while more:
-                if scheduler.load().active:
-                    return
+                while scheduler.load().active:
+                    time.sleep(BRING_BACK_SECONDS)
                 part = partial(_restore_some, kept=kept, tokens=tokens)
                 more = scheduler.run(part).result()
     except (EngineError, CancelledError):
