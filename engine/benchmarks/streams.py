@@ -222,7 +222,7 @@ def report(r: Result) -> str:
             f"sixteen at once in {SMALL_KV_BYTES >> 20} MB: {r.sixteen_completed} completed in"
             f" {r.sixteen_s:.1f} s, {'' if r.sixteen_in_order else 'NOT '}in order of priority,"
             f" {r.preemptions} preemptions",
-            f"longest time between two tokens beside a long prompt: {1000 * r.longest_gap_s:.0f} ms",
+            f"longest wait for a token beside a long prompt: {1000 * r.longest_gap_s:.0f} ms",
         ]
     )
 
