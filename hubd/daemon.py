@@ -24,6 +24,7 @@ from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
@@ -32,6 +33,7 @@ from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.plugin_storage import PluginStorage
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
@@ -113,7 +115,8 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    household = Household(paths, everything=config.home.everything)
+    described = await FileHome.open(PluginStorage(database, "home description"))
+    household = Household(paths, everything=config.home.everything, own=described)
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
@@ -123,6 +126,7 @@ async def open_rooms(
         schedule=schedule,
         board=board,
         clock=clock,
+        home=household,
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(
@@ -131,6 +135,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         conversations=Conversations(database),
+        clock=clock,
     )
     webhooks = Webhooks(database)
     await webhooks.forget_unfinished()
@@ -145,6 +150,7 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        described=described,
         webhooks=webhooks,
         clock=clock,
     )
