@@ -116,7 +116,7 @@ def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
                 store_floats(qkv[row], head, kv_heads, floats(key, shape), values, slot)
 
 
-@njit
+@njit(fastmath={"nnan", "nsz", "reassoc"})
 def largest(values: np.ndarray, count: int) -> np.float32:
     """The largest of the first `count` float32."""
     result = _LOWEST
@@ -314,22 +314,20 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
                 a, b, c = block + size * (p % BLOCK_TOKENS) * dim, work.queries, work.scores + 4 * p
                 prefetch(a + half, size * LANES * dim)
                 if size == HALF_BYTES:
-                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
                 else:
-                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
             seen = position + 1 - base
             softmax_rows(scores, states, sums, count, seen, group, work.window, work.cap)
             for p in range(0, count, BLOCK_TOKENS):
-                values = blocks[(base + p) // BLOCK_TOKENS] + offset + half
-                depth = min(BLOCK_TOKENS, count - p)
                 later = min((base + p + KEY_BLOCK) // BLOCK_TOKENS, blocks.size - 1)
-                for i in range(0, dim, LANES):
-                    a, b, c = values + size * i, work.scores + 4 * p, work.sums + 4 * i
-                    ahead = blocks[later] + offset + size * BLOCK_TOKENS * i
-                    prefetch(ahead, size * BLOCK_TOKENS * LANES)
-                    if size == HALF_BYTES:
-                        multiply_panel(a, 2 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
-                    else:
-                        float_panel(a, 4 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
+                prefetch(blocks[later] + offset, half)
+                a = blocks[(base + p) // BLOCK_TOKENS] + offset + half
+                b, c, near = work.scores + 4 * p, work.sums, 4 * KEY_BLOCK
+                depth, wide = min(BLOCK_TOKENS, count - p), dim // LANES
+                if size == HALF_BYTES:
+                    multiply_panel(a, 2 * dim, b, near, c, 4 * dim, depth, columns, wide, 1)
+                else:
+                    float_panel(a, 4 * dim, b, near, c, 4 * dim, depth, columns, wide, 1)
         scatter_results(sums, states, first, heads, out)
         piece = claim(operands)
