@@ -66,6 +66,7 @@ class Engine:
         kv_bytes: int | None = None,
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
+        activation: str | None = None,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -73,6 +74,7 @@ class Engine:
         earlier ones; default 256 MB, and at least one context.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
+        ``activation`` is as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -83,6 +85,7 @@ class Engine:
             cache_directory=directory,
             progress=progress,
             adapters=adapters,
+            activation=activation,
         )
         metadata = model.gguf.metadata
         cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
