@@ -21,8 +21,10 @@ from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.doors import Doors
+from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
@@ -31,11 +33,12 @@ from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.plugin_storage import PluginStorage
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
-from rag.embed import Embedder
+from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
 from rag.errors import RagError
 from rag.library import Library
 
@@ -103,18 +106,17 @@ async def open_rooms(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""
+    board = NoticeBoard()
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
-        embedder = Embedder(idle_seconds=config.rag.idle_unload or float("inf"))
-        stack.push_async_callback(embedder.close)
+        engine, embedder = await open_models(stack, config, paths, board)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    board = NoticeBoard()
-    engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
-    household = Household(paths, everything=config.home.everything)
+    described = await FileHome.open(PluginStorage(database, "home description"))
+    household = Household(paths, everything=config.home.everything, own=described)
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
@@ -124,6 +126,7 @@ async def open_rooms(
         schedule=schedule,
         board=board,
         clock=clock,
+        home=household,
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(
@@ -132,6 +135,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         conversations=Conversations(database),
+        clock=clock,
     )
     webhooks = Webhooks(database)
     await webhooks.forget_unfinished()
@@ -146,11 +150,27 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        described=described,
         webhooks=webhooks,
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
     return services, schedule
+
+
+async def open_models(
+    stack: contextlib.AsyncExitStack, config: Config, paths: Paths, board: NoticeBoard
+) -> tuple[EngineSupervisor, Embedder]:
+    """The engine, and the embedder that the configuration names. Neither starts a process yet."""
+    encoder = encoder_of(config)
+    supervisor = EngineSupervisor(config.engine, paths, board, encoder)
+    engine = await stack.enter_async_context(supervisor)
+    if encoder is None:
+        worker = WorkerEmbedder(idle_seconds=config.rag.idle_unload or float("inf"))
+        stack.push_async_callback(worker.close)
+        return engine, CachingEmbedder(worker)
+    beside = EngineEmbedder.beside(engine, config, paths, encoder)
+    return engine, CachingEmbedder(await stack.enter_async_context(beside))
 
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:

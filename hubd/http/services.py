@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
@@ -90,6 +91,8 @@ class Services:
     board: NoticeBoard
     assistant: Assistant
     household: Household
+    described: FileHome
+    """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)
