@@ -390,8 +390,19 @@ def byte_tokens() -> list[str]:
     )
 
 
-def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[str] = ()) -> None:
-    """The model as the converter would write it; tokens: of a byte-level vocabulary, if any."""
+def write(
+    path: Any,
+    case: Case,
+    model: Any,
+    type_name: str,
+    tokens: Sequence[str] = (),
+    raw: dict[int, np.ndarray] | None = None,
+) -> None:
+    """The model as the converter would write it.
+
+    tokens: of a byte-level vocabulary, if any; raw: by the address of a parameter, the rows of
+    bytes that it is to be, where they are made already.
+    """
     c = model.config
     writer = gguf.GGUFWriter(path, case.architecture)
     if tokens:
@@ -427,8 +438,12 @@ def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[st
         if c.tie_word_embeddings and source == "lm_head.weight":
             continue
         for name, values in case.change(source, parameter.numpy(), c):
-            target = names.get_name(name, try_suffixes=(".weight", ".bias"))
-            add_tensor(writer, target or name, values, type_name)
+            target = names.get_name(name, try_suffixes=(".weight", ".bias")) or name
+            if raw and parameter.data_ptr() in raw:
+                kind = gguf.GGMLQuantizationType[type_name]
+                writer.add_tensor(target, raw[parameter.data_ptr()], raw_dtype=kind)
+            else:
+                add_tensor(writer, target, values, type_name)
     for name, values in case.tensors.items():
         add_tensor(writer, name, values, "F32")
     writer.write_header_to_file()
