@@ -86,7 +86,8 @@ class Engine:
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         ``activation`` is as in ``Model.load``.
-        Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
+        Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
+        which nothing fits.
         """
         directory = None if cache_directory is None else Path(cache_directory)
         model = Model.load(
@@ -101,10 +102,10 @@ class Engine:
         metadata = model.gguf.metadata
         try:
             tokenizer = Tokenizer(metadata)
+            cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
         except BaseException:
             model.close()
             raise
-        cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
         kept = None
         if directory is not None and prefix_disk_bytes > 0:
             try:
