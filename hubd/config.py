@@ -54,6 +54,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: Annotated[
         str, Meta(min_length=1, description="a file name in the model folder, or a path")
     ] = DEFAULT_MODEL
+    activation: Annotated[
+        Literal["", "silu", "gelu", "relu", "relu2", "drelu"],
+        Meta(description="silu, gelu, relu, relu2 or drelu, or nothing for what the file says"),
+    ] = ""
     adapters: Annotated[
         list[str],
         Meta(description="a list of LoRA files in the model folder, or paths: FILE or FILE:SCALE"),
@@ -66,6 +70,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 4096
     preload: Annotated[bool, Meta(description="true or false")] = True
     idle_unload: Seconds = 0.0
+    kv_mb: Annotated[
+        int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
+    ] = 0
     prefix_disk_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 1024
