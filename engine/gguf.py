@@ -10,13 +10,20 @@ import os
 import re
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.gguf_header import TENSOR_TYPES, Header, ModelFormatError, TensorInfo, read_header
+from engine.gguf_header import (
+    TENSOR_TYPES,
+    Header,
+    Metadata,
+    ModelFormatError,
+    TensorInfo,
+    read_header,
+)
 
 __all__ = ["TENSOR_TYPES", "GGUFFile", "ModelFormatError", "TensorInfo"]
 
@@ -73,11 +80,11 @@ class _Part:
         self._file.close()
 
 
-def _number(metadata: dict[str, Any], key: str) -> int:
+def _number(metadata: Metadata, key: str) -> int:
     """An integer of the metadata; ModelFormatError if it is something else."""
     value = metadata.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ModelFormatError(f"{key} is {value!r}: a number is expected")
+        raise ModelFormatError(f"{metadata.named(key)} is {value!r}: a number is expected")
     return value
 
 
@@ -86,7 +93,8 @@ def _require_place(part: _Part, index: int, count: int) -> None:
     for key, expected in (("split.no", index), ("split.count", count)):
         found = _number(part.header.metadata, key)
         if found != expected:
-            raise ModelFormatError(f"{part.path.name}: {key} is {found}; {expected} is expected")
+            named = part.header.metadata.named(key)
+            raise ModelFormatError(f"{part.path.name}: {named} is {found}; {expected} is expected")
 
 
 def _part_paths(first: _Part) -> list[Path]:
@@ -97,7 +105,8 @@ def _part_paths(first: _Part) -> list[Path]:
     if count <= 1:
         return [first.path]
     if count > MAX_PARTS:
-        raise ModelFormatError(f"split.count is {count}; at most {MAX_PARTS} are possible")
+        named = first.header.metadata.named("split.count")
+        raise ModelFormatError(f"{named} is {count}; at most {MAX_PARTS} are possible")
     name = _PART_NAME.fullmatch(first.path.name)
     if name is None or int(name["count"]) != count:
         raise ModelFormatError(f"one of {count} parts must be named NAME-00001-of-{count:05}.gguf")
@@ -124,9 +133,8 @@ def _merged(parts: list[_Part]) -> dict[str, TensorInfo]:
     if len(parts) > 1:
         announced = _number(parts[0].header.metadata, "split.tensors.count")
         if announced != len(tensors):
-            raise ModelFormatError(
-                f"split.tensors.count is {announced}, but the parts have {len(tensors)}"
-            )
+            named = parts[0].header.metadata.named("split.tensors.count")
+            raise ModelFormatError(f"{named} is {announced}, but the parts have {len(tensors)}")
     return tensors
 
 
@@ -148,7 +156,7 @@ class GGUFFile:
             self.close()
             raise
         self.version: int = self._parts[0].header.version
-        self.metadata: dict[str, Any] = self._parts[0].header.metadata
+        self.metadata: Metadata = self._parts[0].header.metadata
 
     def tensor_bytes(self, name: str, start: int = 0, size: int | None = None) -> NDArray[np.uint8]:
         """The raw bytes of a tensor, or `size` of them from `start`: uint8, read from the file.
@@ -167,7 +175,7 @@ class GGUFFile:
         first = self._parts[0]
         return {
             key: bytes(first.read(start, end - start, f"value of {key!r}"))
-            for key, (start, end) in first.header.places.items()
+            for key, (start, end) in first.header.metadata.places.items()
         }
 
     def content_hash(self) -> str:

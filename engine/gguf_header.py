@@ -116,13 +116,24 @@ class TensorInfo(msgspec.Struct, frozen=True):
     """Which file of a split model, counted from 0."""
 
 
+class Metadata(dict[str, Any]):
+    """Values by key, and where in the file they stand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[str, tuple[int, int]] = {}
+        """Where the pair of a key starts and ends."""
+
+    def named(self, key: str) -> str:
+        """The key and where its pair starts, as errors name it."""
+        return f"{key} at offset {self.places[key][0]}" if key in self.places else key
+
+
 class Header(NamedTuple):
     """All that a file says about itself."""
 
     version: int
-    metadata: dict[str, Any]
-    places: dict[str, tuple[int, int]]
-    """Where the pair of a key starts and ends."""
+    metadata: Metadata
     tensors: list[TensorInfo]
     """In the order of their offsets."""
     data_start: int
@@ -247,18 +258,16 @@ def _value(cursor: _Cursor, field: str) -> Any:
     return value != 0 if kind == _BOOL else value
 
 
-def _metadata(cursor: _Cursor, count: int) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
-    """Values by key, and where each pair starts and ends."""
-    metadata: dict[str, Any] = {}
-    places = {}
+def _metadata(cursor: _Cursor, count: int) -> Metadata:
+    metadata = Metadata()
     for index in range(count):
         start = cursor.position
         key = cursor.string(f"key {index}", MAX_NAME_BYTES)
         if key in metadata:
             raise cursor.fail(f"key {index}", f"{key!r} is there twice")
         metadata[key] = _value(cursor, f"value of {key!r}")
-        places[key] = (start, cursor.position)
-    return metadata, places
+        metadata.places[key] = (start, cursor.position)
+    return metadata
 
 
 def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
@@ -290,12 +299,13 @@ def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
     return TensorInfo(name, tuple(reversed(dimensions)), type_name, offset, size)
 
 
-def _alignment(metadata: dict[str, Any]) -> int:
+def _alignment(metadata: Metadata) -> int:
     value = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
     valid = isinstance(value, int) and not isinstance(value, bool)
     if not valid or not 8 <= value <= MAX_ALIGNMENT or value % 8:
+        named = metadata.named("general.alignment")
         raise ModelFormatError(
-            f"general.alignment is {value!r}: a multiple of 8 up to {MAX_ALIGNMENT} is allowed"
+            f"{named} is {value!r}: a multiple of 8 up to {MAX_ALIGNMENT} is allowed"
         )
     return int(value)
 
@@ -344,9 +354,9 @@ def read_header(data: mmap.mmap | bytes) -> Header:
     cursor.position = 4
     version = _version(cursor)
     tensor_count = cursor.entries("tensors", 24)
-    metadata, places = _metadata(cursor, cursor.entries("metadata pairs", 9))
+    metadata = _metadata(cursor, cursor.entries("metadata pairs", 9))
     tensors = [_tensor(cursor, index) for index in range(tensor_count)]
     alignment = _alignment(metadata)
     data_start = (cursor.position + alignment - 1) // alignment * alignment
     placed = _place(tensors, data_start, alignment, len(data))
-    return Header(version, metadata, places, placed, data_start)
+    return Header(version, metadata, placed, data_start)

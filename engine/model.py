@@ -334,12 +334,18 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
     for name, shape in shapes.items():
         if name not in gguf.tensors:
             raise ModelFormatError(f"tensor {name!r} is missing")
-        if gguf.tensors[name].shape != shape:
-            found = gguf.tensors[name].shape
-            raise ModelFormatError(f"tensor {name!r} has shape {found}; {shape} is expected")
+        found = gguf.tensors[name]
+        if found.shape != shape:
+            raise ModelFormatError(
+                f"tensor {name!r} at offset {found.offset} has shape {found.shape};"
+                f" {shape} is expected"
+            )
     unknown = sorted(set(gguf.tensors) - set(shapes) - set(FACTORS))
     if unknown:
-        raise ModelFormatError(f"tensor {unknown[0]!r} is not one that this architecture has")
+        offset = gguf.tensors[unknown[0]].offset
+        raise ModelFormatError(
+            f"tensor {unknown[0]!r} at offset {offset} is not one that this architecture has"
+        )
     return list(shapes)
 
 

@@ -53,5 +53,6 @@ def architecture_of(gguf: GGUFFile) -> tuple[str, Family]:
     name = gguf.metadata.get("general.architecture")
     if not isinstance(name, str) or name not in ARCHITECTURES:
         known = ", ".join(sorted(ARCHITECTURES))
-        raise ModelFormatError(f"general.architecture is {name!r}; known: {known}")
+        named = gguf.metadata.named("general.architecture")
+        raise ModelFormatError(f"{named} is {name!r}; known: {known}")
     return name, ARCHITECTURES[name]

@@ -3,11 +3,11 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from engine.architectures.family import Activation, Family
 from engine.formats.packed import BLOCK, LANES
 from engine.gguf import GGUFFile, ModelFormatError
+from engine.gguf_header import Metadata
 
 _LARGEST = 1 << 24
 _LARGEST_EPSILON = 1.0
@@ -73,22 +73,26 @@ class ModelConfig:
     experts_used: int = 0
 
 
-def integer(metadata: dict[str, Any], key: str, default: int | None = None) -> int:
+def integer(metadata: Metadata, key: str, default: int | None = None) -> int:
     """A positive integer of sensible size; ModelFormatError otherwise."""
     value = metadata.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= _LARGEST:
         problem = "is missing" if value is None else f"is {value!r}"
-        raise ModelFormatError(f"{key} {problem}; an integer from 1 to {_LARGEST} is expected")
+        raise ModelFormatError(
+            f"{metadata.named(key)} {problem}; an integer from 1 to {_LARGEST} is expected"
+        )
     return value
 
 
-def number(metadata: dict[str, Any], key: str, default: float | None = None) -> float:
+def number(metadata: Metadata, key: str, default: float | None = None) -> float:
     """A positive finite number; ModelFormatError otherwise."""
     value = metadata.get(key, default)
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LARGEST:
         return float(value)
     problem = "is missing" if value is None else f"is {value!r}"
-    raise ModelFormatError(f"{key} {problem}; a number between 0 and {_LARGEST} is expected")
+    raise ModelFormatError(
+        f"{metadata.named(key)} {problem}; a number between 0 and {_LARGEST} is expected"
+    )
 
 
 def read_config(
@@ -143,53 +147,75 @@ def read_config(
     )
     if layers > len(gguf.tensors):
         raise ModelFormatError(
-            f"{name}.block_count is {layers}, but there are {len(gguf.tensors)} tensors"
+            f"{meta.named(f'{name}.block_count')} is {layers},"
+            f" but there are {len(gguf.tensors)} tensors"
         )
-    return _checked(config)
+    return _checked(config, meta, epsilon)
 
 
-def _checked(config: ModelConfig) -> ModelConfig:
+def _checked(config: ModelConfig, meta: Metadata, epsilon: str) -> ModelConfig:
     """The configuration, if its sizes go together."""
     c = config
-    problems = {
-        f"{c.heads} heads cannot share {c.kv_heads} key-value heads": c.heads % c.kv_heads,
-        f"an embedding of {c.dim} is not a multiple of {BLOCK}": c.dim % BLOCK,
-        f"heads of {c.head_dim} are not a multiple of {LANES}": c.head_dim % LANES,
-        f"{c.rotated} elements of a head of {c.head_dim} cannot be rotated": (
-            c.rotated % 2 or c.rotated > c.head_dim
+    problems = (
+        (
+            "attention.head_count",
+            c.heads % c.kv_heads,
+            f"{c.heads} heads cannot share {c.kv_heads} key-value heads",
         ),
-        f"{c.experts_used} of {c.experts} experts cannot be used": c.experts_used > c.experts,
-        f"a norm's epsilon of {c.norm_epsilon} is not small": c.norm_epsilon > _LARGEST_EPSILON,
-    }
-    for problem, there in problems.items():
+        ("embedding_length", c.dim % BLOCK, f"{c.dim} is not a multiple of {BLOCK}"),
+        (
+            "attention.key_length",
+            c.head_dim % LANES,
+            f"heads of {c.head_dim} are not a multiple of {LANES}",
+        ),
+        (
+            "rope.dimension_count",
+            c.rotated % 2 or c.rotated > c.head_dim,
+            f"{c.rotated} elements of a head of {c.head_dim} cannot be rotated",
+        ),
+        (
+            "expert_used_count",
+            c.experts_used > c.experts,
+            f"{c.experts_used} of {c.experts} experts cannot be used",
+        ),
+        (
+            f"attention.{epsilon}",
+            c.norm_epsilon > _LARGEST_EPSILON,
+            f"a norm's epsilon of {c.norm_epsilon} is not small",
+        ),
+    )
+    for key, there, problem in problems:
         if there:
-            raise ModelFormatError(f"{c.architecture}: sizes that do not go together: {problem}")
+            raise ModelFormatError(f"{meta.named(f'{c.architecture}.{key}')}: {problem}")
     return config
 
 
-def _optional(meta: dict[str, Any], key: str, default: float) -> float:
+def _optional(meta: Metadata, key: str, default: float) -> float:
     """A positive number, or the default where the key is missing or 0."""
     return number(meta, key) if meta.get(key) else default
 
 
-def _window(meta: dict[str, Any], name: str, family: Family) -> int:
+def _window(meta: Metadata, name: str, family: Family) -> int:
     key = f"{name}.attention.sliding_window"
     if not meta.get(key):
         return NO_WINDOW
     window = integer(meta, key)
     if family.window_every is None and window < integer(meta, f"{name}.context_length"):
-        raise ModelFormatError(f"{key} is {window}; {name} is known without windows only")
+        raise ModelFormatError(
+            f"{meta.named(key)} is {window}; {name} is known without windows only"
+        )
     return window
 
 
-def _activation(meta: dict[str, Any], name: str, family: Family, asked: str | None) -> Activation:
+def _activation(meta: Metadata, name: str, family: Family, asked: str | None) -> Activation:
     """What the user says, else the file, else what the family has."""
     if asked is not None and asked not in _ACTIVATIONS:
         raise ValueError(f"activation is {asked!r}; known: {', '.join(_ACTIVATIONS)}")
     said = asked or meta.get(f"{name}.hidden_activation")
     if said is None and name == "llama" and _RELU_NAMES.search(str(meta.get("general.name"))):
         raise ModelFormatError(
-            f"general.name is {meta['general.name']!r}, of models with ReLU in place of SiLU, but"
+            f"{meta.named('general.name')} is {meta['general.name']!r}, of models with ReLU in"
+            " place of SiLU, but"
             f" {name}.hidden_activation does not say so: set activation to relu, to drelu for"
             " TurboSparse and Bamboo, or to silu"
         )
@@ -197,25 +223,30 @@ def _activation(meta: dict[str, Any], name: str, family: Family, asked: str | No
         return family.activation
     if said not in _ACTIVATIONS:
         known = ", ".join(_ACTIVATIONS)
-        raise ModelFormatError(f"{name}.hidden_activation is {said!r}; known: {known}")
+        named = meta.named(f"{name}.hidden_activation")
+        raise ModelFormatError(f"{named} is {said!r}; known: {known}")
     return _ACTIVATIONS[said]
 
 
-def _experts(meta: dict[str, Any], name: str, family: Family) -> int:
+def _experts(meta: Metadata, name: str, family: Family) -> int:
     key = f"{name}.expert_count"
     if family.experts == "must":
         return integer(meta, key)
     count = integer(meta, key) if meta.get(key) else 0
     if count and family.experts == "no":
-        raise ModelFormatError(f"{key} is {count}; {name} is known without experts only")
+        raise ModelFormatError(
+            f"{meta.named(key)} is {count}; {name} is known without experts only"
+        )
     return count
 
 
-def _rope_scaling(meta: dict[str, Any], name: str) -> RopeScaling:
+def _rope_scaling(meta: Metadata, name: str) -> RopeScaling:
     key = f"{name}.rope.scaling"
     kind = meta.get(f"{key}.type", "none")
     if kind not in ("none", "linear", "yarn", "longrope"):
-        raise ModelFormatError(f"{key}.type is {kind!r}; known: none, linear, yarn, longrope")
+        raise ModelFormatError(
+            f"{meta.named(f'{key}.type')} is {kind!r}; known: none, linear, yarn, longrope"
+        )
     factor = number(meta, f"{key}.factor", 1.0)
     original_key = f"{key}.original_context_length"
     original = integer(meta, original_key) if meta.get(original_key) else 0

@@ -31,12 +31,14 @@ def rope_factors(gguf: GGUFFile, config: ModelConfig) -> NDArray[np.float32] | N
             info = gguf.tensors[name]
             if info.type_name != "F32" or info.shape != (config.rotated // 2,):
                 raise ModelFormatError(
-                    f"tensor {name!r} is {info.type_name} {info.shape};"
+                    f"tensor {name!r} at offset {info.offset} is {info.type_name} {info.shape};"
                     f" F32 ({config.rotated // 2},) is expected"
                 )
             factors = FORMATS["F32"].dequantize(gguf.tensor_bytes(name), info.shape)
             if not np.all(np.isfinite(factors) & (factors > 0)):
-                raise ModelFormatError(f"tensor {name!r} has factors that are not positive")
+                raise ModelFormatError(
+                    f"tensor {name!r} at offset {info.offset} has factors that are not positive"
+                )
             return factors
     return None
 

@@ -182,19 +182,40 @@ BAD_FILES = {
     "same place": (with_tensors(tensor("a"), tensor("b")), "'b' at offset .*: overlaps"),
     "same name": (with_tensors(tensor("a"), tensor("a", offset=128)), "'a' .* the same name"),
     "no data": (with_tensors(tensor(), size=0), "128 bytes, but the file ends at"),
-    "alignment 33": (alignment(U32, struct.pack("<I", 33)), "general.alignment is 33"),
-    "alignment 0": (alignment(U32, struct.pack("<I", 0)), "general.alignment is 0"),
-    "alignment -32": (alignment(I32, struct.pack("<i", -32)), "general.alignment is -32"),
-    "alignment 2^63": (alignment(U64, struct.pack("<Q", 1 << 63)), "general.alignment is 9"),
-    "alignment as text": (alignment(STRING, string("32")), "general.alignment is '32'"),
-    "alignment of NaN": (alignment(F32, b"\0\0\xc0\x7f"), "general.alignment is nan"),
-    "alignment of true": (alignment(BOOL, b"\1"), "general.alignment is True"),
+    "alignment 33": (
+        alignment(U32, struct.pack("<I", 33)),
+        r"general.alignment at offset \d+ is 33",
+    ),
+    "alignment 0": (alignment(U32, struct.pack("<I", 0)), r"general.alignment at offset \d+ is 0"),
+    "alignment -32": (
+        alignment(I32, struct.pack("<i", -32)),
+        r"general.alignment at offset \d+ is -32",
+    ),
+    "alignment 2^63": (
+        alignment(U64, struct.pack("<Q", 1 << 63)),
+        r"general.alignment at offset \d+ is 9",
+    ),
+    "alignment as text": (
+        alignment(STRING, string("32")),
+        r"general.alignment at offset \d+ is '32'",
+    ),
+    "alignment of NaN": (
+        alignment(F32, b"\0\0\xc0\x7f"),
+        r"general.alignment at offset \d+ is nan",
+    ),
+    "alignment of true": (alignment(BOOL, b"\1"), r"general.alignment at offset \d+ is True"),
     "part of nothing": (
         with_pairs(pair("split.count", U16, b"\3\0")),
         "must be named NAME-00001-of-00003.gguf",
     ),
-    "65 535 parts": (with_pairs(pair("split.count", U16, b"\xff\xff")), "split.count is 65535"),
-    "parts as text": (with_pairs(pair("split.count", STRING, string("2"))), "split.count is '2'"),
+    "65 535 parts": (
+        with_pairs(pair("split.count", U16, b"\xff\xff")),
+        r"split.count at offset \d+ is 65535",
+    ),
+    "parts as text": (
+        with_pairs(pair("split.count", STRING, string("2"))),
+        r"split.count at offset \d+ is '2'",
+    ),
 }
 
 

@@ -57,42 +57,56 @@ def without(table, key):
     return {name: value for name, value in table.items() if name != key}
 
 
+AT = r" at offset \d+"
+
 NUMBERS = [key for key in METADATA if key != "general.architecture"]
 BAD = {
     "no architecture": (without(METADATA, "general.architecture"), SHAPES, "general.architecture"),
     "unknown architecture": (
         METADATA | {"general.architecture": "abacus"},
         SHAPES,
-        "general.architecture is 'abacus'; known: .*llama",
+        f"general.architecture{AT} is 'abacus'; known: .*llama",
     ),
     "architecture of a number": (
         METADATA | {"general.architecture": 7},
         SHAPES,
-        "general.architecture is 7",
+        f"general.architecture{AT} is 7",
     ),
     **{
         f"no {key}": (without(METADATA, key), SHAPES, f"{key} is missing")
         for key in NUMBERS
         if key != "llama.attention.head_count_kv"
     },
-    **{f"{key} 0": (METADATA | {key: 0}, SHAPES, f"{key} is 0") for key in NUMBERS},
-    **{f"{key} text": (METADATA | {key: "2"}, SHAPES, f"{key} is '2'") for key in NUMBERS},
-    **{f"{key} 2^63": (METADATA | {key: 1 << 63}, SHAPES, f"{key} is 9") for key in NUMBERS},
-    "10 000 blocks": (METADATA | {"llama.block_count": 10_000}, SHAPES, "block_count is 10000"),
-    "2^24 blocks": (METADATA | {"llama.block_count": 1 << 24}, SHAPES, "block_count is 16777216"),
+    **{f"{key} 0": (METADATA | {key: 0}, SHAPES, f"{key}{AT} is 0") for key in NUMBERS},
+    **{f"{key} text": (METADATA | {key: "2"}, SHAPES, f"{key}{AT} is '2'") for key in NUMBERS},
+    **{f"{key} 2^63": (METADATA | {key: 1 << 63}, SHAPES, f"{key}{AT} is 9") for key in NUMBERS},
+    "10 000 blocks": (
+        METADATA | {"llama.block_count": 10_000},
+        SHAPES,
+        f"block_count{AT} is 10000",
+    ),
+    "2^24 blocks": (
+        METADATA | {"llama.block_count": 1 << 24},
+        SHAPES,
+        f"block_count{AT} is 16777216",
+    ),
     "3 blocks": (
         METADATA | {"llama.block_count": 3},
         SHAPES,
         "'blk.2.attn_norm.weight' is missing",
     ),
-    "1 block": (METADATA | {"llama.block_count": 1}, SHAPES, "'blk.1.* is not one that this"),
+    "1 block": (METADATA | {"llama.block_count": 1}, SHAPES, f"'blk.1.*{AT} is not one that this"),
     "3 heads for 2": (
         METADATA | {"llama.attention.head_count": 3, "llama.attention.key_length": 16},
         SHAPES,
-        "sizes that do not go together",
+        f"head_count{AT}: 3 heads cannot share",
     ),
-    "5 heads": (METADATA | {"llama.attention.head_count": 5}, SHAPES, "do not go together"),
-    "heads of 1": (METADATA | {"llama.attention.head_count": 64}, SHAPES, "do not go together"),
+    "5 heads": (METADATA | {"llama.attention.head_count": 5}, SHAPES, f"head_count{AT}: 5 heads"),
+    "heads of 1": (
+        METADATA | {"llama.attention.head_count": 64},
+        SHAPES,
+        "key_length: heads of 1 are not",
+    ),
     "more heads than dimensions": (
         METADATA | {"llama.attention.head_count": 65},
         SHAPES,
@@ -101,36 +115,36 @@ BAD = {
     "NaN epsilon": (
         METADATA | {"llama.attention.layer_norm_rms_epsilon": float("nan")},
         SHAPES,
-        "rms_epsilon is nan",
+        f"rms_epsilon{AT} is nan",
     ),
     "infinite RoPE base": (
         METADATA | {"llama.rope.freq_base": float("inf")},
         SHAPES,
-        "rope.freq_base is inf",
+        f"rope.freq_base{AT} is inf",
     ),
     "negative RoPE factor": (
         METADATA | {"llama.rope.scaling.factor": -1.0},
         SHAPES,
-        "rope.scaling.factor is -1.0",
+        f"rope.scaling.factor{AT} is -1.0",
     ),
     "no embedding": (METADATA, without(SHAPES, "token_embd.weight"), "'token_embd.weight' is miss"),
     "embedding of one dimension": (
         METADATA,
         SHAPES | {"token_embd.weight": (DIM,)},
-        r"'token_embd.weight' has shape \(64,\)",
+        rf"'token_embd.weight'{AT} has shape \(64,\)",
     ),
     "no norm": (METADATA, without(SHAPES, "output_norm.weight"), "'output_norm.weight' is missing"),
     "wide key": (
         METADATA,
         SHAPES | {"blk.0.attn_k.weight": (DIM, DIM)},
-        r"'blk.0.attn_k.weight' has shape \(64, 64\)",
+        rf"'blk.0.attn_k.weight'{AT} has shape \(64, 64\)",
     ),
     "three dimensions": (
         METADATA,
         SHAPES | {"blk.0.attn_k.weight": (2, 16, DIM)},
-        "'blk.0.attn_k.weight' has shape",
+        f"'blk.0.attn_k.weight'{AT} has shape",
     ),
-    "one tensor too many": (METADATA, SHAPES | {"blk.7.x": (32,)}, "'blk.7.x' is not one"),
+    "one tensor too many": (METADATA, SHAPES | {"blk.7.x": (32,)}, f"'blk.7.x'{AT} is not one"),
 }
 
 

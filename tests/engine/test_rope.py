@@ -86,5 +86,7 @@ def test_a_context_of_16_million_takes_no_memory(tmp_path, asked, context):
 @pytest.mark.parametrize("context", [LARGEST + 1, 1 << 31, (1 << 32) - 1])
 def test_a_larger_one_is_refused_by_name(tmp_path, context):
     path = file_of(tmp_path / "m.gguf", context)
-    with pytest.raises(ModelFormatError, match=rf"context_length is {context}; an integer from 1"):
+    with pytest.raises(
+        ModelFormatError, match=rf"context_length at offset \d+ is {context}; an integer from 1"
+    ):
         Model.load(path)

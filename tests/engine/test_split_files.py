@@ -83,17 +83,17 @@ def test_parts_in_the_wrong_order(folder):
     part(folder, 2).rename(folder / "x")
     part(folder, 3).rename(part(folder, 2))
     (folder / "x").rename(part(folder, 3))
-    refused(folder, r"m-00002-of-00003\.gguf: split\.no is 2; 1 is expected")
+    refused(folder, r"m-00002-of-00003\.gguf: split\.no at offset \d+ is 2; 1 is expected")
 
 
 def test_a_part_of_another_split(folder):
     edit(part(folder, 3), "split.count", "<H", 4)
-    refused(folder, r"m-00003-of-00003\.gguf: split\.count is 4; 3 is expected")
+    refused(folder, r"m-00003-of-00003\.gguf: split\.count at offset \d+ is 4; 3 is expected")
 
 
 def test_a_wrong_number_of_tensors(folder):
     edit(part(folder, 1), "split.tensors.count", "<i", 6)
-    refused(folder, r"split\.tensors\.count is 6, but the parts have 5")
+    refused(folder, r"split\.tensors\.count at offset \d+ is 6, but the parts have 5")
 
 
 def test_a_tensor_in_two_parts(folder):
