@@ -27,6 +27,7 @@ from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.paths import Paths, create_directories
+from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
@@ -133,7 +134,7 @@ async def open_rooms(
         tools=tools,
         conversations=Conversations(database),
     )
-    webhooks = Webhooks(database)
+    webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(
         config=config,

@@ -53,7 +53,6 @@ WEBHOOK_MIGRATIONS = (
         name TEXT PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         action TEXT NOT NULL,
-        secret TEXT NOT NULL,
         callback TEXT NOT NULL,
         created_at TEXT NOT NULL
     ) WITHOUT ROWID;
