@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
+from hubd.home.device import HubDevice
 from hubd.home.household import Household
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
@@ -67,6 +68,11 @@ class Turns:
         self._closed = True
         await self._idle.wait()
 
+    @property
+    def running(self) -> int:
+        """How many now."""
+        return self._running
+
     async def wait_until_idle(self) -> None:
         """Until nobody waits for an answer: background work gives way to people."""
         await self._idle.wait()
@@ -90,6 +96,7 @@ class Services:
     board: NoticeBoard
     assistant: Assistant
     household: Household
+    device: HubDevice
     webhooks: Webhooks
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)

@@ -80,6 +80,18 @@ WEBHOOK_MIGRATIONS = (
 )
 
 
+OUTBOX_MIGRATIONS = (
+    """
+    CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        data TEXT NOT NULL
+    );
+    """,
+)
+
+
 class Database:
     """The connection and its thread. Open with ``Database.open``, end with ``close``."""
 
@@ -125,4 +137,5 @@ def _open(path: Path) -> apsw.Connection:
     connection = connect(path)
     migrate(connection, "hub", MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
+    migrate(connection, "outbox", OUTBOX_MIGRATIONS)
     return connection
