@@ -16,8 +16,8 @@ class Buffers:
     """Addresses of the activations of a step; all float32 but `columns` and `choices`."""
 
     def __init__(self, config: ModelConfig, threads: int, angles: int, local_angles: int) -> None:
-        """angles, local_angles: addresses of the rotary angles (see kernels.attention.rope_store)
-        of layers that see everything, and of those with a window."""
+        """angles, local_angles: `RopeTable.cell` of layers that see everything, and of those with a
+        window."""
         c = config
         attended = c.heads * c.head_dim
         widest = max(c.dim, c.ffn_dim, attended)

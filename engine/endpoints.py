@@ -102,7 +102,10 @@ class Endpoints:
         health = self.health
         if self.engine is not None:
             load = self.engine.scheduler.load()
-            health = msgspec.structs.replace(health, active=load.active, waiting=load.waiting)
+            counts = self.engine.scheduler.counts()
+            health = msgspec.structs.replace(
+                health, active=load.active, waiting=load.waiting, counts=counts
+            )
         if self.encoder is not None:
             busy = health.active + self.encoder.active
             health = msgspec.structs.replace(health, active=busy, encoder=self.encoder.state)
@@ -127,13 +130,13 @@ class Endpoints:
         shown = shown_tokens(engine.chat_template, engine.tokenizer, bool(tools))
         identity = _identity("chatcmpl")
         new_answer = partial(ChatAnswer, engine.chat_template, engine.tokenizer, prompt, tools)
-        async with _answers(engine, prompt, params, body.n or 1, "messages", shown) as streams:
+        async with _answers(engine, prompt, params, body, "messages", shown) as streams:
             if body.stream:
                 chunks = self._chat_chunks(streams, new_answer, identity, body)
                 return await _send_events(request, chunks)
             choices: list[ChatChoice] = []
             accounts: list[Finished] = []
-            async for index, stream in streams:
+            for index, stream in enumerate(streams):
                 answer = new_answer()
                 pieces, finished = await _gather(stream)
                 for piece in pieces:
@@ -162,12 +165,12 @@ class Endpoints:
                 f"prompt has {len(inputs)} entries; send one request for each", param="prompt"
             )
         identity = _identity("cmpl")
-        async with _answers(engine, inputs[0], params, body.n or 1, "prompt") as streams:
+        async with _answers(engine, inputs[0], params, body, "prompt") as streams:
             if body.stream:
                 return await _send_events(request, self._text_chunks(streams, identity, body))
             choices: list[TextChoice] = []
             accounts: list[Finished] = []
-            async for index, stream in streams:
+            for index, stream in enumerate(streams):
                 pieces, finished = await _gather(stream)
                 choices.append(
                     TextChoice(
@@ -198,7 +201,7 @@ class Endpoints:
 
     async def _chat_chunks(
         self,
-        streams: "Streams",
+        streams: Sequence[Stream],
         new_answer: Callable[[], ChatAnswer],
         identity: str,
         body: ChatRequest,
@@ -211,45 +214,45 @@ class Endpoints:
                 id=identity, created=created, model=self.model_name, choices=[*choices]
             )
 
-        async for index, stream in streams:
-            answer = new_answer()
-            choice = partial(ChatChunkChoice, index=index)
-            yield chunk(choice(delta=ChatDelta(role="assistant", content="")))
-            async for outcome in stream:
-                reason = None
-                if isinstance(outcome, Finished):
-                    deltas, reason = answer.finish(outcome)
-                else:
-                    deltas = answer.push(outcome)
-                logprobs = answer.take_logprobs()
-                if logprobs is not None and not deltas:
-                    deltas = [ChatDelta()]
-                for number, delta in enumerate(deltas):
-                    yield chunk(choice(delta=delta, logprobs=None if number else logprobs))
-                if isinstance(outcome, Finished):
-                    last = chunk(choice(delta=ChatDelta(), finish_reason=reason))
-                    yield msgspec.structs.replace(last, timings=outcome.timings)
-                    accounts.append(outcome)
+        answers = [new_answer() for _ in streams]
+        for index in range(len(streams)):
+            opening = ChatDelta(role="assistant", content="")
+            yield chunk(ChatChunkChoice(delta=opening, index=index))
+        async for index, outcome in _merged(streams):
+            answer, choice = answers[index], partial(ChatChunkChoice, index=index)
+            reason = None
+            if isinstance(outcome, Finished):
+                deltas, reason = answer.finish(outcome)
+            else:
+                deltas = answer.push(outcome)
+            logprobs = answer.take_logprobs()
+            if logprobs is not None and not deltas:
+                deltas = [ChatDelta()]
+            for number, delta in enumerate(deltas):
+                yield chunk(choice(delta=delta, logprobs=None if number else logprobs))
+            if isinstance(outcome, Finished):
+                last = chunk(choice(delta=ChatDelta(), finish_reason=reason))
+                yield msgspec.structs.replace(last, timings=outcome.timings)
+                accounts.append(outcome)
         if _wants_usage(body):
             yield msgspec.structs.replace(
                 chunk(), usage=_usage(accounts), timings=accounts[0].timings
             )
 
     async def _text_chunks(
-        self, streams: "Streams", identity: str, body: CompletionRequest
+        self, streams: Sequence[Stream], identity: str, body: CompletionRequest
     ) -> AsyncIterator[TextReply]:
         accounts: list[Finished] = []
-        async for index, stream in streams:
-            async for outcome in stream:
-                if isinstance(outcome, Finished):
-                    accounts.append(outcome)
-                    choice = TextChoice(text="", finish_reason=outcome.reason, index=index)
-                    reply = self._text_reply(identity, [choice], [outcome])
-                    yield msgspec.structs.replace(reply, usage=msgspec.UNSET)
-                elif outcome.text or outcome.logprobs:
-                    logprobs = self._text_logprobs([outcome])
-                    choice = TextChoice(text=outcome.text, index=index, logprobs=logprobs)
-                    yield self._text_reply(identity, [choice], [])
+        async for index, outcome in _merged(streams):
+            if isinstance(outcome, Finished):
+                accounts.append(outcome)
+                choice = TextChoice(text="", finish_reason=outcome.reason, index=index)
+                reply = self._text_reply(identity, [choice], [outcome])
+                yield msgspec.structs.replace(reply, usage=msgspec.UNSET)
+            elif outcome.text or outcome.logprobs:
+                logprobs = self._text_logprobs([outcome])
+                choice = TextChoice(text=outcome.text, index=index, logprobs=logprobs)
+                yield self._text_reply(identity, [choice], [])
         if _wants_usage(body):
             yield self._text_reply(identity, [], accounts)
 
@@ -326,42 +329,54 @@ def _naming(param: str) -> Iterator[None]:
         raise
 
 
-Streams = AsyncIterator[tuple[int, Stream]]
-
-
 @asynccontextmanager
 async def _answers(
     engine: Engine,
     prompt: Sequence[int],
     params: SamplingParams,
-    count: int,
+    body: SamplingFields,
     param: str,
     shown: Sequence[int] = (),
-) -> AsyncIterator[Streams]:
-    """``count`` answers to a prompt, numbered, one after the other: the prompt is computed once.
+) -> AsyncIterator[list[Stream]]:
+    """As many answers to a prompt as the request asks for, side by side: the prompt is computed
+    once.
 
-    The first is under way when the block begins, so that what is wrong with the request is raised
+    They are under way when the block begins, so that what is wrong with the request is raised
     there. Leaving the block, however it is left, ends the work.
     """
     opened: list[Stream] = []
-
-    async def begin(index: int) -> Stream:
-        prepare = partial(engine.prepare, prompt, seeded(params, index), shown)
-        with _naming(param):
-            generation = await asyncio.to_thread(prepare) if params.grammar else prepare()
-        opened.append(engine.stream(generation))
-        return opened[-1]
-
-    async def numbered(first: Stream) -> Streams:
-        yield 0, first
-        for index in range(1, count):
-            yield index, await begin(index)
-
     try:
-        yield numbered(await begin(0))
+        for index in range(body.n or 1):
+            prepare = partial(engine.prepare, prompt, seeded(params, index), shown)
+            with _naming(param):
+                request = await asyncio.to_thread(prepare) if params.grammar else prepare()
+            leader = opened[0] if opened else None
+            opened.append(engine.stream(request, body.priority or "interactive", leader))
+        yield opened
     finally:
         for stream in opened:
             stream.close()
+
+
+async def _merged(streams: Sequence[Stream]) -> AsyncIterator[tuple[int, Piece | Finished]]:
+    """What several answers give, as it comes, each with the number of its answer."""
+    iterators = [aiter(stream) for stream in streams]
+    if len(iterators) == 1:
+        async for outcome in iterators[0]:
+            yield 0, outcome
+        return
+    waiting = {asyncio.ensure_future(anext(it)): index for index, it in enumerate(iterators)}
+    try:
+        while waiting:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(done, key=lambda task: waiting[task]):
+                index, outcome = waiting.pop(task), task.result()
+                yield index, outcome
+                if not isinstance(outcome, Finished):
+                    waiting[asyncio.ensure_future(anext(iterators[index]))] = index
+    finally:
+        for task in waiting:
+            task.cancel()
 
 
 async def _gather(stream: Stream) -> tuple[list[Piece], Finished]:

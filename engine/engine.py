@@ -13,12 +13,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from engine.batch import Ticket
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
-from engine.generate import Finished, Generation, Piece, check_tokens
+from engine.generate import Finished, Generation, Piece, Request, check_tokens
+from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
+from engine.kv import BlockPool
+from engine.lora import AdapterFile
 from engine.model import Model
+from engine.prefix_cache import PrefixCache
+from engine.protocol import Priority
 from engine.sampling import SamplingParams
-from engine.scheduler import Scheduler, Ticket
+from engine.scheduler import Scheduler
 from engine.structured import Guides
 from engine.tokenizer import Tokenizer, cache_file_for
 
@@ -28,16 +34,25 @@ Progress = Callable[[str, float], None]
 
 
 EMBED_SLICE_TOKENS = 64
+DEFAULT_KV_BYTES = 256 << 20
 
 
 class Engine:
     """One model, ready to answer. Close it, or use it in a ``with`` block."""
 
-    def __init__(self, model: Model, tokenizer: Tokenizer, chat_template: ChatTemplate) -> None:
+    def __init__(
+        self,
+        model: Model,
+        tokenizer: Tokenizer,
+        chat_template: ChatTemplate,
+        cache: PrefixCache,
+    ) -> None:
+        """Use ``Engine.load``."""
         self.model = model
         self.tokenizer = tokenizer
         self.chat_template = chat_template
-        self.scheduler = Scheduler(model)
+        self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
+        self.scheduler = Scheduler(model, cache)
         self.guides = Guides(tokenizer)
 
     @classmethod
@@ -48,11 +63,16 @@ class Engine:
         threads: int | None = None,
         context_length: int | None = None,
         cache_directory: str | os.PathLike[str] | None = None,
+        kv_bytes: int | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
-        """Read a GGUF file. ``None`` leaves a choice to the model: all cores, its own context.
+        """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
+        ``kv_bytes`` is the most that keys and values take, of all requests and of what is kept of
+        earlier ones; default 256 MB, and at least one context.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
+        ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -62,6 +82,7 @@ class Engine:
             context_length=context_length,
             cache_directory=directory,
             progress=progress,
+            adapters=adapters,
         )
         metadata = model.gguf.metadata
         cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
@@ -70,12 +91,14 @@ class Engine:
         except BaseException:
             model.close()
             raise
-        return cls(model, tokenizer, chat_template_of(metadata))
+        cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
+        return cls(model, tokenizer, chat_template_of(metadata), cache)
 
     @property
     def context_length(self) -> int:
-        """Tokens that prompt and answer have together, at most."""
-        return self.model.config.context_length
+        """Tokens that prompt and answer have together, at most: the model's, or as many as there is
+        room for in the KV cache."""
+        return min(self.model.config.context_length, self._kv_tokens)
 
     def encode_chat(
         self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()
@@ -122,12 +145,18 @@ class Engine:
         guide = None if params.grammar is None else self.guides.guide(params.grammar)
         return Generation(prompt, params, self.tokenizer, self.context_length, guide, shown)
 
-    def stream(self, generation: Generation) -> "Stream":
+    def stream(
+        self,
+        request: Request,
+        priority: Priority = "interactive",
+        leader: "Stream | None" = None,
+    ) -> "Stream":
         """Queue a prepared request and give its pieces to the running event loop.
 
-        Raises QueueFullError, EngineClosedError at once.
+        leader: an earlier one with the same prompt. Raises QueueFullError, EngineClosedError at
+        once.
         """
-        return Stream(self.scheduler, generation)
+        return Stream(self.scheduler, request, priority, leader)
 
     def check_input(self, tokens: Sequence[int]) -> None:
         """Raises InvalidRequestError for tokens that ``logits`` and ``embed`` cannot take."""
@@ -181,16 +210,35 @@ class Engine:
         self.close()
 
 
+def _kv_blocks(model: Model, kv_bytes: int | None) -> int:
+    """Blocks within the budget. Raises ValueError for one in which nothing fits."""
+    size = model.kv_layout.block_bytes
+    if kv_bytes is None:
+        return max(DEFAULT_KV_BYTES // size, blocks_for(model.config.context_length))
+    if kv_bytes < size:
+        raise ValueError(f"kv_bytes is {kv_bytes}; a block of this model takes {size}")
+    return kv_bytes // size
+
+
 class Stream:
     """Pieces of one answer as they come, for asyncio. Close it to cancel the work.
 
     The queue holds at most the answer's own pieces, so ``max_tokens`` and the context bound it.
     """
 
-    def __init__(self, scheduler: Scheduler, generation: Generation) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        request: Request,
+        priority: Priority = "interactive",
+        leader: "Stream | None" = None,
+    ) -> None:
         self._outcomes: asyncio.Queue[Piece | Finished | EngineError] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
-        self._ticket: Ticket = scheduler.submit(generation, self._take)
+        first = None if leader is None else leader._ticket
+        self._ticket: Ticket = scheduler.submit(
+            request, self._take, priority=priority, leader=first
+        )
 
     async def __aiter__(self) -> AsyncIterator[Piece | Finished]:
         """Every piece, then Finished. Raises what ended the work early."""

@@ -1,13 +1,14 @@
 """A request's life: prompt tokens in, pieces of text out.
 
-A ``Generation`` advances by one slice of prefill or one decoded token at a time, so that whoever
-owns the model can share it between several. Knows nothing of threads, queues or HTTP.
+A request says which tokens it wants computed next (``parts``) and takes the logits of those
+(``take``), so that whoever owns the model computes those of several requests in one step. Knows
+nothing of threads, queues or HTTP.
 """
 
 import time
 from collections import deque
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
@@ -15,11 +16,12 @@ import numpy as np
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
 from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, token_logprobs
+from engine.speculation import LookupDrafter
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.model import Model
+    from engine.model import Part
     from engine.structured import Guide
 
 
@@ -43,6 +45,85 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     completion_tokens: int
     """Generated tokens, with the one that ended the answer."""
     timings: Timings
+
+
+class Request(Protocol):
+    """What the scheduler asks of a request, all on the compute thread."""
+
+    finish_reason: FinishReason | None
+    """Why it ended; None while it goes on."""
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """What it continues from: the prompt, and what the answer has so far."""
+
+    @property
+    def sequences(self) -> "Sequence[KVSequence]":
+        """Those whose blocks it holds; the first begins with the first of its tokens."""
+
+    @property
+    def pending(self) -> int:
+        """Tokens whose keys and values are missing: 1 or few of a request that decodes."""
+
+    def start(self, sequence: "KVSequence") -> None:
+        """Begin, or go on after ``pause``, on a sequence that holds a beginning of the tokens."""
+
+    def pause(self) -> None:
+        """Give all blocks back; everything else stays."""
+
+    def parts(self, budget: int, *, draft: bool) -> "list[Part]":
+        """What it wants computed in the next step, at most ``budget`` tokens of a prompt.
+
+        draft: whether it may guess tokens ahead."""
+
+    def take(self, logits: Logits) -> list[Piece]:
+        """Go on with the outputs of the parts, shape (outputs, vocabulary)."""
+
+    def finished(self, reason: FinishReason) -> Finished:
+        """The account of this request, as of now."""
+
+
+class Account:
+    """When things happened to a request, and how many tokens it took."""
+
+    def __init__(self, prompt_tokens: int) -> None:
+        self._prompt_tokens = prompt_tokens
+        self._cached_tokens = 0
+        self._created_at = time.perf_counter()
+        self._started_at: float | None = None
+        self._first_token_at: float | None = None
+
+    def start(self, cached_tokens: int) -> None:
+        """Work begins with this many tokens of the prompt in the cache; counts once."""
+        if self._started_at is None:
+            self._cached_tokens = cached_tokens
+            self._started_at = time.perf_counter()
+
+    def first_token(self) -> None:
+        """A token has come; the first one counts."""
+        if self._first_token_at is None:
+            self._first_token_at = time.perf_counter()
+
+    def finished(self, reason: FinishReason, completion_tokens: int) -> Finished:
+        """The account, as of now."""
+        now = time.perf_counter()
+        first, started = self._first_token_at or now, self._started_at or now
+        prefill_s, decode_s = first - started, now - first
+        prefilled = self._prompt_tokens - self._cached_tokens if self._first_token_at else 0
+        return Finished(
+            reason=reason,
+            prompt_tokens=self._prompt_tokens,
+            cached_tokens=self._cached_tokens,
+            completion_tokens=completion_tokens,
+            timings=Timings(
+                queue_ms=_ms(started - self._created_at),
+                prefill_ms=_ms(prefill_s),
+                first_token_ms=_ms(first - self._created_at),
+                decode_ms=_ms(decode_s),
+                prefill_tokens_per_s=_rate(prefilled, prefill_s),
+                decode_tokens_per_s=_rate(max(0, completion_tokens - 1), decode_s),
+            ),
+        )
 
 
 class StopStrings:
@@ -78,7 +159,7 @@ class StopStrings:
 
 
 class Generation:
-    """One request from its prompt to its last piece."""
+    """One answer from its prompt to its last piece."""
 
     def __init__(
         self,
@@ -92,78 +173,88 @@ class Generation:
         """guide: what the grammar allows. shown: control tokens that are text in this answer.
 
         Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
-        if len(prompt) >= context_length:
-            raise ContextLengthError(len(prompt), context_length)
-        check_tokens(prompt, tokenizer.vocabulary_size)
-        self.prompt = list(prompt)
+        check_prompt(prompt, tokenizer.vocabulary_size, context_length)
+        self.tokens = list(prompt)
         self._params = params
+        self._prompt_tokens = len(prompt)
         self._end = frozenset[int]() if params.ignore_eos else tokenizer.end_of_generation
-        room = context_length - len(self.prompt)
+        room = context_length - len(prompt)
         self._limit = min(room, params.max_tokens or room)
-        self._sampler = Sampler(
-            params, tokenizer.vocabulary_size, self.prompt, tokenizer.token_bytes
-        )
+        self._sampler = Sampler(params, tokenizer.vocabulary_size, prompt, tokenizer.token_bytes)
         self._guide = guide
         self._shown = {token: tokenizer.token_text(token) for token in shown}
         self._forced = deque(tokenizer.encode(params.prefix, add_special=False))
         self._detokenizer = Detokenizer(tokenizer)
         self._stops = StopStrings(params.stop)
-        self._tokens: list[int] = []
-        self._cached_tokens = 0
-        self._created_at = time.perf_counter()
-        self._started_at = self._created_at
-        self._first_token_at: float | None = None
+        self._account = Account(len(prompt))
+        self._sequence: KVSequence | None = None
+        self._drafter = LookupDrafter()
+        self._drafts: list[int] = []
         self.finish_reason: FinishReason | None = None
 
-    def start(self, cached_tokens: int) -> None:
-        """Work begins, on a cache that holds this many tokens of the prompt already."""
-        self._cached_tokens = cached_tokens
-        self._started_at = time.perf_counter()
+    @property
+    def sequences(self) -> "Sequence[KVSequence]":
+        """The one, once it has started."""
+        return () if self._sequence is None else (self._sequence,)
 
-    def advance(self, model: "Model", cache: "KVSequence", slice_tokens: int) -> Piece | None:
-        """Prefill up to ``slice_tokens`` of the prompt, or decode one token.
+    @property
+    def pending(self) -> int:
+        """Tokens whose keys and values are missing."""
+        return len(self.tokens) - (self._sequence.length if self._sequence else 0)
 
-        ``None`` while the prompt is not finished. Sets ``finish_reason`` with the last piece.
+    @property
+    def drafting(self) -> LookupDrafter:
+        """Who guesses ahead, and how well."""
+        return self._drafter
+
+    def start(self, sequence: "KVSequence") -> None:
+        """See ``Request``."""
+        self._sequence = sequence
+        self._account.start(sequence.length)
+
+    def pause(self) -> None:
+        """See ``Request``."""
+        if self._sequence is not None:
+            self._sequence.release()
+            self._sequence = None
+
+    def parts(self, budget: int, *, draft: bool) -> "list[Part]":
+        """A slice of prefill, or the last token with guesses of those that follow."""
+        from engine.model import Part  # a client of this module need not load numba
+
+        assert self._sequence is not None, "parts of a request that has not started"
+        done, self._drafts = self._sequence.length, []
+        part = self.tokens[done : done + budget]
+        last = done + len(part) == len(self.tokens)
+        if last:
+            self._begin_mask()
+            if draft and len(part) == 1 and not self._forced:
+                room = self._limit - (len(self.tokens) - self._prompt_tokens) - 1
+                self._drafts = self._drafter.guess(self.tokens, room)
+        tokens = np.asarray([*part, *self._drafts], dtype=np.int32)
+        return [Part(tokens, self._sequence, 1 + len(self._drafts) if last else 0)]
+
+    def take(self, logits: Logits) -> list[Piece]:
+        """Sample from the logits after the last token, then after each guess that was right.
+
+        A guess changes nothing but the time it takes: what is sampled is what would have been
+        sampled without it, from the same logits with the same random numbers.
         """
-        done = cache.length
-        if done < len(self.prompt):
-            part = self.prompt[done : done + slice_tokens]
-            last = done + len(part) == len(self.prompt)
-            if last:
-                self._begin_mask()
-            logits = model.forward(
-                np.asarray(part, dtype=np.int32), cache, want="last" if last else "none"
-            )
-            return self._take(logits[-1]) if last else None
-        self._begin_mask()
-        logits = model.forward(np.asarray(self._tokens[-1:], dtype=np.int32), cache, want="last")
-        return self._take(logits[-1])
-
-    def tokens_in(self, length: int) -> list[int]:
-        """The token ids behind the first ``length`` positions of this request's cache."""
-        return [*self.prompt, *self._tokens][:length]
+        pieces: list[Piece] = []
+        for row, after in enumerate(logits):
+            pieces.append(self._take(after))
+            guessed = row < len(self._drafts) and self._drafts[row] == pieces[-1].token
+            if self.finish_reason is not None or not guessed:
+                break
+        if pieces:
+            assert self._sequence is not None
+            self._sequence.truncate(len(self.tokens) - 1)
+            self._drafter.learn(len(self._drafts), len(pieces) - 1)
+        return pieces
 
     def finished(self, reason: FinishReason) -> Finished:
         """The account of this request, as of now."""
-        now = time.perf_counter()
-        first = self._first_token_at or now
-        prefill_s, decode_s = first - self._started_at, now - first
-        prefilled = len(self.prompt) - self._cached_tokens if self._first_token_at else 0
-        decoded = max(0, len(self._tokens) - 1)
-        return Finished(
-            reason=reason,
-            prompt_tokens=len(self.prompt),
-            cached_tokens=self._cached_tokens,
-            completion_tokens=len(self._tokens),
-            timings=Timings(
-                queue_ms=_ms(self._started_at - self._created_at),
-                prefill_ms=_ms(prefill_s),
-                first_token_ms=_ms(first - self._created_at),
-                decode_ms=_ms(decode_s),
-                prefill_tokens_per_s=_rate(prefilled, prefill_s),
-                decode_tokens_per_s=_rate(decoded, decode_s),
-            ),
-        )
+        return self._account.finished(reason, len(self.tokens) - self._prompt_tokens)
 
     def _begin_mask(self) -> None:
         if self._guide is not None:
@@ -184,9 +275,8 @@ class Generation:
         token = self._next_token(logits)
         count = self._params.logprobs
         logprobs = None if count is None else token_logprobs(logits, token, count)
-        if self._first_token_at is None:
-            self._first_token_at = time.perf_counter()
-        self._tokens.append(token)
+        self._account.first_token()
+        self.tokens.append(token)
         if token in self._end:
             self.finish_reason = "stop"
             return Piece(token, self._stops.flush())
@@ -198,10 +288,17 @@ class Generation:
         elif self._guide is not None and self._guide.complete:
             self.finish_reason = "stop"
             text += self._stops.flush()
-        elif len(self._tokens) >= self._limit:
+        elif len(self.tokens) - self._prompt_tokens >= self._limit:
             self.finish_reason = "length"
             text += self._stops.flush()
         return Piece(token, text, logprobs)
+
+
+def check_prompt(prompt: Sequence[int], vocabulary: int, context_length: int) -> None:
+    """Raises InvalidRequestError for a prompt that is empty, too long or has unknown tokens."""
+    if len(prompt) >= context_length:
+        raise ContextLengthError(len(prompt), context_length)
+    check_tokens(prompt, vocabulary)
 
 
 def check_tokens(tokens: Sequence[int], vocabulary: int) -> None:

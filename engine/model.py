@@ -5,7 +5,8 @@ Knows nothing of text: token ids in, logits out.
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
-from engine.architectures.forward import add_final_norm, add_head, build_body
-from engine.architectures.rope import FACTORS, rope_angles, rope_factors
+from engine.architectures.forward import Observer, add_final_norm, add_head, build_body
+from engine.architectures.rope import FACTORS, RopeTable, rope_factors
 from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
@@ -38,10 +39,14 @@ from engine.kernels.program import (
     Program,
 )
 from engine.kv import BlockPool, KVSequence
+from engine.lora import AdapterFile, Adapters
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
 MAX_THREADS = 64
+DEFAULT_CONTEXT = 8192
+"""Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
+where the 131 072 that it was trained for would take 17 GB."""
 
 
 def _silent(stage: str, fraction: float) -> None:
@@ -69,19 +74,21 @@ class Model:
         context_length: int | None,
         cache_directory: Path | None,
         progress: Progress,
+        adapters: Adapters,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
-        self.content_hash = gguf.content_hash()
+        self.content_hash = adapters.content_hash(gguf.content_hash())
         name, family = architecture_of(gguf)
+        self._family = family
         whole = read_config(gguf, name, family)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
-        weights = Weights(gguf, names, self.content_hash, cache_directory, progress)
+        weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
         self._weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
-        self._buffers = Buffers(self.config, threads, *(a.ctypes.data for a in self._angles))
+        self._buffers = Buffers(self.config, threads, *(a.cell for a in self._angles))
         forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
@@ -103,13 +110,15 @@ class Model:
         context_length: int | None = None,
         cache_directory: Path | None = None,
         progress: Progress | None = None,
+        adapters: Sequence[AdapterFile] = (),
     ) -> Self:
         """Load a GGUF file.
 
         threads: default the cores that this process may use. context_length: positions of a
-        sequence, default and at most what the model was trained for. cache_directory: where packed
-        weights are kept; without it they are packed into memory. progress: told ("packing weights"
-        | "compiling kernels", fraction). Raises OSError or ModelFormatError.
+        sequence, at most what the model was trained for; default that, up to DEFAULT_CONTEXT.
+        cache_directory: where packed weights are kept; without it they are packed into memory.
+        progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
+        add to the weights. Raises OSError or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -117,7 +126,9 @@ class Model:
             raise ValueError(f"threads is {threads}; 1 to {MAX_THREADS} are possible")
         gguf = GGUFFile(path)
         try:
-            return cls(gguf, threads, context_length, cache_directory, progress or _silent)
+            with closing(Adapters.opened(adapters, gguf)) as opened:
+                told = progress or _silent
+                return cls(gguf, threads, context_length, cache_directory, told, opened)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
@@ -198,6 +209,22 @@ class Model:
             self._step(self._with_norm, [Part(piece, cache, piece.size)], states[start:])
         return states
 
+    def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
+        """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
+        the observer's sums."""
+        body = build_body(self._family, self.config, self._weights, self._buffers, observer)
+        table = body.program.table(compile_operation)
+
+        def show(tokens: NDArray[np.int32]) -> None:
+            tokens, cache = self._checked(tokens), self.new_cache()
+            cache.reserve(tokens.size)
+            nothing = np.empty((0, 16), np.float32)
+            for start in range(0, tokens.size, MAX_ROWS):
+                piece = tokens[start : start + MAX_ROWS]
+                self._step(table, [Part(piece, cache, 1)], nothing)  # a result is not computed
+
+        return show
+
     def close(self) -> None:
         """End the threads and unmap the model file."""
         self._pool.close()
@@ -216,6 +243,8 @@ class Model:
     ) -> None:
         """Run a program for parts that have room; the results that they want go to `out`."""
         tables = _Rows.of(parts)
+        for angles in self._angles:
+            angles.reach(int(tables.positions.max()) + 1)
         step = np.zeros(STEP_SLOTS, np.int64)
         step[ROWS], step[TOKENS] = tables.tokens.size, tables.tokens.ctypes.data
         step[POSITIONS], step[TABLES] = tables.positions.ctypes.data, tables.tables.ctypes.data
@@ -259,9 +288,9 @@ class _Rows(NamedTuple):
 
 
 def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:
-    """The configuration with a shorter context, if one is asked for."""
+    """The configuration with the context that is asked for, or one that a small box can fill."""
     if context_length is None:
-        return config
+        context_length = DEFAULT_CONTEXT
     if context_length < 1:
         raise ValueError(f"context_length is {context_length}; at least 1 is needed")
     return dataclasses.replace(config, context_length=min(context_length, config.context_length))
@@ -286,13 +315,12 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
 
 def _angles(
     config: ModelConfig, family: Family, factors: NDArray[np.float32] | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[RopeTable, RopeTable]:
     """Rotary angles of layers that see everything, and of those with a window."""
-    positions = (config.context_length + LANES - 1) // LANES * LANES
-    angles = rope_angles(config, positions, factors)
+    angles = RopeTable(config, factors)
     if family.local_rope_base is None:
         return angles, angles
-    return angles, rope_angles(config, positions, None, base=family.local_rope_base)
+    return angles, RopeTable(config, None, base=family.local_rope_base)
 
 
 def _compile(programs: list[Program], progress: Progress) -> None:

@@ -8,7 +8,6 @@ unused for longest. Used by the compute thread alone; knows nothing of requests.
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,22 +32,6 @@ class _Node:
         self.pins = 0
 
 
-class CacheCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the cache holds and has done."""
-
-    blocks: int
-    """Blocks of the pool."""
-    blocks_in_use: int
-    """Held by sequences, which cannot be given up."""
-    blocks_cached: int
-    """Held by the cache alone, given up when a sequence needs them."""
-    prompt_tokens: int
-    """Of all prompts so far."""
-    cached_tokens: int
-    """Those of them that were found in the cache."""
-    evicted_blocks: int
-
-
 class PrefixCache:
     """The longest known beginning of any prompt, as KV blocks."""
 
@@ -57,17 +40,19 @@ class PrefixCache:
         self._root = _Node(None, (), -1)
         self._nodes: set[_Node] = set()
         self._clock = 0
-        self._prompt_tokens = self._cached_tokens = self._evicted = 0
+        self.prompt_tokens = self.cached_tokens = self.evicted_blocks = 0
 
-    def begin(self, prompt: Sequence[int], capacity: int) -> KVSequence:
+    def begin(self, prompt: Sequence[int], capacity: int, *, count: bool = True) -> KVSequence:
         """A sequence that holds the longest cached beginning of `prompt`.
 
-        One token of the prompt is always left to compute, since its logits are wanted.
+        One token of the prompt is always left to compute, since its logits are wanted. count:
+        whether it counts as a prompt in `counts`; one that is begun again does not.
         """
         sequence = KVSequence(self.pool, capacity)
         self.extend(sequence, prompt)
-        self._prompt_tokens += len(prompt)
-        self._cached_tokens += sequence.length
+        if count:
+            self.prompt_tokens += len(prompt)
+            self.cached_tokens += sequence.length
         return sequence
 
     def extend(self, sequence: KVSequence, prompt: Sequence[int]) -> int:
@@ -85,11 +70,12 @@ class PrefixCache:
         """Offer the full blocks of a sequence to others; with `tail` also the one that is not full,
         for a sequence that has come to its end.
 
-        tokens: those of the sequence, as many as it has positions at least. A block that the cache
-        has already is given back: the sequence holds the cache's from then on.
+        tokens: those of the sequence, from its beginning; what has no token here is not offered. A
+        block that the cache has already is given back: the sequence holds the cache's from then on.
         """
         node = self._root
-        full = sequence.length // BLOCK_TOKENS
+        length = min(len(tokens), sequence.length)
+        full = length // BLOCK_TOKENS
         for index in range(full):
             part = tuple(tokens[index * BLOCK_TOKENS : (index + 1) * BLOCK_TOKENS])
             child = node.children.get(part)
@@ -99,15 +85,20 @@ class PrefixCache:
                 sequence.swap(index, child.block)
             self._touch(child)
             node = child
-        part = tuple(tokens[full * BLOCK_TOKENS : sequence.length])
+        part = tuple(tokens[full * BLOCK_TOKENS : length])
         if tail and part and _common_child(node, part)[1] < len(part):
             self._touch(self._insert(node, part, sequence.blocks[full]))
 
     def make_room(self, blocks: int) -> bool:
         """Give up cached blocks until `blocks` are free; whether there are as many now.
 
-        Least recently used first, leaves first; pinned ones when nothing else is left.
+        Least recently used first, leaves first; pinned ones when nothing else is left. Where it
+        would not be enough nothing is given up.
         """
+        if self.pool.free >= blocks:
+            return True
+        if self.available() < blocks:
+            return False
         for pinned in (False, True):
             while self.pool.free < blocks:
                 leaves = [
@@ -122,13 +113,18 @@ class PrefixCache:
                 leaves.sort(key=lambda node: node.used_at)
                 for node in leaves[: blocks - self.pool.free]:
                     self._remove(node)
-                    self._evicted += 1
+                    self.evicted_blocks += 1
         return self.pool.free >= blocks
 
     def available(self) -> int:
         """Blocks that are free, or would be if everything cached that nobody uses were given up."""
         holders = self.pool.holders
         return self.pool.free + sum(holders(node.block) == 1 for node in self._nodes)
+
+    def wanted(self, tokens: Sequence[int]) -> int:
+        """Of the blocks `available`, those that a sequence of these tokens and one more takes."""
+        shared = sum(self.pool.holders(node.block) > 1 for node in self._path(tokens[:-1]))
+        return blocks_for(len(tokens) + 1) - shared
 
     def cached_length(self, tokens: Sequence[int]) -> int:
         """Positions at the beginning of `tokens` that are cached in full blocks."""
@@ -181,18 +177,6 @@ class PrefixCache:
         self._touch(self._insert(node, part, block))
         self.pool.release(block)  # the tree holds it
         return True
-
-    def counts(self) -> CacheCounts:
-        """As of now."""
-        cached = self.available() - self.pool.free
-        return CacheCounts(
-            blocks=self.pool.blocks,
-            blocks_in_use=self.pool.blocks - self.pool.free - cached,
-            blocks_cached=cached,
-            prompt_tokens=self._prompt_tokens,
-            cached_tokens=self._cached_tokens,
-            evicted_blocks=self._evicted,
-        )
 
     def _path(self, tokens: Sequence[int]) -> Iterator[_Node]:
         """The nodes of full blocks along `tokens`."""

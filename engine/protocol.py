@@ -12,6 +12,9 @@ from msgspec import UNSET, UnsetType
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "cancelled"]
 EncodingFormat = Literal["float", "base64"]
+Priority = Literal["interactive", "webhook", "background"]
+PRIORITIES: tuple[Priority, ...] = ("interactive", "webhook", "background")
+"""Who goes first: a person who waits, a message from another program, work nobody waits for."""
 
 
 class TextPart(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
@@ -105,6 +108,7 @@ class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     stop: str | list[str] | None = None
     ignore_eos: bool | None = None
     n: int | None = None
+    priority: Priority | None = None
 
 
 class ChatRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):
@@ -290,6 +294,32 @@ class ModelList(msgspec.Struct, frozen=True, kw_only=True):
     object: Literal["list"] = "list"
 
 
+class SchedulerCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine has done since it started, and what its KV cache holds."""
+
+    kv_blocks: int = 0
+    """Blocks of KV that there are."""
+    kv_blocks_in_use: int = 0
+    """Held by requests that run."""
+    kv_blocks_cached: int = 0
+    """Held for later prompts, given up when a request needs them."""
+    prompt_tokens: int = 0
+    """Of all prompts."""
+    cached_tokens: int = 0
+    """Those of them that were found in the prefix cache."""
+    evicted_blocks: int = 0
+    requests: int = 0
+    """Requests that were begun."""
+    queue_wait_s: float = 0.0
+    """Sum of their times in the queue."""
+    preemptions: int = 0
+    """Requests that gave their blocks back for others, to be computed again."""
+    drafted_tokens: int = 0
+    """Tokens guessed ahead."""
+    accepted_tokens: int = 0
+    """Those that were right."""
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Reply of ``GET /health``: 200 when ready, 503 otherwise."""
 
@@ -305,6 +335,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Requests being computed."""
     waiting: int = 0
     """Requests in the queue."""
+    counts: SchedulerCounts | None = None
     encoder: str = ""
     """State of the embedding model: stopped, loading, ready, busy; empty where there is none."""
 

@@ -36,6 +36,9 @@ _KEPT = ("ffn_gate_inp.weight", "position_embd.weight", "token_types.weight")
 _LAYER = re.compile(r"blk\.(\d+)\.(.*)")
 _SENSITIVE = ("attn_v.weight", "ffn_down.weight", "ffn_down_exps.weight")
 
+Floats = NDArray[np.float32]
+Importance = dict[str, Floats]
+_IMPORTANCE_OF_ANY = 0.01
 Progress = Callable[[str, float], None]
 """Told a tensor's name and the fraction of the whole that is done."""
 
@@ -104,7 +107,20 @@ def _values(raw: NDArray[np.uint8], info: TensorInfo, elements: int) -> NDArray[
     return values
 
 
-def _pieces(source: GGUFFile, info: TensorInfo, type_name: str) -> Iterator[bytes]:
+def _by_row(importance: NDArray[np.float32], info: TensorInfo, first: int, count: int) -> Floats:
+    """float32 (count, columns): the importance of every weight of these rows.
+
+    importance: (experts, columns); a little of all the columns' mean is added, since another text
+    may use what this one does not.
+    """
+    experts = np.arange(first, first + count) // info.shape[-2]
+    rows: Floats = importance[experts] + np.float32(_IMPORTANCE_OF_ANY)
+    return rows
+
+
+def _pieces(
+    source: GGUFFile, info: TensorInfo, type_name: str, importance: NDArray[np.float32] | None
+) -> Iterator[bytes]:
     """The bytes of a tensor in its new type, some rows at a time."""
     rows = math.prod(info.shape[:-1])
     columns, row_bytes = info.shape[-1], info.size // rows
@@ -115,15 +131,26 @@ def _pieces(source: GGUFFile, info: TensorInfo, type_name: str) -> Iterator[byte
         raw = source.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
         if type_name != info.type_name:
             assert quantize is not None, "a target is a type that can be written"
-            raw = quantize(_values(raw, info, count * columns))
+            values = _values(raw, info, count * columns)
+            counts = None if importance is None else _by_row(importance, info, first, count)
+            raw = quantize(values, counts)
         yield raw.tobytes()
 
 
-def _data(source: GGUFFile, new: list[NewTensor], progress: Progress) -> Iterator[Iterator[bytes]]:
+def _data(
+    source: GGUFFile, new: list[NewTensor], progress: Progress, importance: Importance
+) -> Iterator[Iterator[bytes]]:
     whole, done = sum(tensor.size for tensor in new), 0
     for tensor in new:
         progress(tensor.name, done / whole)
-        yield _pieces(source, source.tensors[tensor.name], tensor.type_name)
+        counts = importance.get(tensor.name)
+        experts = math.prod(tensor.shape[:-2])
+        if counts is not None and counts.shape != (experts, tensor.shape[-1]):
+            raise QuantizeError(
+                f"importance of shape {counts.shape} does not fit tensor {tensor.name!r}"
+                f" of {tensor.shape}"
+            )
+        yield _pieces(source, source.tensors[tensor.name], tensor.type_name, counts)
         done += tensor.size
 
 
@@ -147,12 +174,19 @@ def _planned(source: GGUFFile, to: str, again: bool) -> list[NewTensor]:
 
 
 def quantize_file(
-    path: Path, out: Path, to: str, progress: Progress, again: bool = False
+    path: Path,
+    out: Path,
+    to: str,
+    progress: Progress,
+    again: bool = False,
+    importance: Importance | None = None,
 ) -> tuple[int, int]:
     """Quantize a model file; gives the bytes of the weights before and after.
 
-    to: a key of FILE_TYPES; again: whether a quantized file may be quantized once more. `out` is
-    written whole or not at all. Raises QuantizeError, ModelFormatError or OSError.
+    to: a key of FILE_TYPES; again: whether a quantized file may be quantized once more;
+    importance: by tensor name float32 (experts, columns), as `importance.measure` finds it, for
+    the errors that matter to be small. `out` is written whole or not at all. Raises QuantizeError,
+    ModelFormatError or OSError.
     """
     if to not in FILE_TYPES:
         raise QuantizeError(f"no such format: {to}; possible: {', '.join(FILE_TYPES)}")
@@ -165,7 +199,9 @@ def quantize_file(
         temporary = out.with_name(f"{out.name}.{os.getpid()}.part")
         try:
             with temporary.open("wb") as file:
-                write_gguf(file, pairs, new, _data(source, new, progress), alignment)
+                write_gguf(
+                    file, pairs, new, _data(source, new, progress, importance or {}), alignment
+                )
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(out)
@@ -182,6 +218,17 @@ def _show(name: str, fraction: float) -> None:
         print(f"\r\033[K{fraction:4.0%} {name}", end="", file=sys.stderr, flush=True)
 
 
+def _importance(path: Path, text: Path | None, to: str) -> Importance | None:
+    if text is None:
+        return None
+    if to == "q8_0":
+        raise QuantizeError("--importance changes nothing for q8_0: 8 bits lose next to nothing")
+    from engine.importance import importance_of_text  # the kernels, which nobody else needs here
+
+    _show(f"reading {text.name}", 0.0)
+    return importance_of_text(path, text)
+
+
 def _wipe() -> None:
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -194,9 +241,13 @@ def main() -> int:
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--to", choices=FILE_TYPES, required=True)
     parser.add_argument("--requantize", action="store_true")
+    parser.add_argument("--importance", type=Path, metavar="TEXT")
     given = parser.parse_args()
     try:
-        before, after = quantize_file(given.path, given.out, given.to, _show, given.requantize)
+        importance = _importance(given.path, given.importance, given.to)
+        before, after = quantize_file(
+            given.path, given.out, given.to, _show, given.requantize, importance
+        )
     except (EngineError, OSError) as error:
         _wipe()
         print(error, file=sys.stderr)

@@ -25,6 +25,7 @@ from aiohttp import web
 from engine.embed_service import EmbedService, Vectors
 from engine.endpoints import Endpoints
 from engine.engine import Engine
+from engine.lora import AdapterFile
 from engine.protocol import Health
 
 log = logging.getLogger("engine.server")
@@ -136,6 +137,7 @@ def _load(
             context_length=options.context_length,
             cache_directory=options.cache_directory,
             progress=show,
+            adapters=options.adapter,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -204,6 +206,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--adapter",
+        type=AdapterFile.parse,
+        action="append",
+        default=[],
+        metavar="FILE[:SCALE]",
+        help="a LoRA adapter in GGUF; more than once for several",
+    )
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="end when standard input ends"
     )

@@ -19,14 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import FORMATS
-from engine.formats.packed import BLOCK, FLOAT_BITS, LANES, pack, packed_bytes, padded_rows
+from engine.formats.packed import (
+    BLOCK,
+    FLOAT_BITS,
+    LANES,
+    Blocks,
+    pack,
+    packed_bytes,
+    padded_rows,
+    quantize_blocks,
+)
 from engine.gguf import ModelFormatError, TensorInfo
+from engine.lora import Adapters, Change
 from engine.tensor_source import TensorSource
 
 LAYOUT_VERSION = 2
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
+_ADAPTED_BITS = 8
 _PIECE_WEIGHTS = 1 << 22
 """Weights packed at once: an embedding of 262 144 tokens is never in memory as float32."""
 
@@ -48,6 +59,8 @@ class _Place(NamedTuple):
     info: TensorInfo
     offset: int
     size: int
+    bits: int
+    """Of a packed weight."""
 
 
 def _is_matrix(info: TensorInfo) -> bool:
@@ -61,7 +74,18 @@ def _rows_and_columns(info: TensorInfo) -> tuple[int, int]:
     return math.prod(info.shape[:-1]), info.shape[-1]
 
 
-def _layout(gguf: TensorSource, names: Iterable[str]) -> tuple[dict[str, _Place], int]:
+def _packed_bits(info: TensorInfo, adapters: Adapters) -> int:
+    """Bits of a weight once packed: an adapted matrix has 8, unless it is exact.
+
+    Four bits would round most of a small change away.
+    """
+    bits = FORMATS[info.type_name].bits
+    return max(bits, _ADAPTED_BITS) if info.name in adapters else bits
+
+
+def _layout(
+    gguf: TensorSource, names: Iterable[str], adapters: Adapters
+) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
     end = _HEADER_BYTES
@@ -73,16 +97,17 @@ def _layout(gguf: TensorSource, names: Iterable[str]) -> tuple[dict[str, _Place]
                 f"tensor {name!r} at offset {info.offset} has type {info.type_name}, which cannot"
                 f" run; types that can: {known}"
             )
+        bits = _packed_bits(info, adapters)
         if len(info.shape) == 1:
             size = 4 * info.shape[0]
         elif _is_matrix(info):
-            size = packed_bytes(FORMATS[info.type_name].bits, *_rows_and_columns(info))
+            size = packed_bytes(bits, *_rows_and_columns(info))
         else:
             raise ModelFormatError(
                 f"tensor {name!r} has shape {info.shape}; a vector, or a matrix with rows of"
                 f" a multiple of {BLOCK} is expected"
             )
-        places[name] = _Place(info, end, size)
+        places[name] = _Place(info, end, size, bits)
         end += (size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
     return places, end
 
@@ -102,18 +127,32 @@ def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) ->
         )
 
 
-def _pack_matrix(out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo) -> None:
+def _blocks(
+    info: TensorInfo, raw: NDArray[np.uint8], first: int, count: int, change: Change | None
+) -> Blocks:
+    """`count` rows of a matrix from row `first` on, with what adapters add to them."""
+    format_, columns = FORMATS[info.type_name], info.shape[-1]
+    if change is None:
+        return format_.to_blocks(raw, count, columns)
+    values = format_.dequantize(raw, (count, columns)) + change.rows(first, count)
+    if format_.bits == FLOAT_BITS:
+        return Blocks(FLOAT_BITS, values.reshape(count, -1, BLOCK))
+    return quantize_blocks(values)
+
+
+def _pack_matrix(
+    out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo, change: Change | None
+) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
     rows, columns = _rows_and_columns(info)
     row_bytes = info.size // rows
-    format_ = FORMATS[info.type_name]
     step = max(1, _PIECE_WEIGHTS // columns // LANES) * LANES
     start = 0
     for first in range(0, rows, step):
         count = min(step, rows - first)
         raw = gguf.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
-            blocks = format_.to_blocks(raw, count, columns)
+            blocks = _blocks(info, raw, first, count, change)
         if blocks.bits == FLOAT_BITS:
             _require_finite(blocks.quants, info, "the weights")
         _require_finite(blocks.scales, info, "the scales")
@@ -124,10 +163,14 @@ def _pack_matrix(out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo) -
 
 
 def _fill(
-    out: NDArray[np.uint8], gguf: TensorSource, places: dict[str, _Place], progress: Progress
+    out: NDArray[np.uint8],
+    gguf: TensorSource,
+    adapters: Adapters,
+    places: dict[str, _Place],
+    progress: Progress,
 ) -> None:
     """Pack every tensor into its place; `out` is the whole file."""
-    for name, (info, offset, size) in places.items():
+    for name, (info, offset, size, _) in places.items():
         progress("packing weights", offset / len(out))
         place = out[offset : offset + size]
         if len(info.shape) == 1:
@@ -135,7 +178,8 @@ def _fill(
             _require_finite(values, info, "the weights")
             place[:] = values.view(np.uint8)
         else:
-            _pack_matrix(place, gguf, info)
+            change = adapters.change(name) if name in adapters else None
+            _pack_matrix(place, gguf, info, change)
     progress("packing weights", 1.0)
 
 
@@ -150,14 +194,7 @@ def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
         return None
 
 
-def _write(
-    path: Path,
-    gguf: TensorSource,
-    places: dict[str, _Place],
-    header: bytes,
-    size: int,
-    told: Progress,
-) -> None:
+def _write(path: Path, header: bytes, size: int, fill: Callable[[NDArray[np.uint8]], None]) -> None:
     """Write a packed file whole or not at all. The header goes in last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
@@ -166,7 +203,7 @@ def _write(
             os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an OSError here, not SIGBUS
             space = mmap.mmap(file.fileno(), size)  # unmapped with the last array over it
             out = np.frombuffer(space, np.uint8)
-            _fill(out, gguf, places, told)
+            fill(out)
             out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
             space.flush()
             os.fsync(file.fileno())
@@ -186,13 +223,20 @@ class Weights:
         content_hash: str,
         cache_directory: Path | None,
         progress: Progress,
+        adapters: Adapters | None = None,
     ) -> None:
         """Map the packed file of this content, packing first if need be.
 
-        Without a cache directory, or where it cannot be written, the weights are packed into
-        memory. Raises ModelFormatError for a tensor that no kernel can take.
+        content_hash: of the model with its adapters. Without a cache directory, or where it cannot
+        be written, the weights are packed into memory. Raises ModelFormatError for a tensor that no
+        kernel can take.
         """
-        self._places, size = _layout(gguf, names)
+        adapters = adapters or Adapters()
+        self._places, size = _layout(gguf, names, adapters)
+
+        def fill(out: NDArray[np.uint8]) -> None:
+            _fill(out, gguf, adapters, self._places, progress)
+
         header = _header(content_hash, self._places, size)
         space: mmap.mmap | None = None
         if cache_directory is not None:
@@ -200,13 +244,13 @@ class Weights:
             space = _map_if_sound(path, header, size)
             if space is None:
                 try:
-                    _write(path, gguf, self._places, header, size, progress)
+                    _write(path, header, size, fill)
                     space = _map_if_sound(path, header, size)
                 except OSError:
                     space = None
         if space is None:
             space = mmap.mmap(-1, size)
-            _fill(np.frombuffer(space, np.uint8), gguf, self._places, progress)
+            fill(np.frombuffer(space, np.uint8))
         self._data = np.frombuffer(space, np.uint8)  # keeps the map alive
         self._base = self._data.ctypes.data
 
@@ -216,8 +260,8 @@ class Weights:
     @property
     def exact(self) -> bool:
         """Whether all matrices are float32, so that everything is to be computed in float32."""
-        infos = [place.info for place in self._places.values()]
-        return all(FORMATS[i.type_name].bits == FLOAT_BITS for i in infos if len(i.shape) > 1)
+        matrices = [place for place in self._places.values() if len(place.info.shape) > 1]
+        return all(place.bits == FLOAT_BITS for place in matrices)
 
     def bytes_per_token(self, expert_share: float) -> int:
         """Bytes that one token reads: all, but for an embedding that is not the head as well.
@@ -231,9 +275,8 @@ class Weights:
 
     def matrix(self, name: str) -> Matrix:
         """A matrix by its name in the model file."""
-        info, offset, _ = self._places[name]
+        info, offset, _, bits = self._places[name]
         rows, columns = _rows_and_columns(info)
-        bits = FORMATS[info.type_name].bits
         return Matrix(self._base + offset, bits, padded_rows(rows), columns)
 
     def vector(self, name: str) -> int:

@@ -54,6 +54,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: Annotated[
         str, Meta(min_length=1, description="a file name in the model folder, or a path")
     ] = DEFAULT_MODEL
+    adapters: Annotated[
+        list[str],
+        Meta(description="a list of LoRA files in the model folder, or paths: FILE or FILE:SCALE"),
+    ] = field(default_factory=list)
     threads: Annotated[int, Meta(ge=1, le=1024, description="a whole number from 1 to 1024")] = (
         field(default_factory=_cores)
     )

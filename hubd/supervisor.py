@@ -223,6 +223,7 @@ class EngineSupervisor:
             *("--threads", str(settings.threads)),
             *("--context-length", str(settings.context_length)),
             *("--cache-directory", str(self._paths.cache)),
+            *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",
         ]
 
@@ -315,7 +316,11 @@ class EngineSupervisor:
 
 def model_path(settings: config.Engine, paths: Paths) -> Path:
     """The model file: a name in the model folder, or a path of its own."""
-    named = Path(settings.model).expanduser()
+    return _in_models(settings.model, paths)
+
+
+def _in_models(name: str, paths: Paths) -> Path:
+    named = Path(name).expanduser()
     return named if len(named.parts) > 1 else paths.models / named
 
 

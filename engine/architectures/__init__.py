@@ -43,6 +43,11 @@ ARCHITECTURES: dict[str, Family] = {
 
 def architecture_of(gguf: GGUFFile) -> tuple[str, Family]:
     """Name and family of a model file; ModelFormatError names the known ones."""
+    if gguf.metadata.get("general.type") == "adapter":
+        raise ModelFormatError(
+            "general.type is 'adapter': this is a LoRA adapter; load the model that it was made"
+            " for, and name this file among its adapters"
+        )
     name = gguf.metadata.get("general.architecture")
     if not isinstance(name, str) or name not in ARCHITECTURES:
         known = ", ".join(sorted(ARCHITECTURES))

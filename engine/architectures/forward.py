@@ -5,7 +5,7 @@ family has besides.
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
 from engine.kernels.matmul import matmul
 from engine.kernels.norms import layer_norm_output, layer_norm_quantize, rms_norm
+from engine.kernels.observe import add_squares, add_squares_of_chosen
 from engine.kernels.program import Program
 from engine.kernels.rows import add_bias, add_positions, add_scaled, scale, scale_logits
 from engine.weights import Weights
@@ -42,21 +43,40 @@ class Activations(NamedTuple):
     """Address of the same, quantized (see kernels.columns)."""
 
 
+class Observer(Protocol):
+    """Somebody who wants to know what matrices are multiplied with."""
+
+    def sums(self, name: str, experts: int, inputs: int) -> int:
+        """Address of float32 (experts, inputs) to which the squares of the inputs are added."""
+
+
 class Forward:
     """A program in the making, and what its steps need to know."""
 
     def __init__(
-        self, family: Family, config: ModelConfig, weights: Weights, buffers: Buffers
+        self,
+        family: Family,
+        config: ModelConfig,
+        weights: Weights,
+        buffers: Buffers,
+        observer: Observer | None,
     ) -> None:
         self.program = Program()
         self.family, self.config, self.weights, self.buffers = family, config, weights, buffers
+        self.observer = observer
         self.epsilon = float_bits(config.norm_epsilon)
         self.cache_bytes = FLOAT_BYTES if weights.exact else HALF_BYTES
 
 
-def build_body(family: Family, config: ModelConfig, weights: Weights, buffers: Buffers) -> Forward:
+def build_body(
+    family: Family,
+    config: ModelConfig,
+    weights: Weights,
+    buffers: Buffers,
+    observer: Observer | None = None,
+) -> Forward:
     """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache."""
-    f = Forward(family, config, weights, buffers)
+    f = Forward(family, config, weights, buffers, observer)
     embed_tokens(f)
     for index in range(config.layers):
         layer = f"blk.{index}."
@@ -246,6 +266,9 @@ def multiply_chosen(
     addresses = (matrix.address, x.floats if exact else x.columns, y)
     sizes = (matrix.inputs, matrix.outputs // c.experts, stride, matrix.bits)
     chosen = (f.buffers.choices, c.experts, c.experts_used, sharing, x.stride)
+    if f.observer is not None:
+        sums = f.observer.sums(f"{name}.weight", c.experts, matrix.inputs)
+        f.program.add(add_squares_of_chosen, x.floats, x.stride, matrix.inputs, sums, *chosen[:4])
     f.program.add(matmul_experts, *addresses, *sizes, *chosen, barrier=barrier)
 
 
@@ -262,6 +285,9 @@ def multiply(
     """y (+)= x · Wᵀ; y float32 with rows `stride` apart (0: the step's logits)."""
     matrix = f.weights.matrix(f"{name}.weight")
     sizes = (matrix.inputs, matrix.outputs, stride, add)
+    if f.observer is not None:
+        sums = f.observer.sums(f"{name}.weight", 1, matrix.inputs)
+        f.program.add(add_squares, x.floats, x.stride, matrix.inputs, sums)
     if matrix.bits == FLOAT_BITS:
         operands = (matrix.address, x.floats, y, *sizes, x.stride)
         f.program.add(matmul_float, *operands, barrier=barrier)

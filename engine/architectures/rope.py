@@ -15,6 +15,7 @@ from engine.gguf import GGUFFile, ModelFormatError
 FACTORS = ("rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight")
 """Tensors that a file may have: Llama 3's factors, Phi 3's short and long ones."""
 _POSITIONS_AT_ONCE = 4096  # the float64 angles of a long context would take gigabytes
+_FEWEST_POSITIONS = 1024
 _FAST_TURNS, _SLOW_TURNS = 32, 1  # over the original context, YaRN's β_fast and β_slow
 
 
@@ -46,8 +47,9 @@ def rope_angles(
     factors: NDArray[np.float32] | None,
     *,
     base: float | None = None,
+    first: int = 0,
 ) -> NDArray[np.float32]:
-    """cos and sin of every position and pair: float32 (positions, pairs, 2).
+    """cos and sin of every position from `first` on, and pair: float32 (positions, pairs, 2).
 
     factors: float32 (pairs,) that the wavelengths are multiplied with, or None; base: of layers
     that have another one and are not stretched.
@@ -68,9 +70,40 @@ def rope_angles(
     both = np.empty((positions, pairs, 2), np.float32)
     for start in range(0, positions, _POSITIONS_AT_ONCE):
         here = np.arange(start, min(start + _POSITIONS_AT_ONCE, positions))
-        angles = np.outer(here, frequencies)
+        angles = np.outer(first + here, frequencies)
         both[here, :, 0], both[here, :, 1] = np.cos(angles) * amplitude, np.sin(angles) * amplitude
     return both
+
+
+class RopeTable:
+    """The angles of the positions in use: it grows with the longest sequence.
+
+    All 131 072 positions of Gemma 3 would take 134 MB, twice.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        factors: NDArray[np.float32] | None,
+        *,
+        base: float | None = None,
+    ) -> None:
+        """As `rope_angles`."""
+        self._config, self._factors, self._base = config, factors, base
+        self._angles = np.empty((0, config.rotated // 2, 2), np.float32)
+        self._cell = np.zeros(1, np.int64)
+        self.cell = self._cell.ctypes.data
+        """Address of an int64 that is the address of the angles, which move as they grow."""
+
+    def reach(self, positions: int) -> None:
+        """See that the first `positions` are there; not while a step runs."""
+        have = len(self._angles)
+        if positions <= have:
+            return
+        size = max(positions, min(2 * have, self._config.context_length), _FEWEST_POSITIONS)
+        more = rope_angles(self._config, size - have, self._factors, base=self._base, first=have)
+        self._angles = np.concatenate([self._angles, more])
+        self._cell[0] = self._angles.ctypes.data
 
 
 def _kept_by_yarn(pairs: int, base: float, original_context: int) -> NDArray[np.float64]:

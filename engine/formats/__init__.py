@@ -6,7 +6,7 @@ blocks of 32 for packing. Adding one: a file like `q8_0.py` and a line here.
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,15 @@ from engine.formats import (
 from engine.formats.packed import FLOAT_BITS, Blocks
 
 
+class Quantize(Protocol):
+    """How weights are written."""
+
+    def __call__(
+        self, values: NDArray[np.float32], importance: NDArray[np.float32] | None = None
+    ) -> NDArray[np.uint8]:
+        """float32 of whole blocks → bytes; importance: how much each squared error counts."""
+
+
 class Format(NamedTuple):
     """What the engine can do with tensors of a type."""
 
@@ -43,8 +52,8 @@ class Format(NamedTuple):
     """Bits of a weight once packed: 4, 8 or 32."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
-    quantize: Callable[[NDArray[np.float32]], NDArray[np.uint8]] | None
-    """float32 of whole blocks → bytes; None for formats that are only read."""
+    quantize: Quantize | None
+    """None for formats that are only read."""
 
 
 def _format(bits: int, module: ModuleType) -> Format:

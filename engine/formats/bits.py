@@ -32,6 +32,11 @@ def inverse(scales: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.divide(1, scales, out=np.zeros_like(scales), where=large)
 
 
+def as_stored(scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rounded to the half floats that a block holds: quants are best for what is multiplied."""
+    return scales.astype(np.float16).astype(np.float32)
+
+
 def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     """The 6-bit scales and minimums of Q4_K and Q5_K: uint8 (…, 12) → two of uint8 (…, 8).
 

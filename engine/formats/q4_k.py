@@ -41,11 +41,19 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     return (weights - minimums.repeat(32, axis=1)).reshape(shape)
 
 
-def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """float32 → uint8 bytes, the scales searched for; large weights count more."""
+def quantize(
+    values: NDArray[np.float32], importance: NDArray[np.float32] | None = None
+) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes, the scales searched for; large weights count more.
+
+    importance: how much each weight's squared error counts besides.
+    """
     grouped = values.reshape(-1, BLOCK)
     spread = np.sqrt(np.mean(grouped * grouped, axis=1, keepdims=True))
-    found = best_scales_and_minimums(grouped, 15, spread + np.abs(grouped))
+    weights = spread + np.abs(grouped)
+    if importance is not None:
+        weights *= importance.reshape(grouped.shape)
+    found = best_scales_and_minimums(grouped, 15, weights)
     blocks = np.zeros(grouped.size // 256, _LAYOUT)
     factors = []
     for field, exact in zip(("scale", "minimum"), found, strict=True):

@@ -7,8 +7,9 @@ weight = scale · (quant - 16).
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.bits import bit_planes, inverse, join_planes
+from engine.formats.bits import as_stored, bit_planes, inverse, join_planes
 from engine.formats.packed import BLOCK, Blocks
+from engine.formats.search import best_scales
 
 _LAYOUT = np.dtype([("scale", "<f2"), ("fifth", "u1", 4), ("nibbles", "u1", BLOCK // 2)])
 
@@ -26,13 +27,21 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     return (scales * _quants(blocks).astype(np.float32)).reshape(shape)
 
 
-def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """float32 → uint8 bytes: the weight of the largest magnitude is -16 · scale exactly."""
+def quantize(
+    values: NDArray[np.float32], importance: NDArray[np.float32] | None = None
+) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes: the weight of the largest magnitude is -16 · scale exactly.
+
+    importance: how much each weight's squared error counts; the scale is then searched for.
+    """
     grouped = values.reshape(-1, BLOCK)
-    largest = np.take_along_axis(grouped, np.abs(grouped).argmax(axis=1)[:, None], axis=1)
-    scales = largest / np.float32(-16)
-    quants = (grouped * inverse(scales) + np.float32(16.5)).astype(np.uint8)
-    np.minimum(quants, 31, out=quants)
+    if importance is None:
+        largest = np.take_along_axis(grouped, np.abs(grouped).argmax(axis=1)[:, None], axis=1)
+        scales = largest / np.float32(-16)
+    else:
+        scales = as_stored(best_scales(grouped, 16, importance.reshape(grouped.shape))[:, None])
+    exact = grouped * inverse(scales) + np.float32(16.5)
+    quants = np.clip(exact, 0, 31).astype(np.uint8)
     blocks = np.empty(len(grouped), _LAYOUT)
     blocks["scale"] = scales[:, 0]
     blocks["fifth"] = join_planes(quants >> np.uint8(4), 1, 1)

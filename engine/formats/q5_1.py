@@ -7,8 +7,9 @@ weight = scale · quant + minimum.
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.bits import bit_planes, inverse, join_planes
+from engine.formats.bits import as_stored, bit_planes, inverse, join_planes
 from engine.formats.packed import BLOCK, Blocks, quantize_blocks
+from engine.formats.search import best_scales_and_minimums
 
 _LAYOUT = np.dtype(
     [("scale", "<f2"), ("minimum", "<f2"), ("fifth", "u1", 4), ("nibbles", "u1", BLOCK // 2)]
@@ -24,13 +25,24 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     return (quants.astype(np.float32) * scales + minimums).reshape(shape)
 
 
-def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """float32 → uint8 bytes: the smallest weight is 0, the largest 31."""
+def quantize(
+    values: NDArray[np.float32], importance: NDArray[np.float32] | None = None
+) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes: the smallest weight is 0, the largest 31.
+
+    importance: how much each weight's squared error counts; both are then searched for.
+    """
     grouped = values.reshape(-1, BLOCK)
-    minimums = grouped.min(axis=1, keepdims=True)
-    scales = (grouped.max(axis=1, keepdims=True) - minimums) / np.float32(31)
-    quants = ((grouped - minimums) * inverse(scales) + np.float32(0.5)).astype(np.uint8)
-    np.minimum(quants, 31, out=quants)
+    if importance is None:
+        minimums = grouped.min(axis=1, keepdims=True)
+        scales = (grouped.max(axis=1, keepdims=True) - minimums) / np.float32(31)
+    else:
+        weights = importance.reshape(grouped.shape)
+        found = best_scales_and_minimums(grouped, 31, weights)
+        scales, below = (as_stored(part[:, None]) for part in found)
+        minimums = -below
+    exact = (grouped - minimums) * inverse(scales) + np.float32(0.5)
+    quants = np.clip(exact, 0, 31).astype(np.uint8)
     blocks = np.empty(len(grouped), _LAYOUT)
     blocks["scale"], blocks["minimum"] = scales[:, 0], minimums[:, 0]
     blocks["fifth"] = join_planes(quants >> 4, 1, 1)

@@ -27,10 +27,16 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
     return times(_scaled(blocks), quants.view(np.int8) - np.int8(32)).reshape(shape)
 
 
-def quantize(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """float32 → uint8 bytes, the scales searched for; large weights count more."""
+def quantize(
+    values: NDArray[np.float32], importance: NDArray[np.float32] | None = None
+) -> NDArray[np.uint8]:
+    """float32 → uint8 bytes, the scales searched for; large weights count more.
+
+    importance: how much each weight's squared error counts instead.
+    """
     grouped = values.reshape(-1, 16)
-    exact = best_scales(grouped, 32, grouped * grouped).reshape(-1, 16)
+    weights = grouped * grouped if importance is None else importance.reshape(grouped.shape)
+    exact = best_scales(grouped, 32, weights).reshape(-1, 16)
     extreme = np.take_along_axis(exact, np.abs(exact).argmax(axis=1)[:, None], axis=1)
     blocks = np.zeros(len(exact), _LAYOUT)
     blocks["scale"] = extreme[:, 0] / np.float32(-128)

@@ -81,13 +81,13 @@ def head_offset(layer: int, kv_heads: int, head: int, dim: int, size: int) -> in
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
     """Rotate queries in place, rotate keys, put keys and values into their blocks.
 
-    operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of the angles float32
-    (context, pairs, 2), layer, heads, kv_heads, head_dim, pairs that are rotated in a head, whether
-    those are halves apart, bytes of a number in the cache.
+    operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of the int64 address
+    of the angles float32 (positions, pairs, 2), layer, heads, kv_heads, head_dim, pairs that are
+    rotated in a head, whether those are halves apart, bytes of a number in the cache.
     """
     layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
     pairs, halves_apart, size = operands[6], operands[7], operands[8]
-    rows = step[ROWS]
+    rows, angles = step[ROWS], addresses(operands[1], 1)[0]
     positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
     qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
     shape = (BLOCK_TOKENS // LANES, dim, LANES)
@@ -95,7 +95,7 @@ def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
     for item in range(first, last):
         row, head = item // (heads + kv_heads), item % (heads + kv_heads)
         p = positions[row]
-        rotate(qkv[row, head], floats(operands[1] + 8 * p * pairs, (pairs, 2)), halves_apart)
+        rotate(qkv[row, head], floats(angles + 8 * p * pairs, (pairs, 2)), halves_apart)
         if head >= heads:
             block = addresses(tables[row], p // BLOCK_TOKENS + 1)[p // BLOCK_TOKENS]
             key = block + head_offset(layer, kv_heads, head - heads, dim, size)

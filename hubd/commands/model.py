@@ -65,13 +65,20 @@ def list_() -> None:
     help="The format of the weights.",
 )
 @click.option("--requantize", is_flag=True, help="Take a file that is quantized already.")
-def quantize(source: str, target: str, to: str, requantize: bool) -> None:
+@click.option(
+    "--importance",
+    metavar="TEXT",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A text like those the model will read: what matters for it is kept more exactly.",
+)
+def quantize(source: str, target: str, to: str, requantize: bool, importance: str | None) -> None:
     """Write the GGUF file IN with smaller weights to OUT.
 
     The work is done in a process of the engine: the hub itself knows nothing of weights.
     """
     command = [sys.executable, "-m", "engine.quantize", "--to", to]
     command += ["--requantize"] * requantize
+    command += [f"--importance={importance}"] if importance else []
     result = subprocess.run([*command, "--", source, target])
     if result.returncode != 0:
         raise click.exceptions.Exit(result.returncode)

@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import gguf
+import numpy as np
 import platformdirs
 import pytest
 from hypothesis import settings
@@ -125,3 +127,54 @@ def start_engine(model_path: Path) -> Iterator[Callable[..., EngineProcess]]:
     yield start
     for engine in running:
         engine.end()
+
+
+def _write_tiny_model(path: Path) -> None:
+    """A random float32 Llama of two layers whose 288 tokens are the bytes and 32 words."""
+    random = np.random.default_rng(5)
+    layers, dim, ffn, heads, kv_heads = 2, 64, 96, 4, 2
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = iter(range(256, 512))
+    tokens = [chr(byte if byte in printable else next(others)) for byte in range(256)]
+    tokens += ["<|end|>", *(f"{a}{b}" for a in "aeiou" for b in "bcdfgh"), "th"]
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(layers)
+    writer.add_context_length(512)
+    writer.add_embedding_length(dim)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_feed_forward_length(ffn)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([1] * 256 + [3] + [1] * 31)
+    writer.add_token_merges([f"{word[0]} {word[1]}" for word in tokens[257:]])
+    writer.add_eos_token_id(256)
+    shapes = {"token_embd": (len(tokens), dim), "output": (len(tokens), dim)}
+    for layer in range(layers):
+        block = f"blk.{layer}."
+        kv = dim * kv_heads // heads
+        shapes |= {block + "attn_q": (dim, dim), block + "attn_output": (dim, dim)}
+        shapes |= {block + "attn_k": (kv, dim), block + "attn_v": (kv, dim)}
+        shapes |= {block + "ffn_gate": (ffn, dim), block + "ffn_up": (ffn, dim)}
+        shapes |= {block + "ffn_down": (dim, ffn)}
+    for name, shape in shapes.items():
+        values = random.normal(0, 1.5 / shape[1] ** 0.5, shape)
+        writer.add_tensor(f"{name}.weight", values.astype(np.float32))
+    norms = ["output_norm"]
+    norms += [f"blk.{n}.{name}_norm" for n in range(layers) for name in ("attn", "ffn")]
+    for name in norms:
+        writer.add_tensor(f"{name}.weight", np.ones(dim, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.fixture(scope="session")
+def tiny_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GGUF file of a tiny random model, for tests of what goes on around a model."""
+    path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
+    _write_tiny_model(path)
+    return path

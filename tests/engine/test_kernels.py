@@ -207,6 +207,7 @@ def test_attention_with_rope_and_cache(
     heads, kv_heads, dim, size = 6, 2, 32, np.dtype(kind).itemsize
     angles = floats(288, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
+    cell = np.array([angles.ctypes.data], np.int64)
     lengths = [start + rows for start, rows in zip(before, counts, strict=True)]
     _records, tables = paged(lengths, (2, kv_heads, dim), kind)
     scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
@@ -221,7 +222,7 @@ def test_attention_with_rope_and_cache(
     ):
         if parts:
             qkv, here = np.concatenate(inputs), rows_of(parts)
-            operands = (qkv.ctypes.data, angles.ctypes.data, *sizes, pairs, halves, size)
+            operands = (qkv.ctypes.data, cell.ctypes.data, *sizes, pairs, halves, size)
             run(pool, rope_store, operands, path, **here)
     scale = factor / np.sqrt(dim)
     scores = (float_bits(scale), float_bits(cap), window, size)

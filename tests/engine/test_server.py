@@ -281,8 +281,8 @@ async def test_a_client_that_goes_away_cancels_its_embedding(http):
 
 async def test_more_than_it_can_queue_is_refused_with_429(http):
     body = {"prompt": "Once", "max_tokens": 200, "ignore_eos": True}
-    running = [asyncio.create_task(_read_all(http, body)) for _ in range(20)]
-    await until(lambda state: state.active + state.waiting == 20, http)
+    running = [asyncio.create_task(_read_all(http, body)) for _ in range(80)]
+    await until(lambda state: state.active + state.waiting == 80, http)
     async with http.post("/v1/completions", json=body) as response:
         assert response.status == 429
         assert response.headers["Retry-After"] == "1"

@@ -126,6 +126,14 @@ async def test_a_file_that_is_no_model_fails_with_the_reason(paths, monkeypatch)
         assert "tried again" in caught.value.hint
 
 
+async def test_adapters_go_to_the_engine(model_path, paths, monkeypatch):
+    """By their names in the model folder, with their scales; a missing one is named."""
+    monkeypatch.setattr(supervisor_module, "FAILURES", 1)
+    async with engine(model_path, paths, adapters=["style.gguf:0.5"]) as supervisor:
+        with pytest.raises(EngineDown, match=r"No such file.*models/style\.gguf'"):
+            await supervisor.client()
+
+
 async def test_a_program_that_cannot_be_started_is_a_failure_and_not_a_hang(paths, monkeypatch):
     monkeypatch.setattr(supervisor_module, "FAILURES", 1)
     monkeypatch.setattr("sys.executable", "/nonexistent/python")

@@ -1,0 +1,473 @@
+"""Tiny random models of every family, written to GGUF as llama.cpp's converter does.
+
+For tests and programs that compare logits with those of transformers. The names of tensors come
+from the `gguf` package's own map; what the converter does to single tensors and which keys it
+writes is repeated here.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gguf
+import numpy as np
+import torch
+import transformers
+
+CONTEXT, VOCABULARY = 64, 75
+TOKENS = np.random.default_rng(3).integers(0, VOCABULARY, 64).astype(np.int32)
+SIZES = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": VOCABULARY,
+    "max_position_embeddings": CONTEXT,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+Tensors = Iterable[tuple[str, np.ndarray]]
+RANK, ALPHA = 4, 6.0
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+Pairs = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def unchanged(name: str, values: np.ndarray, config: Any) -> Tensors:
+    yield name, values
+
+
+def interleaved(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """Llama's order: what is rotated together lies together."""
+    heads = {"q": config.num_attention_heads, "k": config.num_key_value_heads}
+    which = name.removesuffix(".weight")[-6:]
+    if which in ("q_proj", "k_proj"):
+        split = values.reshape(heads[which[0]], 2, -1, values.shape[1])
+        values = split.swapaxes(1, 2).reshape(values.shape)
+    yield name, values
+
+
+def norms_plus_one(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """Gemma's norms multiply with 1 + weight."""
+    yield name, values + 1 if name.endswith("norm.weight") else values
+
+
+@dataclass(frozen=True)
+class Case:
+    """A family: how transformers builds it, and what the converter writes."""
+
+    config: str
+    sizes: dict[str, Any] = field(default_factory=dict)
+    architecture: str = "llama"
+    change: Callable[[str, np.ndarray, Any], Tensors] = unchanged
+    keys: dict[str, Any] = field(default_factory=dict)
+    """Metadata besides the sizes, by key without the architecture."""
+    tensors: dict[str, np.ndarray] = field(default_factory=dict)
+    prepare: Callable[[Any], None] = lambda model: None
+    """What the family has that transformers has not."""
+
+
+def rope(**parameters: Any) -> dict[str, Any]:
+    return {"rope_parameters": {"rope_theta": 10_000.0, **parameters}}
+
+
+HEADS_OF_32 = {"attention.key_length": 32, "attention.value_length": 32}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+YARN_KEYS = {
+    "rope.scaling.type": "yarn",
+    "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 16,
+}
+GRANITE_SCALES = {"embedding_scale": 3.0, "residual_scale": 0.3, "logit_scale": 4.0}
+SOFT_CAPS = {"attn_logit_softcapping": 5.0, "final_logit_softcapping": 3.0}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+
+
+def llama3_factors(pairs: int) -> np.ndarray:
+    """The converter's rope_freqs for LLAMA3: slow pairs are slowed down, fast ones kept."""
+    wavelengths = 2 * np.pi * 10_000.0 ** (np.arange(pairs) / pairs)
+    smooth = np.clip((32 / wavelengths - 1) / (4 - 1), 0, 1)
+    return (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32)
+
+
+SHORT_FACTORS = np.linspace(1, 1.5, 8).astype(np.float32)
+LONG_FACTORS = np.linspace(1, 4, 8).astype(np.float32)
+
+
+def sub_norm_names(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """The package's map knows BitNet's sub-norms by the names of its first release."""
+    name = name.replace("attn_sub_norm", "inner_attn_ln").replace("ffn_sub_norm", "ffn_layernorm")
+    yield name, values
+
+
+def stacked_experts(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """transformers has gate and up in one; the names of the router are the first release's."""
+    name = name.replace("block_sparse_moe", "mlp").replace("mlp.gate.", "block_sparse_moe.gate.")
+    if name.endswith("experts.gate_up_proj"):
+        gate, up = np.split(values, 2, axis=1)
+        yield name.replace("gate_up_proj", "gate_proj.weight"), gate
+        yield name.replace("gate_up_proj", "up_proj.weight"), up
+    elif name.endswith("experts.down_proj"):
+        yield f"{name}.weight", values
+    elif config.model_type == "mixtral":
+        yield from interleaved(name, values, config)
+    else:
+        yield name, values
+
+
+def opt_names(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """OPT is not in the package's map; the first two rows of the positions are for padding."""
+    parts = {
+        "self_attn.q_proj": "attn_q",
+        "self_attn.k_proj": "attn_k",
+        "self_attn.v_proj": "attn_v",
+        "self_attn.out_proj": "attn_output",
+        "self_attn_layer_norm": "attn_norm",
+        "final_layer_norm": "ffn_norm",
+        "fc1": "ffn_up",
+        "fc2": "ffn_down",
+    }
+    stem, _, ending = name.removeprefix("model.decoder.").rpartition(".")
+    if stem.startswith("layers."):
+        _, index, part = stem.split(".", 2)
+        yield f"blk.{index}.{parts[part]}.{ending}", values
+        return
+    whole = {
+        "embed_tokens": "token_embd",
+        "embed_positions": "position_embd",
+        "final_layer_norm": "output_norm",
+    }
+    yield f"{whole[stem]}.{ending}", values[2:] if stem == "embed_positions" else values
+
+
+def double_relu(model: Any) -> None:
+    """TurboSparse: relu(gate) · relu(up)."""
+    for layer in model.model.layers:
+        layer.mlp.up_proj = torch.nn.Sequential(layer.mlp.up_proj, torch.nn.ReLU())
+
+
+def without_zero(name: str, values: np.ndarray, config: Any) -> Tensors:
+    """As interleaved, for matrices that double_relu has put one deeper."""
+    yield from interleaved(name.replace("up_proj.0.", "up_proj."), values, config)
+
+
+CASES = {
+    "llama": Case("LlamaConfig", {"tie_word_embeddings": True}, change=interleaved),
+    "llama 3": Case(
+        "LlamaConfig",
+        rope(**LLAMA3) | {"head_dim": 32},
+        change=interleaved,
+        keys=HEADS_OF_32 | {"rope.dimension_count": 32},
+        tensors={"rope_freqs.weight": llama3_factors(16)},
+    ),
+    "linear scaling": Case(
+        "LlamaConfig",
+        rope(rope_type="linear", factor=4.0),
+        change=interleaved,
+        keys={"rope.scaling.type": "linear", "rope.scaling.factor": 4.0},
+    ),
+    "yarn": Case(
+        "LlamaConfig",
+        rope(**YARN) | {"head_dim": 32},
+        change=interleaved,
+        keys=HEADS_OF_32 | YARN_KEYS,
+    ),
+    "mistral": Case("MistralConfig", {"sliding_window": None}, change=interleaved),
+    "qwen2": Case("Qwen2Config", {"tie_word_embeddings": True}, "qwen2"),
+    "qwen3": Case(
+        "Qwen3Config",
+        {"head_dim": 48},
+        "qwen3",
+        keys={"attention.key_length": 48, "attention.value_length": 48},
+    ),
+    "smollm3": Case("SmolLM3Config", {"num_hidden_layers": 5}, "smollm3", interleaved),
+    "granite": Case(
+        "GraniteConfig",
+        {
+            "embedding_multiplier": 3.0,
+            "residual_multiplier": 0.3,
+            "attention_multiplier": 0.2,
+            "logits_scaling": 4.0,
+        },
+        "granite",
+        interleaved,
+        keys=GRANITE_SCALES | {"attention.scale": 0.2},
+    ),
+    "olmo2": Case("Olmo2Config", {}, "olmo2"),
+    "olmo3": Case(
+        "Olmo3Config",
+        {
+            "num_hidden_layers": 5,
+            "sliding_window": 9,
+            "rope_parameters": {
+                "full_attention": YARN | {"rope_theta": 5e5},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 5e5},
+            },
+        },
+        "olmo2",
+        keys={"attention.sliding_window": 9, "rope.freq_base": 5e5} | YARN_KEYS,
+    ),
+    "phi3": Case(
+        "Phi3Config",
+        rope(partial_rotary_factor=0.5) | {"sliding_window": 9},
+        "phi3",
+        keys={"rope.dimension_count": 8, "attention.sliding_window": 9},
+    ),
+    "phi3 longrope": Case(
+        "Phi3Config",
+        rope(
+            rope_type="longrope",
+            short_factor=SHORT_FACTORS.tolist(),
+            long_factor=LONG_FACTORS.tolist(),
+            original_max_position_embeddings=32,
+        )
+        | {"original_max_position_embeddings": 32},
+        "phi3",
+        keys={
+            "rope.dimension_count": 16,
+            "rope.scaling.original_context_length": 32,
+            "rope.scaling.attn_factor": math.sqrt(1 + math.log(2) / math.log(32)),
+        },
+        tensors={
+            "rope_factors_short.weight": SHORT_FACTORS,
+            "rope_factors_long.weight": LONG_FACTORS,
+        },
+    ),
+    "stablelm": Case(
+        "StableLmConfig",
+        rope(partial_rotary_factor=0.25) | {"use_qkv_bias": True},
+        "stablelm",
+        keys={"rope.dimension_count": 4, "use_parallel_residual": True},
+    ),
+    "gemma": Case(
+        "GemmaConfig",
+        {"head_dim": 32},
+        "gemma",
+        norms_plus_one,
+        keys=HEADS_OF_32,
+    ),
+    "gemma2": Case(
+        "Gemma2Config",
+        {
+            "num_hidden_layers": 3,
+            "head_dim": 32,
+            "query_pre_attn_scalar": 32,
+            "sliding_window": 9,
+        }
+        | SOFT_CAPS,
+        "gemma2",
+        norms_plus_one,
+        keys=HEADS_OF_32 | SOFT_CAPS | {"attention.sliding_window": 9},
+    ),
+    "gemma3": Case(
+        "Gemma3TextConfig",
+        {
+            "num_hidden_layers": 7,
+            "head_dim": 32,
+            "query_pre_attn_scalar": 32,
+            "sliding_window": 9,
+            "rope_parameters": {
+                "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+            },
+        },
+        "gemma3",
+        norms_plus_one,
+        keys=HEADS_OF_32
+        | {
+            "attention.sliding_window": 9,
+            "rope.freq_base": 1e6,
+            "rope.scaling.type": "linear",
+            "rope.scaling.factor": 8.0,
+        },
+    ),
+    "bitnet": Case(
+        "BitNetConfig",
+        {"hidden_act": "relu2", "tie_word_embeddings": True},
+        "bitnet",
+        sub_norm_names,
+        keys={"hidden_activation": "relu2"},
+    ),
+    "opt": Case(
+        "OPTConfig",
+        {"ffn_dim": 96, "word_embed_proj_dim": 64, "num_key_value_heads": 4}
+        | {"tie_word_embeddings": True},
+        "opt",
+        opt_names,
+    ),
+    "mixtral": Case(
+        "MixtralConfig",
+        {"num_local_experts": 5, "sliding_window": None},
+        change=stacked_experts,
+        keys={"expert_count": 5, "expert_used_count": 2},
+    ),
+    "qwen3moe": Case(
+        "Qwen3MoeConfig",
+        {
+            "head_dim": 32,
+            "num_experts": 6,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 32,
+            "norm_topk_prob": True,
+        },
+        "qwen3moe",
+        stacked_experts,
+        keys=HEADS_OF_32
+        | {
+            "expert_count": 6,
+            "expert_used_count": 3,
+            "expert_feed_forward_length": 32,
+        },
+    ),
+    "relu llama": Case(
+        "LlamaConfig",
+        {"hidden_act": "relu"},
+        change=interleaved,
+        keys={"hidden_activation": "relu"},
+    ),
+    "drelu llama": Case(
+        "LlamaConfig",
+        {"hidden_act": "relu"},
+        change=without_zero,
+        keys={"hidden_activation": "drelu"},
+        prepare=double_relu,
+    ),
+}
+
+
+def random_model(case: Case) -> Any:
+    """The family in transformers: no weight is left at a value that hides a mistake."""
+    torch.manual_seed(7)
+    config = getattr(transformers, case.config)(**SIZES | case.sizes)
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, attn_implementation="eager", dtype=torch.float32
+    )
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim == 1:
+                parameter.add_(0.3 * torch.randn_like(parameter))
+            else:
+                parameter.copy_(torch.randn_like(parameter) / math.sqrt(parameter.shape[-1]))
+    case.prepare(model)
+    return model.eval()
+
+
+def byte_tokens() -> list[str]:
+    """A byte-level vocabulary of the 256 bytes and one word."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return (
+        [chr(byte) for byte in shown] + [chr(256 + place) for place in range(len(hidden))] + ["th"]
+    )
+
+
+def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[str] = ()) -> None:
+    """The model as the converter would write it; tokens: of a byte-level vocabulary, if any."""
+    c = model.config
+    writer = gguf.GGUFWriter(path, case.architecture)
+    if tokens:
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_list(tokens)
+        writer.add_token_merges(["t h"])
+    else:
+        writer.add_tokenizer_model("none")
+        writer.add_vocab_size(c.vocab_size)
+    writer.add_block_count(c.num_hidden_layers)
+    writer.add_context_length(c.max_position_embeddings)
+    writer.add_embedding_length(c.hidden_size)
+    writer.add_head_count(c.num_attention_heads)
+    writer.add_feed_forward_length(getattr(c, "ffn_dim", None) or c.intermediate_size)
+    if hasattr(c, "num_key_value_heads"):
+        writer.add_head_count_kv(c.num_key_value_heads)
+    if hasattr(c, "rms_norm_eps"):
+        writer.add_layer_norm_rms_eps(c.rms_norm_eps)
+    else:
+        writer.add_layer_norm_eps(getattr(c, "layer_norm_eps", 1e-5))
+    for key, value in case.keys.items():
+        kind = {str: "string", int: "uint32", float: "float32", bool: "bool"}[type(value)]
+        getattr(writer, f"add_{kind}")(f"{case.architecture}.{key}", value)
+    base = getattr(c, "rope_parameters", None) or {}
+    if "rope_theta" in base:
+        writer.add_rope_freq_base(base["rope_theta"])
+    numbers = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}
+    number = numbers.get(case.architecture, numbers["llama"])
+    names = gguf.get_tensor_name_map(number, c.num_hidden_layers)
+    for source, parameter in model.state_dict().items():
+        if c.tie_word_embeddings and source == "lm_head.weight":
+            continue
+        for name, values in case.change(source, parameter.numpy(), c):
+            target = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            add_tensor(writer, target or name, values, type_name)
+    for name, values in case.tensors.items():
+        add_tensor(writer, name, values, "F32")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def add_tensor(writer: Any, name: str, values: np.ndarray, type_name: str) -> None:
+    exact = values.ndim == 1 or "ffn_gate_inp" in name  # as the converter does
+    kind = gguf.GGMLQuantizationType["F32" if exact else type_name]
+    data = gguf.quants.quantize(np.ascontiguousarray(values, np.float32), kind)
+    writer.add_tensor(name, data, raw_dtype=kind)
+
+
+def random_adapter(
+    case: Case, model: Any, seed: int, names: tuple[str, ...] = PROJECTIONS
+) -> tuple[Pairs, dict[str, np.ndarray]]:
+    """A and B by the name in transformers, and the tensors of the adapter's file."""
+    rng = np.random.default_rng(seed)
+    targets = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, model.config.num_hidden_layers)
+    pairs: Pairs = {}
+    tensors: dict[str, np.ndarray] = {}
+    for source, weight in model.state_dict().items():
+        if not source.endswith(tuple(f"{name}.weight" for name in names)):
+            continue
+        outputs, inputs = weight.shape
+        a = (rng.normal(size=(RANK, inputs)) / np.sqrt(inputs)).astype(np.float32)
+        b = (0.5 * rng.normal(size=(outputs, RANK))).astype(np.float32)
+        pairs[source] = a, b
+        ((name, permuted),) = case.change(source, b, model.config)
+        target = targets.get_name(name, try_suffixes=(".weight",))
+        if source.endswith("embed_tokens.weight"):  # the converter turns both around
+            tensors |= {f"{target}.lora_a": b, f"{target}.lora_b": np.ascontiguousarray(a.T)}
+        else:
+            tensors |= {f"{target}.lora_a": a, f"{target}.lora_b": permuted}
+    return pairs, tensors
+
+
+def write_adapter(
+    path: Any,
+    tensors: dict[str, np.ndarray],
+    alpha: float = ALPHA,
+    architecture: str = "llama",
+    **keys: str | None,
+) -> Any:
+    """A LoRA file as convert_lora_to_gguf writes it; gives its path.
+
+    keys: metadata that replaces the converter's, with __ for dots; None leaves a key out.
+    """
+    writer = gguf.GGUFWriter(path, architecture)
+    given: dict[str, str | None] = {"general.type": "adapter", "adapter.type": "lora"}
+    given |= {key.replace("__", "."): value for key, value in keys.items()}
+    for key, value in given.items():
+        if value is not None:
+            writer.add_string(key, value)
+    writer.add_float32("adapter.lora.alpha", alpha)
+    for name, values in tensors.items():
+        writer.add_tensor(name, np.ascontiguousarray(values))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

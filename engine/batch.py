@@ -1,0 +1,301 @@
+"""Which requests take part in the next step, and with how many tokens.
+
+At every step the running requests share one forward pass (continuous batching: Yu et al. 2022,
+Orca), each with its next token or with a slice of its prompt. First comes who has the highest
+priority and, of equals, who came first. Where KV blocks run out the last in that order gives its
+own back and is computed again later, so the first can always go on. For the compute thread alone.
+"""
+
+import bisect
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from engine.errors import EngineError
+from engine.generate import Finished, Piece, Request
+from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
+from engine.kv import KVSequence
+from engine.prefix_cache import PrefixCache
+from engine.protocol import SchedulerCounts
+
+if TYPE_CHECKING:
+    from engine.model import Model, Part
+    from engine.sampling import Logits
+
+log = logging.getLogger(__name__)
+
+Sink = Callable[[Piece | Finished | EngineError], None]
+"""Takes what a request gives, on the compute thread. The last is Finished or an EngineError."""
+
+STEP_TOKENS = 240
+"""Most that a step computes; a few below the model's own limit, for tokens guessed ahead."""
+MIN_SLICE_TOKENS = 16
+SLICE_SECONDS = 0.25
+"""Aim for a step with nothing but prefill: what cancelling may take."""
+SHARED_SLICE_SECONDS = 0.08
+"""The same while others wait for it: what a running answer waits between two tokens."""
+MOST_WITH_GUESSES = 2
+"""With more answers in a step nobody guesses ahead: their own tokens use its rows better."""
+
+
+class Ticket:
+    """A submitted request, as its sender holds it."""
+
+    def __init__(
+        self,
+        request: Request,
+        sink: Sink,
+        order: tuple[int, int],
+        wake: Callable[[], None],
+        leader: "Ticket | None" = None,
+    ) -> None:
+        """order: priority and arrival, the smaller goes first. leader: an earlier request with the
+        same prompt, whose blocks this one shares."""
+        self.request = request
+        self.sink = sink
+        self.order = order
+        self.leader = leader
+        self.cancelled = False
+        self.submitted_at = time.perf_counter()
+        self.started = False
+        self.ended = False
+        self.published = 0
+        """Full blocks that the prefix cache has been offered."""
+        self._wake = wake
+
+    def cancel(self) -> None:
+        """End the request within one step, wherever it is. Safe from any thread, and twice."""
+        self.cancelled = True
+        self._wake()
+
+    @property
+    def waits_for_leader(self) -> bool:
+        """Whether another is still computing the prompt of both."""
+        leader = self.leader
+        return leader is not None and not leader.ended and leader.request.pending > 1
+
+    @property
+    def decoding(self) -> bool:
+        """Whether its prompt is computed."""
+        return self.request.pending <= 1
+
+
+class Batch:
+    """The requests that are being computed."""
+
+    def __init__(self, model: "Model", cache: PrefixCache, max_active: int) -> None:
+        self._model = model
+        self._cache = cache
+        self._max_active = max_active
+        self._prefill_rate = float(STEP_TOKENS)  # tokens/s, as measured last
+        self.waiting: list[Ticket] = []
+        """Those that have no part in the steps, in order."""
+        self.active: list[Ticket] = []
+        """Those that have, in order."""
+        self.queue_wait_s = 0.0
+        self.started = self.preemptions = self.drafted = self.accepted = 0
+
+    def add(self, ticket: Ticket) -> None:
+        """One more waits."""
+        bisect.insort(self.waiting, ticket, key=_order)
+
+    def step(self, busy: bool) -> None:
+        """Let in who has room, compute one step, hand over what it gives.
+
+        busy: whether others wait for the compute thread.
+        """
+        self._end_cancelled()
+        self._admit()
+        plan = self._plan(busy)
+        if plan:
+            self._compute(plan)
+        elif self.active:
+            time.sleep(0.002)  # blocks are held elsewhere for a moment, such as to be written out
+
+    def finish(self, ticket: Ticket, outcome: Finished | EngineError) -> None:
+        """End a request; what it computed stays in the prefix cache unless it failed."""
+        request = ticket.request
+        self.active.remove(ticket)
+        if request.sequences and isinstance(outcome, Finished):
+            self._cache.publish(request.tokens, request.sequences[0], tail=True)
+        request.pause()
+        deliver(ticket, outcome)
+
+    def counts(self) -> SchedulerCounts:
+        """What has been done so far, and who holds the KV blocks now."""
+        cache, pool = self._cache, self._cache.pool
+        available = cache.available()
+        return SchedulerCounts(
+            kv_blocks=pool.blocks,
+            kv_blocks_in_use=pool.blocks - available,
+            kv_blocks_cached=available - pool.free,
+            prompt_tokens=cache.prompt_tokens,
+            cached_tokens=cache.cached_tokens,
+            evicted_blocks=cache.evicted_blocks,
+            requests=self.started,
+            queue_wait_s=round(self.queue_wait_s, 3),
+            preemptions=self.preemptions,
+            drafted_tokens=self.drafted,
+            accepted_tokens=self.accepted,
+        )
+
+    def _end_cancelled(self) -> None:
+        for ticket in [ticket for ticket in self.waiting if ticket.cancelled]:
+            self.waiting.remove(ticket)
+            deliver(ticket, ticket.request.finished("cancelled"))
+        for ticket in [ticket for ticket in self.active if ticket.cancelled]:
+            self.finish(ticket, ticket.request.finished("cancelled"))
+
+    def _admit(self) -> None:
+        """Waiting tickets become active in their order, as far as there is room; active ones of
+        lower priority go back for that."""
+        for ticket in list(self.waiting):
+            if ticket.waits_for_leader:
+                continue
+            while not self._has_room(ticket):
+                if self.active[-1].order[0] <= ticket.order[0]:
+                    return
+                self._preempt(self.active[-1])
+            self.waiting.remove(ticket)
+            self._start(ticket)
+
+    def _has_room(self, ticket: Ticket) -> bool:
+        if not self.active:
+            return True
+        promised = sum(
+            max(0, blocks_for(len(other.request.tokens) + 1) - len(sequence.blocks))
+            for other in self.active
+            for sequence in other.request.sequences
+        )
+        wanted = self._cache.wanted(ticket.request.tokens)
+        return len(self.active) < self._max_active and wanted + promised <= self._cache.available()
+
+    def _start(self, ticket: Ticket) -> None:
+        request, capacity = ticket.request, self._model.config.context_length
+        leader = ticket.leader.request.sequences if ticket.leader else ()
+        shared = len(request.tokens) - 1
+        if leader and leader[0].length >= shared and not ticket.started:
+            sequence: KVSequence = leader[0].fork(shared)
+        else:
+            sequence = self._cache.begin(request.tokens, capacity, count=not ticket.started)
+        if not ticket.started:
+            ticket.started = True
+            self.started += 1
+            self.queue_wait_s += time.perf_counter() - ticket.submitted_at
+        request.start(sequence)
+        bisect.insort(self.active, ticket, key=_order)
+
+    def _preempt(self, ticket: Ticket) -> None:
+        """Give its blocks back; it is computed again when there is room."""
+        self.preemptions += 1
+        request = ticket.request
+        self._cache.publish(request.tokens, request.sequences[0], tail=True)
+        request.pause()
+        ticket.published = 0
+        self.active.remove(ticket)
+        self.add(ticket)
+
+    def _plan(self, busy: bool) -> "list[tuple[Ticket, list[Part]]]":
+        """Who takes part in the next step with what; room for it is reserved."""
+        decoding = [ticket for ticket in self.active if ticket.decoding]
+        rows = sum(len(ticket.request.sequences) for ticket in decoding)
+        budget = min(self._slice_tokens(bool(decoding) or busy), STEP_TOKENS - rows)
+        plan: list[tuple[Ticket, list[Part]]] = []
+        for ticket in list(self.active):
+            if ticket not in self.active:
+                continue  # preempted for one before it
+            request = ticket.request
+            prefills = not ticket.decoding
+            if prefills and budget <= 0:
+                continue
+            if prefills and len(request.sequences) == 1:
+                self._cache.extend(request.sequences[0], request.tokens)
+            draft = len(decoding) <= MOST_WITH_GUESSES
+            parts = request.parts(budget if prefills else 1, draft=draft)
+            if not self._reserve(ticket, parts):
+                continue
+            if prefills:
+                budget -= sum(part.tokens.size for part in parts)
+            plan.append((ticket, parts))
+        return plan
+
+    def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
+        """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
+        wanted = sum(part.sequence.blocks_wanted(part.tokens.size) for part in parts)
+        while not self._cache.make_room(wanted):
+            victim = self.active[-1]
+            if victim is ticket:
+                own = sum(len(part.sequence.blocks) for part in parts)
+                if len(self.active) == 1 and wanted + own > self._cache.pool.blocks:
+                    self.finish(ticket, EngineError("the KV cache is too small for this request"))
+                return False
+            self._preempt(victim)
+        for part in parts:
+            part.sequence.reserve(part.tokens.size)
+        return True
+
+    def _slice_tokens(self, shared: bool) -> int:
+        """As much prefill as this box, at its present speed, does in the time for a slice.
+
+        Results do not depend on it: a token's logits are the same bits however it is batched.
+        """
+        shared = shared or any(ticket.order[0] > 0 for ticket in self.active)
+        tokens = int(self._prefill_rate * (SHARED_SLICE_SECONDS if shared else SLICE_SECONDS))
+        return min(max(tokens, MIN_SLICE_TOKENS), STEP_TOKENS)
+
+    def _compute(self, plan: "list[tuple[Ticket, list[Part]]]") -> None:
+        parts = [part for _, parts in plan for part in parts]
+        began = time.perf_counter()
+        try:
+            logits = self._model.step(parts)
+        except Exception as error:
+            if len(plan) > 1:  # whoever it was fails alone
+                for entry in plan:
+                    self._compute([entry])
+                return
+            log.error("a request failed in the model", exc_info=error)
+            self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
+            return
+        tokens = sum(part.tokens.size for part in parts)
+        if tokens >= 2 * MIN_SLICE_TOKENS:
+            self._prefill_rate = tokens / (time.perf_counter() - began)
+        first = 0
+        for ticket, own in plan:
+            outputs = sum(part.outputs for part in own)
+            self._hand_over(ticket, own, logits[first : first + outputs])
+            first += outputs
+
+    def _hand_over(self, ticket: Ticket, parts: "Sequence[Part]", logits: "Logits") -> None:
+        request = ticket.request
+        try:
+            pieces = request.take(logits)
+        except Exception as error:
+            log.error("a request failed after the model's step", exc_info=error)
+            self.finish(ticket, EngineError(f"the answer failed: {error}"))
+            return
+        guessed = sum(part.outputs for part in parts) - 1
+        if len(request.sequences) == 1 and guessed > 0:
+            self.drafted += guessed
+            self.accepted += len(pieces) - 1
+        for piece in pieces:
+            deliver(ticket, piece)
+        if request.finish_reason is not None:
+            self.finish(ticket, request.finished(request.finish_reason))
+        elif (full := request.sequences[0].length // BLOCK_TOKENS) > ticket.published:
+            self._cache.publish(request.tokens, request.sequences[0])
+            ticket.published = full
+
+
+def _order(ticket: Ticket) -> tuple[int, int]:
+    return ticket.order
+
+
+def deliver(ticket: Ticket, outcome: Piece | Finished | EngineError) -> None:
+    """Hand over. A receiver that is gone (its event loop is closed) ends its request."""
+    ticket.ended = not isinstance(outcome, Piece)
+    try:
+        ticket.sink(outcome)
+    except Exception as error:
+        log.warning("nobody takes the answer any more: %s", error)
+        ticket.cancelled = True

@@ -1,0 +1,262 @@
+"""Continuous batching against the plain engine: whoever joins, leaves, shares or is preempted,
+every answer is, token by token, the one that it would have been alone and without a cache."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.batch import Batch, Ticket
+from engine.errors import EngineError
+from engine.generate import Finished, Generation, Piece
+from engine.kv import BlockPool
+from engine.model import Model, Part
+from engine.prefix_cache import PrefixCache
+from engine.sampling import Sampler, SamplingParams
+from engine.tokenizer import Tokenizer
+
+TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()
+FEW = {7: 100.0, 8: 100.0, 9: 99.0}
+"""A bias after which an answer repeats itself, so that guesses ahead are often right."""
+
+
+class Home:
+    """A model, its tokenizer, and answers computed one by one without any cache."""
+
+    def __init__(self, path):
+        self.model = Model.load(path, threads=1)
+        self.tokenizer = Tokenizer(self.model.gguf.metadata)
+        self.alone = functools.cache(self._alone)
+
+    def _alone(self, length, seed, tokens, biased):
+        prompt, params = TEXT[:length], sampling(seed, tokens, biased)
+        sampler, cache = Sampler(params, 288, prompt), self.model.new_cache()
+        logits = self.model.forward(np.array(prompt, np.int32), cache)
+        answer = [sampler.sample(logits[0])]
+        while len(answer) < tokens:
+            logits = self.model.forward(np.array(answer[-1:], np.int32), cache)
+            answer.append(sampler.sample(logits[0]))
+        return answer
+
+    def batch(self, blocks, **options):
+        return Traffic(self, blocks, **options)
+
+
+class Traffic:
+    """A batch whose steps the test makes, and what became of every request."""
+
+    def __init__(self, home, blocks, max_active=16):
+        self.home = home
+        self.cache = PrefixCache(BlockPool(home.model.kv_layout, blocks))
+        self.batch = Batch(home.model, self.cache, max_active)
+        self.tickets, self.wanted, self.outcomes, self.ended = [], [], [], []
+
+    def submit(self, length, seed=None, tokens=10, biased=False, priority=0, leader=None):
+        params = sampling(seed, tokens, biased)
+        request = Generation(TEXT[:length], params, self.home.tokenizer, 512)
+        number, outcomes = len(self.tickets), []
+
+        def sink(outcome):
+            outcomes.append(outcome)
+            if not isinstance(outcome, Piece):
+                self.ended.append(number)
+
+        leader = None if leader is None else self.tickets[leader]
+        ticket = Ticket(request, sink, (priority, number), lambda: None, leader)
+        self.tickets.append(ticket)
+        self.wanted.append((length, seed, tokens, biased))
+        self.outcomes.append(outcomes)
+        self.batch.add(ticket)
+
+    def step(self):
+        self.batch.step(busy=False)
+        assert self.cache.pool.free <= self.cache.pool.blocks
+
+    def run(self, limit=4000):
+        while self.batch.active or self.batch.waiting:
+            self.step()
+            limit -= 1
+            assert limit, "it does not come to an end"
+
+    def check(self):
+        """Every answer is right, none is lost, and no block either."""
+        for ticket, wanted, outcomes in zip(self.tickets, self.wanted, self.outcomes, strict=True):
+            assert isinstance(outcomes[-1], Finished), outcomes[-1]
+            tokens = [piece.token for piece in outcomes[:-1]]
+            expected = self.home.alone(*wanted)
+            if ticket.cancelled:
+                assert tokens == expected[: len(tokens)]
+            else:
+                assert tokens == expected
+                assert outcomes[-1].completion_tokens == len(expected)
+        assert self.cache.make_room(self.cache.pool.blocks), "a block is lost"
+
+
+def sampling(seed, tokens, biased):
+    return SamplingParams(
+        temperature=0.0 if seed is None else 1.0,
+        seed=seed,
+        max_tokens=tokens,
+        ignore_eos=True,
+        logit_bias=FEW if biased else {},
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tiny_path):
+    made = Home(tiny_path)
+    yield made
+    made.model.close()
+
+
+submits = st.tuples(
+    st.just("submit"),
+    st.sampled_from([1, 20, 31, 32, 33, 64, 150, 151, 300]),
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from([1, 5, 40]),
+    st.booleans(),
+    st.sampled_from([0, 0, 1, 2]),
+)
+others = st.tuples(st.sampled_from(["cancel", "follow", "steps"]), st.integers(0, 20))
+
+
+@settings(max_examples=60)
+@given(st.lists(submits | others, max_size=25), st.sampled_from([14, 24, 200]))
+def test_any_traffic_gives_the_answers_of_each_alone(home, actions, blocks):
+    traffic = home.batch(blocks)
+    for action, *values in actions:
+        if action == "submit":
+            traffic.submit(*values)
+        elif action == "steps":
+            for _ in range(values[0]):
+                traffic.step()
+        elif traffic.tickets:
+            index = values[0] % len(traffic.tickets)
+            if action == "cancel":
+                traffic.tickets[index].cancel()
+            else:
+                length, _, tokens, biased = traffic.wanted[index]
+                priority = traffic.tickets[index].order[0]
+                traffic.submit(length, 3, tokens, biased, priority, leader=index)
+    traffic.run()
+    traffic.check()
+
+
+def test_sixteen_at_once_in_little_memory_end_in_order_of_priority(home):
+    traffic = home.batch(40)
+    priorities = [2, 0, 1, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 0]
+    for number, priority in enumerate(priorities):
+        traffic.submit(200 + number, tokens=30, priority=priority)
+    traffic.run()
+    traffic.check()
+    ended = [priorities[number] for number in traffic.ended]
+    assert ended == sorted(priorities)
+
+
+def test_a_higher_priority_takes_the_blocks_of_a_lower(home):
+    traffic = home.batch(11)
+    traffic.submit(300, tokens=40, priority=2)
+    while len(traffic.outcomes[0]) < 5:
+        traffic.step()
+    traffic.submit(151, 1, tokens=40)
+    traffic.run()
+    assert traffic.ended == [1, 0]
+    assert traffic.batch.preemptions >= 1
+    traffic.check()
+
+
+def test_a_running_answer_goes_on_while_a_long_prompt_is_computed(home):
+    traffic = home.batch(200)
+    traffic.batch._prefill_rate = 400.0  # 32 tokens in a slice
+    traffic.submit(5, tokens=40)
+    for _ in range(3):
+        traffic.step()
+    traffic.submit(300, tokens=2)
+    steps = 0
+    while not traffic.outcomes[1]:
+        before = len(traffic.outcomes[0])
+        traffic.step()
+        traffic.batch._prefill_rate = 400.0
+        steps += 1
+        assert len(traffic.outcomes[0]) > before
+    assert steps >= 8
+    traffic.run()
+    traffic.check()
+
+
+def test_followers_share_the_prompt_of_their_leader(home):
+    traffic = home.batch(200)
+    for number in range(4):
+        traffic.submit(300, number, tokens=3, leader=0 if number else None)
+    while not traffic.batch.active or len(traffic.batch.active) < 4:
+        traffic.step()
+    held = {b for t in traffic.batch.active for s in t.request.sequences for b in s.blocks}
+    assert len(held) <= 300 // 32 + 4
+    traffic.run()
+    traffic.check()
+
+
+def test_followers_of_a_cancelled_leader_are_not_lost(home):
+    traffic = home.batch(200, max_active=1)
+    traffic.submit(20, tokens=5)
+    traffic.submit(300, tokens=3)
+    traffic.submit(300, 1, tokens=3, leader=1)
+    traffic.step()
+    traffic.tickets[1].cancel()
+    traffic.run()
+    traffic.check()
+
+
+def test_guesses_are_used_and_counted(home):
+    traffic = home.batch(200)
+    traffic.submit(64, tokens=120, biased=True)
+    traffic.run()
+    traffic.check()
+    counts = traffic.batch.counts()
+    assert counts.accepted_tokens > 40
+    assert counts.drafted_tokens >= counts.accepted_tokens
+
+
+def test_what_can_never_fit_is_refused(home):
+    traffic = home.batch(3)
+    traffic.submit(90, tokens=40)
+    traffic.run()
+    assert isinstance(traffic.outcomes[0][-1], EngineError)
+    assert "too small" in str(traffic.outcomes[0][-1])
+    traffic.submit(20, tokens=5)
+    traffic.run()
+    assert isinstance(traffic.outcomes[1][-1], Finished)
+
+
+def test_one_that_fails_takes_nobody_along(home, monkeypatch):
+    traffic = home.batch(200)
+    traffic.submit(40, tokens=8)
+    traffic.submit(50, tokens=8)
+    real = home.model.step
+
+    def step(parts):
+        if any(part.sequence.length + part.tokens.size == 50 for part in parts):
+            raise MemoryError("no room")
+        return real(parts)
+
+    monkeypatch.setattr(home.model, "step", step)
+    traffic.run()
+    assert "no room" in str(traffic.outcomes[1][-1])
+    assert isinstance(traffic.outcomes[0][-1], Finished)
+
+
+def test_a_step_of_several_has_the_bits_of_each_alone(home):
+    model = home.model
+    pool = BlockPool(model.kv_layout, 100)
+    caches = [PrefixCache(pool).begin([1], 512) for _ in range(3)]
+    prompts = [np.array(TEXT[:n], np.int32) for n in (5, 40, 100)]
+    together = model.step(
+        [Part(p, c, n) for p, c, n in zip(prompts, caches, (5, 1, 0), strict=True)]
+    )
+    first = model.forward(prompts[0], model.new_cache(), want="all")
+    second = model.forward(prompts[1], model.new_cache())
+    np.testing.assert_array_equal(together, np.concatenate([first, second]))
+    with pytest.raises(ValueError, match="a step of 300 tokens"):
+        model.step([Part(np.array(TEXT[:300], np.int32), caches[0], 1)])
