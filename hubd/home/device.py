@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 NOTIFY_PATH = "/api/home-assistant/notify"
 LOOK_EVERY_S = 10.0
 AGAIN_S = 2.0
+NOTICES_LIMIT = 256
+EVENTS = {"timer": "hubd_timer_finished", "reminder": "hubd_reminder"}
+"""What rings in the hub → the event in Home Assistant."""
 TEXT_LIMIT = 250
 """Home Assistant keeps states of 255 characters at most."""
 
@@ -101,7 +104,8 @@ class HubDevice:
     ) -> None:
         self._paths = paths
         self._outbox = outbox
-        self._board = board
+        board.observers.append(self._observe)
+        self._notices: asyncio.Queue[Notice] = asyncio.Queue(NOTICES_LIMIT)
         self._timer_webhook = timer_webhook
         self._wake = asyncio.Event()
         self._listening = asyncio.Event()
@@ -143,18 +147,21 @@ class HubDevice:
     async def listen(self) -> None:
         """Turn what happens in the hub into events, for as long as the daemon runs."""
         while True:
-            async with self._board.listen() as notices:
-                while (notice := await notices.get()) is not None:
-                    await self._note(notice)
+            await self._note(await self._notices.get())
+
+    def _observe(self, notice: Notice) -> None:
+        self._wake.set()
+        if notice.event in EVENTS and notice.data.get("state") == "ringing":
+            try:
+                self._notices.put_nowait(notice)
+            except asyncio.QueueFull:
+                log.warning("too much happens at once: Home Assistant is not told of it all")
 
     async def _note(self, notice: Notice) -> None:
-        self._wake.set()
-        if notice.data.get("state") != "ringing" or notice.event not in ("timer", "reminder"):
-            return
-        event = "hubd_timer_finished" if notice.event == "timer" else "hubd_reminder"
-        await self.fire(event, notice.data)
+        await self.fire(EVENTS[notice.event], notice.data)
         if self._timer_webhook and self.linked() and notice.event == "timer":
             await self._outbox.put("webhook", self._timer_webhook, notice.data)
+            self._wake.set()
 
     # While connected
 
