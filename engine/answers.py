@@ -48,6 +48,8 @@ def sampling_of(body: ChatRequest | CompletionRequest) -> SamplingParams:
     """The sampling parameters of a request; what it leaves out has the default."""
     if body.n is not None and not 1 <= body.n <= MAX_ANSWERS:
         raise InvalidRequestError(f"n is {body.n}; it must be 1 to {MAX_ANSWERS}", param="n")
+    if (body.n or 1) > 1 and (body.beam_width or 1) > 1:
+        raise InvalidRequestError("n does not go with beam_width", param="n")
     given = {
         name: value
         for name in SamplingParams.__struct_fields__

@@ -120,6 +120,8 @@ class Batch:
         if request.sequences and isinstance(outcome, Finished):
             self._cache.publish(request.tokens, request.sequences[0], tail=True)
         request.pause()
+        self.drafted += request.drafted
+        self.accepted += request.accepted
         deliver(ticket, outcome)
 
     def counts(self) -> SchedulerCounts:
@@ -263,10 +265,10 @@ class Batch:
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)
-            self._hand_over(ticket, own, logits[first : first + outputs])
+            self._hand_over(ticket, logits[first : first + outputs])
             first += outputs
 
-    def _hand_over(self, ticket: Ticket, parts: "Sequence[Part]", logits: "Logits") -> None:
+    def _hand_over(self, ticket: Ticket, logits: "Logits") -> None:
         request = ticket.request
         try:
             pieces = request.take(logits)
@@ -274,10 +276,6 @@ class Batch:
             log.error("a request failed after the model's step", exc_info=error)
             self.finish(ticket, EngineError(f"the answer failed: {error}"))
             return
-        guessed = sum(part.outputs for part in parts) - 1
-        if len(request.sequences) == 1 and guessed > 0:
-            self.drafted += guessed
-            self.accepted += len(pieces) - 1
         for piece in pieces:
             deliver(ticket, piece)
         if request.finish_reason is not None:

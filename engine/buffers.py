@@ -20,7 +20,7 @@ class Buffers:
         window."""
         c = config
         attended = c.heads * c.head_dim
-        widest = max(c.dim, c.ffn_dim, attended)
+        widest = max(c.dim, attended)
         items = MAX_ROWS * max(1, c.experts_used)  # inputs of the last product of a layer
         self.score_stride = padded_rows(c.experts)
         self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
@@ -30,9 +30,8 @@ class Buffers:
             "qkv": 4 * MAX_ROWS * (c.heads + 2 * c.kv_heads) * c.head_dim,
             "attended": 4 * MAX_ROWS * attended,  # (rows, heads · head_dim)
             "ffn": 4 * items * 2 * c.ffn_dim,  # (items, 2 · ffn_dim) gate, then up
-            "columns": max(  # quantized inputs of a product
-                column_buffer_bytes(MAX_ROWS, widest), column_buffer_bytes(items, c.ffn_dim)
-            ),
+            "columns": column_buffer_bytes(MAX_ROWS, widest),  # quantized inputs of a product
+            "active": column_buffer_bytes(items, c.ffn_dim),  # those of the last one of a layer
             "scratch": threads * self.scratch_bytes,  # of attention
             "scores": 4 * MAX_ROWS * self.score_stride,  # (rows, experts, padded)
             "choices": 4 * MAX_ROWS * c.experts_used,  # int32 (rows, experts used)
@@ -48,7 +47,8 @@ class Buffers:
         self.angles, self.local_angles = angles, local_angles
         self.x, self.h = addresses["x"], addresses["h"]
         self.qkv, self.attended = addresses["qkv"], addresses["attended"]
-        self.ffn, self.columns = addresses["ffn"], addresses["columns"]
+        self.ffn, self.active = addresses["ffn"], addresses["active"]
+        self.columns = addresses["columns"]
         self.scratch, self.scores = addresses["scratch"], addresses["scores"]
         self.choices, self.shares = addresses["choices"], addresses["shares"]
         self.mixed = addresses["mixed"]

@@ -156,10 +156,15 @@ class EngineClient:
                 end = _merged(end, chunk)
             yield end
 
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 for each text. Raises EngineUnavailable, EngineRefused."""
-        body = msgspec.json.encode(EmbeddingRequest(input=list(texts), encoding_format="float"))
-        async with self._request("POST", "/v1/embeddings", body) as response:
+    async def embed(self, texts: Sequence[str], *, model: str | None = None) -> list[list[float]]:
+        """One vector of length 1 for each text. Raises EngineUnavailable, EngineRefused.
+
+        model: which one makes them; without it the engine's own choice, its encoder if it has one.
+        """
+        request = EmbeddingRequest(input=list(texts), model=model, encoding_format="float")
+        async with self._request(
+            "POST", "/v1/embeddings", msgspec.json.encode(request)
+        ) as response:
             await _check(response)
             data = _decoded(await _read(response), _Embeddings).data
         ordered = sorted(data, key=lambda embedding: embedding.index)

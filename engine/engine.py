@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.batch import Ticket
+from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
@@ -137,11 +138,13 @@ class Engine:
 
     def prepare(
         self, prompt: Sequence[int], params: SamplingParams, shown: Collection[int] = ()
-    ) -> Generation:
+    ) -> Request:
         """A request, checked; a grammar in it takes a while. shown: control tokens to be text.
 
         Raises InvalidRequestError, ContextLengthError.
         """
+        if params.beam_width > 1:
+            return BeamSearch(prompt, params, self.tokenizer, self.context_length)
         guide = None if params.grammar is None else self.guides.guide(params.grammar)
         return Generation(prompt, params, self.tokenizer, self.context_length, guide, shown)
 

@@ -52,6 +52,10 @@ class Request(Protocol):
 
     finish_reason: FinishReason | None
     """Why it ended; None while it goes on."""
+    drafted: int
+    """Tokens guessed ahead so far."""
+    accepted: int
+    """Those that were right."""
 
     @property
     def tokens(self) -> Sequence[int]:
@@ -190,6 +194,7 @@ class Generation:
         self._sequence: KVSequence | None = None
         self._drafter = LookupDrafter()
         self._drafts: list[int] = []
+        self.drafted = self.accepted = 0
         self.finish_reason: FinishReason | None = None
 
     @property
@@ -201,11 +206,6 @@ class Generation:
     def pending(self) -> int:
         """Tokens whose keys and values are missing."""
         return len(self.tokens) - (self._sequence.length if self._sequence else 0)
-
-    @property
-    def drafting(self) -> LookupDrafter:
-        """Who guesses ahead, and how well."""
-        return self._drafter
 
     def start(self, sequence: "KVSequence") -> None:
         """See ``Request``."""
@@ -250,6 +250,8 @@ class Generation:
             assert self._sequence is not None
             self._sequence.truncate(len(self.tokens) - 1)
             self._drafter.learn(len(self._drafts), len(pieces) - 1)
+            self.drafted += len(self._drafts)
+            self.accepted += len(pieces) - 1
         return pieces
 
     def finished(self, reason: FinishReason) -> Finished:

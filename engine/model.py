@@ -86,17 +86,20 @@ class Model:
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
-        self._weights = weights  # keeps the map alive that the programs point into
+        self.weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
         self._buffers = Buffers(self.config, threads, *(a.cell for a in self._angles))
         forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
         bodies = [forward.program for forward in forwards]
+        self.program = bodies[1]
+        """What a step with logits does."""
         _compile(bodies, progress)
         self._body, self._with_head, self._with_norm = [
             body.table(compile_operation) for body in bodies
         ]
+        self.threads = threads
         self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
@@ -140,13 +143,13 @@ class Model:
     def weight_bytes(self) -> int:
         """Bytes of packed weights that a decoded token reads."""
         c = self.config
-        return self._weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
+        return self.weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
 
     @property
     def kv_layout(self) -> KVLayout:
         """What a KV block of this model looks like."""
         c = self.config
-        size = FLOAT_BYTES if self._weights.exact else HALF_BYTES
+        size = FLOAT_BYTES if self.weights.exact else HALF_BYTES
         return KVLayout(c.layers, c.kv_heads, c.head_dim, size)
 
     def new_cache(self) -> KVSequence:
@@ -209,10 +212,15 @@ class Model:
             self._step(self._with_norm, [Part(piece, cache, piece.size)], states[start:])
         return states
 
+    def use_program(self, program: Program) -> None:
+        """Do this in every step with logits from now on: for measurements."""
+        self.program = program
+        self._with_head = program.table(compile_operation)
+
     def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
         """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
         the observer's sums."""
-        body = build_body(self._family, self.config, self._weights, self._buffers, observer)
+        body = build_body(self._family, self.config, self.weights, self._buffers, observer)
         table = body.program.table(compile_operation)
 
         def show(tokens: NDArray[np.int32]) -> None:

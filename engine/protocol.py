@@ -108,6 +108,9 @@ class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     stop: str | list[str] | None = None
     ignore_eos: bool | None = None
     n: int | None = None
+    beam_width: int | None = None
+    length_penalty: float | None = None
+    early_stopping: bool | Literal["never"] | None = None
     priority: Priority | None = None
 
 

@@ -21,6 +21,7 @@ MAX_STOP_CHARACTERS = 256
 MAX_LOGIT_BIASES = 1024
 MAX_BANNED_PHRASES = 64
 MAX_TOP_LOGPROBS = 20
+MAX_BEAMS = 8
 
 
 class Grammar(msgspec.Struct, frozen=True):
@@ -83,6 +84,14 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
     """``None``: until the model ends or the context is full."""
     ignore_eos: bool = False
     """Go on when the model says that it is done; for benchmarks."""
+    beam_width: int = 1
+    """Beginnings that are continued side by side, for the best whole answer: beam search with
+    temperature 0, beam sampling above. 1: none of that."""
+    length_penalty: float = 1.0
+    """Of whole answers: the sum of log-probabilities is divided by the length to this power."""
+    early_stopping: bool | Literal["never"] = False
+    """True: end with as many whole answers as beams; False: when a better one is unlikely; never:
+    when a better one is impossible."""
 
     def __post_init__(self) -> None:
         _in_range("temperature", self.temperature, 0.0, 100.0)
@@ -97,6 +106,10 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
         _in_range("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
         if self.grammar is not None and self.prefix:
             raise InvalidRequestError("prefix does not go with a grammar", param="prefix")
+        _in_range("beam_width", self.beam_width, 1, MAX_BEAMS)
+        _in_range("length_penalty", self.length_penalty, -10.0, 10.0)
+        if self.beam_width > 1:
+            self._check_beams()
         if self.mirostat not in (0, 2):
             raise InvalidRequestError("mirostat must be 0 or 2", param="mirostat")
         if self.logprobs is not None:
@@ -118,6 +131,28 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
             _in_range("logit_bias", bias, -100.0, 100.0)
         _check_texts("stop", self.stop, MAX_STOP_STRINGS)
         _check_texts("banned_phrases", self.banned_phrases, MAX_BANNED_PHRASES)
+
+    def _check_beams(self) -> None:
+        """Beams compare sums of log-probabilities; what changes those by the answer so far, or what
+        one beam alone would have, does not go with them."""
+        plain = SamplingParams()
+        for name in _NOT_WITH_BEAMS:
+            if getattr(self, name) != getattr(plain, name):
+                raise InvalidRequestError(f"{name} does not go with beam_width", param=name)
+
+
+_NOT_WITH_BEAMS = (
+    "grammar",
+    "prefix",
+    "mirostat",
+    "logprobs",
+    "logit_bias",
+    "no_repeat_ngram",
+    "banned_phrases",
+    "repetition_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+)
 
 
 class TokenLogprobs(msgspec.Struct, frozen=True):

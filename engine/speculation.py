@@ -28,10 +28,6 @@ class LookupDrafter:
         self._follows: dict[tuple[int, ...], int] = {}  # n-gram → position after its last place
         self._right = 0.5  # running share of guesses that were right
         self._resting = 0
-        self.drafted = 0
-        """Tokens guessed so far."""
-        self.accepted = 0
-        """Those that were right."""
 
     def guess(self, tokens: Sequence[int], most: int) -> list[int]:
         """Tokens that may follow, at most ``most``; none where nothing is known or it rests."""
@@ -49,8 +45,6 @@ class LookupDrafter:
         """How many of the guesses for a step were right."""
         if not guessed:
             return
-        self.drafted += guessed
-        self.accepted += right
         self._right += 0.3 * (right / guessed - self._right)
         if self._right < _LEAST_RIGHT:
             self._resting, self._right = _TRIAL_STEPS, 0.5

@@ -1,7 +1,7 @@
-"""The threads that compute: they sleep in read(2) between steps and never need the GIL.
+"""The threads that compute: they sleep between steps and never need the GIL.
 
 A worker enters compiled code once and stays there until the pool is closed, so a busy
-event loop in the same process cannot hold up a step. Waking costs one write to a pipe.
+event loop in the same process cannot hold up a step.
 """
 
 import os
@@ -13,56 +13,77 @@ from numpy.typing import NDArray
 
 from engine.errors import EngineError
 from engine.kernels.dispatch import compile_function
-from engine.kernels.orders import COUNTER, ORDER_SLOTS, lead, serve
+from engine.kernels.orders import (
+    GENERATION,
+    READ_END,
+    UNSEEN,
+    WORKERS,
+    WRITE_END,
+    lead,
+    order_slots,
+    serve,
+)
+from engine.kernels.program import GENERATIONS, ROWS, begin
+
+_CACHE_LINE = 8  # int64
 
 
 class ThreadPool:
-    """`threads` threads that walk through programs together; the caller of `run` is the first."""
+    """`threads` threads that walk through programs together; the caller of `run` is one of them."""
 
     def __init__(self, threads: int) -> None:
         """Start the workers; `threads` counts the caller's."""
         self.threads = threads
         self._lead = compile_function(lead)
-        self._order = np.zeros(ORDER_SLOTS, np.int64)
-        self._bytes = np.zeros(64 * threads, np.uint8)
-        self._pipes: list[int] = []
+        slots = np.zeros(order_slots(threads) + _CACHE_LINE, np.int64)
+        self._order = slots[-slots.ctypes.data // 8 % _CACHE_LINE :]
+        self._generation = 0
+        self._watched: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        """Tables and steps that a worker may still be looking at."""
+        self._pipes: list[tuple[int, int]] = []
         self.workers: list[threading.Thread] = []
         """The threads but the caller's."""
         work = compile_function(serve) if threads > 1 else None
-        for thread in range(1, threads):
-            reading, writing = os.pipe()
-            self._pipes.append(writing)
-            arguments = (work, reading, thread)
-            name = f"engine-{thread}"
-            worker = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
-            worker.start()
-            self.workers.append(worker)
+        for worker in range(threads - 1):
+            slots = self._order[WORKERS + 8 * worker :]
+            ends = os.pipe()
+            slots[READ_END], slots[WRITE_END] = ends
+            self._pipes.append(ends)
+            name = f"engine-{worker + 1}"
+            thread = threading.Thread(
+                target=self._work, args=(work, worker), name=name, daemon=True
+            )
+            thread.start()
+            self.workers.append(thread)
 
-    def _work(self, work: Any, pipe: int, thread: int) -> None:
-        byte = self._bytes.ctypes.data + 64 * thread
-        work(self._order.ctypes.data, pipe, byte, thread, self.threads)
-        os.close(pipe)
+    def _work(self, work: Any, worker: int) -> None:
+        work(self._order.ctypes.data, worker, self.threads)
 
     def run(self, table: NDArray[np.int64], step: NDArray[np.int64]) -> None:
-        """Walk through a program's table with all threads; returns when the last has finished.
+        """Walk through a program's table with all threads; returns when all of it is done.
 
         table: int64, as `Program.table` makes it, its last operation followed by a barrier;
         step: int64 (STEP_SLOTS,).
         """
         if len(self.workers) != self.threads - 1:
             raise EngineError("the engine's threads have ended: the model is closed")
-        table[:, -1] = 0  # pieces claimed
-        order = self._order
-        order[:4] = table.ctypes.data, len(table), step.ctypes.data, order[COUNTER]
-        for pipe in self._pipes:
-            os.write(pipe, b"\0")
-        self._lead(order.ctypes.data, self.threads)
+        self._generation = self._generation % (GENERATIONS - 1) + 1
+        begin(table, self._generation)
+        self._watched.append((table, step))
+        addresses = (table.ctypes.data, len(table), step.ctypes.data)
+        single = int(step[ROWS] == 1)
+        self._lead(self._order.ctypes.data, self.threads, *addresses, single, self._generation)
+        if self._order[UNSEEN]:
+            self._watched.clear()
 
     def close(self) -> None:
         """End the workers."""
-        for pipe in self._pipes:
-            os.close(pipe)
+        self._order[GENERATION] = -1
+        for _, writing in self._pipes:
+            os.close(writing)
         for worker in self.workers:
             worker.join()
+        for reading, _ in self._pipes:
+            os.close(reading)
         self._pipes.clear()
         self.workers.clear()

@@ -33,7 +33,7 @@ from engine.gguf import ModelFormatError, TensorInfo
 from engine.lora import Adapters, Change
 from engine.tensor_source import TensorSource
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64
@@ -253,6 +253,9 @@ class Weights:
             fill(np.frombuffer(space, np.uint8))
         self._data = np.frombuffer(space, np.uint8)  # keeps the map alive
         self._base = self._data.ctypes.data
+        self._at = {
+            self._base + place.offset: (name, place.size) for name, place in self._places.items()
+        }
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
@@ -272,6 +275,10 @@ class Weights:
         read = [place for name, place in self._places.items() if name != untied]
         shares = [expert_share if len(place.info.shape) == 3 else 1.0 for place in read]
         return int(sum(p.size * share for p, share in zip(read, shares, strict=True)))
+
+    def tensor_at(self, address: int) -> tuple[str, int] | None:
+        """Name and packed bytes of the tensor that begins at an address, if one does."""
+        return self._at.get(address)
 
     def matrix(self, name: str) -> Matrix:
         """A matrix by its name in the model file."""

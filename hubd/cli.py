@@ -8,7 +8,18 @@ import sys
 import click
 
 import hubd
-from hubd.commands import ask, backup, doctor, documents, home, model, serve, status, webhook
+from hubd.commands import (
+    ask,
+    backup,
+    bench,
+    doctor,
+    documents,
+    home,
+    model,
+    serve,
+    status,
+    webhook,
+)
 from hubd.errors import AlreadyRunningError, HubError
 
 NOT_RUNNING = 2
@@ -33,6 +44,7 @@ for command in (
     status.timers,
     status.status,
     doctor.doctor,
+    bench.bench,
     backup.backup,
     backup.restore,
     backup.export,

@@ -77,6 +77,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    embedder: Annotated[
+        Literal["engine", "sentence-transformers"],
+        Meta(description="engine or sentence-transformers"),
+    ] = "engine"
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
     passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4

@@ -21,6 +21,7 @@ from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.doors import Doors
+from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.home.automations import automations
@@ -39,7 +40,7 @@ from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
-from rag.embed import Embedder
+from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
 from rag.errors import RagError
 from rag.library import Library
 
@@ -107,17 +108,15 @@ async def open_rooms(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""
+    board = NoticeBoard()
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
-        embedder = Embedder(idle_seconds=config.rag.idle_unload or float("inf"))
-        stack.push_async_callback(embedder.close)
+        engine, embedder = await open_models(stack, config, paths, board)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    board = NoticeBoard()
-    engine = await stack.enter_async_context(EngineSupervisor(config.engine, paths, board))
     household = Household(paths, everything=config.home.everything)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
     device.linked = lambda: household.linked is not None
@@ -161,6 +160,21 @@ async def open_rooms(
     stack.push_async_callback(services.deliveries.close)
     device.readings = lambda: readings.read(services)
     return services, schedule
+
+
+async def open_models(
+    stack: contextlib.AsyncExitStack, config: Config, paths: Paths, board: NoticeBoard
+) -> tuple[EngineSupervisor, Embedder]:
+    """The engine, and the embedder that the configuration names. Neither starts a process yet."""
+    encoder = encoder_of(config)
+    supervisor = EngineSupervisor(config.engine, paths, board, encoder)
+    engine = await stack.enter_async_context(supervisor)
+    if encoder is None:
+        worker = WorkerEmbedder(idle_seconds=config.rag.idle_unload or float("inf"))
+        stack.push_async_callback(worker.close)
+        return engine, CachingEmbedder(worker)
+    beside = EngineEmbedder.beside(engine, config, paths, encoder)
+    return engine, CachingEmbedder(await stack.enter_async_context(beside))
 
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:

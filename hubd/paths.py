@@ -52,6 +52,11 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
     def engine_socket(self) -> Path:
         return self.run / "engine.sock"
 
+    @property
+    def encoder_socket(self) -> Path:
+        """Of an engine that has the embedding model alone."""
+        return self.run / "encode.sock"
+
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """The directories for this environment; nothing is created."""

@@ -70,14 +70,33 @@ class EngineState(msgspec.Struct, frozen=True, kw_only=True):
     """How much of that is done, 0 to 1."""
 
 
+class Encoder(msgspec.Struct, frozen=True, kw_only=True):
+    """An embedding model that the child has besides the language model, or alone."""
+
+    folder: Path
+    name: str
+    idle_unload: float
+    """Seconds; 0 for never."""
+    alone: bool = False
+
+
 class EngineSupervisor:
     """Owns the child process, from ``async with`` to its end."""
 
-    def __init__(self, settings: config.Engine, paths: Paths, board: NoticeBoard) -> None:
+    def __init__(
+        self,
+        settings: config.Engine,
+        paths: Paths,
+        board: NoticeBoard,
+        encoder: Encoder | None = None,
+    ) -> None:
         self._settings = settings
         self._paths = paths
         self._board = board
-        self._client = _client_for(settings, paths)
+        self._encoder = encoder
+        self._alone = encoder is not None and encoder.alone
+        self._socket = paths.encoder_socket if self._alone else paths.engine_socket
+        self._client = _client_for(settings, self._socket)
         self._state = EngineState(state="ready" if settings.url else "off")
         self._settled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -133,10 +152,7 @@ class EngineSupervisor:
             raise EngineDown("hubd is stopping.", "Ask again when it is back.")
         if self._settings.url:
             return self._client
-        if self._task and self._state.state in ("off", "failed"):
-            await asyncio.wait({self._task})  # the last child is on its way out
-        if self._task is None or self._task.done():
-            self._begin()
+        await self._ensure_begun()
         while True:
             await self._settled.wait()
             if self._state.state != "ready":
@@ -148,8 +164,33 @@ class EngineSupervisor:
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
 
+    async def listening(self, *, patient: bool) -> EngineClient:
+        """A client of a child that listens, and has its encoder, whatever its language model does.
+
+        patient: whether to wait for a child that is started again after it failed.
+
+        Raises:
+            NoModel: as ``client``.
+            EngineDown: there is no such child: it fails, or the settings name another machine's.
+        """
+        self._last_use = time.monotonic()
+        if self._settings.url:
+            raise EngineDown("The language model is elsewhere.")
+        await self._ensure_begun()
+        while self._state.state in ("starting", "ready", "restarting" if patient else "ready"):
+            if await self._is_there():
+                return self._client
+            await asyncio.sleep(LOOK_EVERY_S)
+        raise EngineDown(f"The engine does not start: {self._state.message}")
+
+    async def _ensure_begun(self) -> None:
+        if self._task and self._state.state in ("off", "failed"):
+            await asyncio.wait({self._task})  # the last child is on its way out
+        if self._task is None or self._task.done():
+            self._begin()
+
     def _begin(self) -> None:
-        if not self.model.is_file():
+        if not self._alone and not self.model.is_file():
             raise NoModel(
                 f"There is no language model: {self.model} is missing.",
                 "Fetch the default one with `hubd model pull`, or set [engine] model.",
@@ -194,7 +235,7 @@ class EngineSupervisor:
     @contextlib.asynccontextmanager
     async def _child(self) -> AsyncIterator[asyncio.subprocess.Process]:
         """A running child; it is ended with the block."""
-        self._paths.engine_socket.unlink(missing_ok=True)
+        self._socket.unlink(missing_ok=True)
         self._last_lines.clear()
         process = await asyncio.create_subprocess_exec(
             *self._command(),
@@ -218,8 +259,9 @@ class EngineSupervisor:
         settings = self._settings
         return [
             *(sys.executable, "-m", "engine.server"),
-            *("--socket", str(self._paths.engine_socket)),
-            *("--model", str(self.model)),
+            *("--socket", str(self._socket)),
+            *(() if self._alone else ("--model", str(self.model))),
+            *(_options_for(self._encoder) if self._encoder else ()),
             *("--threads", str(settings.threads)),
             *("--context-length", str(settings.context_length)),
             *("--cache-directory", str(self._paths.cache)),
@@ -324,10 +366,18 @@ def _in_models(name: str, paths: Paths) -> Path:
     return named if len(named.parts) > 1 else paths.models / named
 
 
-def _client_for(settings: config.Engine, paths: Paths) -> EngineClient:
+def _options_for(encoder: Encoder) -> list[str]:
+    return [
+        *("--encoder", str(encoder.folder)),
+        *("--encoder-name", encoder.name),
+        *("--encoder-idle-unload", str(encoder.idle_unload)),
+    ]
+
+
+def _client_for(settings: config.Engine, socket: Path) -> EngineClient:
     if settings.url:
         return EngineClient(url=settings.url, api_key=settings.api_key or None)
-    return EngineClient(socket=paths.engine_socket)
+    return EngineClient(socket=socket)
 
 
 def _first_to_go(pid: int) -> None:

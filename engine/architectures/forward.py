@@ -25,10 +25,10 @@ from engine.kernels.elementwise import (
 from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
 from engine.kernels.matmul import matmul
-from engine.kernels.norms import layer_norm_output, layer_norm_quantize, rms_norm
+from engine.kernels.norms import add_normed, layer_norm_output, layer_norm_quantize, rms_norm
 from engine.kernels.observe import add_squares, add_squares_of_chosen
-from engine.kernels.program import Program
-from engine.kernels.rows import add_bias, add_positions, add_scaled, scale, scale_logits
+from engine.kernels.program import BARRIER, BARRIER_IF_MANY, NO_BARRIER, Program
+from engine.kernels.rows import add_positions, add_scaled, scale, scale_logits
 from engine.weights import Weights
 
 
@@ -41,6 +41,10 @@ class Activations(NamedTuple):
     """Floats from a row to the next."""
     columns: int
     """Address of the same, quantized (see kernels.columns)."""
+    own_columns: bool = True
+    """Whether each share has made the columns of a single row for itself, which saves a barrier."""
+    own_floats: bool = False
+    """Whether each share has a single row of its own as well: the row of its number."""
 
 
 class Observer(Protocol):
@@ -132,20 +136,20 @@ def embed_tokens(f: Forward) -> None:
 def stream(f: Forward) -> Activations:
     """x itself as the input of a product."""
     b, dim = f.buffers, f.config.dim
-    f.program.add(quantize, b.x, b.columns, dim, dim)
+    f.program.add(quantize, b.x, b.columns, dim, dim, barrier=BARRIER_IF_MANY)
     return Activations(b.x, dim, b.columns)
 
 
 def norm(f: Forward, name: str) -> Activations:
     """h = norm(x)."""
     b, dim = f.buffers, f.config.dim
-    weight = f.weights.vector(f"{name}.weight")
+    parameters = [f.weights.vector(f"{name}.weight")]
     if f.family.layer_norm:
-        bias = f.weights.vector(f"{name}.bias")
-        f.program.add(layer_norm_quantize, b.x, weight, bias, b.h, b.columns, dim, f.epsilon)
-    else:
-        f.program.add(rms_norm_quantize, b.x, weight, b.h, b.columns, dim, f.epsilon)
-    return Activations(b.h, dim, b.columns)
+        parameters.append(f.weights.vector(f"{name}.bias"))
+    operation = layer_norm_quantize if f.family.layer_norm else rms_norm_quantize
+    results = (b.h, b.columns, dim, f.epsilon)
+    f.program.add(operation, b.x, *parameters, *results, barrier=BARRIER_IF_MANY)
+    return Activations(b.h, dim, b.columns, own_floats=True)
 
 
 def queries_keys_values(f: Forward, layer: str, h: Activations) -> None:
@@ -156,18 +160,16 @@ def queries_keys_values(f: Forward, layer: str, h: Activations) -> None:
     if f.family.fused:
         multiply(f, f"{layer}attn_qkv", h, b.qkv, width)
     else:
-        multiply(f, f"{layer}attn_q", h, b.qkv, width, barrier=False)
-        multiply(f, f"{layer}attn_k", h, b.qkv + 4 * q, width, barrier=False)
+        multiply(f, f"{layer}attn_q", h, b.qkv, width, barrier=NO_BARRIER)
+        multiply(f, f"{layer}attn_k", h, b.qkv + 4 * q, width, barrier=NO_BARRIER)
         multiply(f, f"{layer}attn_v", h, b.qkv + 4 * (q + kv), width)
-        bias(f, f"{layer}attn_q", b.qkv, width)
-        bias(f, f"{layer}attn_k", b.qkv + 4 * q, width)
-        bias(f, f"{layer}attn_v", b.qkv + 4 * (q + kv), width)
     if f.family.query_key_norm != "no":
         by_head = f.family.query_key_norm == "head"
         for name, start, heads in (("q", 0, c.heads), ("k", q, c.kv_heads)):
             count, size = (heads, c.head_dim) if by_head else (1, heads * c.head_dim)
             weight = f.weights.vector(f"{layer}attn_{name}_norm.weight")
-            f.program.add(rms_norm, b.qkv + 4 * start, width, count, size, weight, f.epsilon)
+            operands = (b.qkv + 4 * start, width, count, size, weight, f.epsilon)
+            f.program.add(rms_norm, *operands, barrier=NO_BARRIER if name == "q" else BARRIER)
 
 
 def attend(f: Forward, index: int) -> Activations:
@@ -192,7 +194,7 @@ def attend(f: Forward, index: int) -> Activations:
     if family.sub_norms:
         weight = f.weights.vector(f"blk.{index}.attn_sub_norm.weight")
         f.program.add(rms_norm, b.attended, size, 1, size, weight, f.epsilon)
-    f.program.add(quantize, b.attended, b.columns, size, size)
+    f.program.add(quantize, b.attended, b.columns, size, size, barrier=BARRIER_IF_MANY)
     return Activations(b.attended, size, b.columns)
 
 
@@ -200,39 +202,42 @@ def gate_and_up(f: Forward, layer: str, h: Activations) -> None:
     """gate, up = Wgate · h, Wup · h side by side; without a gate, up in its place."""
     c, b = f.config, f.buffers
     width = 2 * c.ffn_dim
-    if f.family.fused or c.activation == Activation.PLAIN_RELU:
+    if f.family.fused:
         multiply(f, f"{layer}ffn_up", h, b.ffn, width)
-        bias(f, f"{layer}ffn_up", b.ffn, width)
+    elif c.activation == Activation.PLAIN_RELU:
+        multiply(f, f"{layer}ffn_up", h, b.ffn, width, barrier=BARRIER_IF_MANY)
     else:
-        multiply(f, f"{layer}ffn_gate", h, b.ffn, width, barrier=False)
-        multiply(f, f"{layer}ffn_up", h, b.ffn + 4 * c.ffn_dim, width)
+        multiply(f, f"{layer}ffn_gate", h, b.ffn, width, barrier=NO_BARRIER)
+        up = b.ffn + 4 * c.ffn_dim
+        multiply(f, f"{layer}ffn_up", h, up, width, barrier=BARRIER_IF_MANY)
 
 
 def activate(f: Forward, layer: str) -> Activations:
     """activation(gate, up), such as silu(gate) · up."""
     c, b = f.config, f.buffers
     stride = 2 * c.ffn_dim
-    f.program.add(activate_quantize, b.ffn, b.columns, c.ffn_dim, c.activation, 1)
+    f.program.add(activate_quantize, b.ffn, b.active, c.ffn_dim, c.activation, 1)
     if f.family.sub_norms:
         weight = f.weights.vector(f"{layer}ffn_sub_norm.weight")
         f.program.add(rms_norm, b.ffn, stride, 1, c.ffn_dim, weight, f.epsilon)
-        f.program.add(quantize, b.ffn, b.columns, c.ffn_dim, stride)
-    return Activations(b.ffn, stride, b.columns)
+        f.program.add(quantize, b.ffn, b.active, c.ffn_dim, stride, barrier=BARRIER_IF_MANY)
+        return Activations(b.ffn, stride, b.active)
+    return Activations(b.ffn, stride, b.active, own_columns=False)
 
 
 def add_to_stream(f: Forward, name: str, inputs: Activations, norm_after: str) -> None:
     """x += W · inputs + bias, normed and scaled where the family does so."""
     c, b = f.config, f.buffers
-    if not f.family.norms_after and c.residual_scale == 1:
-        multiply(f, name, inputs, b.x, c.dim, add=True)
-        bias(f, name, b.x, c.dim)
-        return
-    multiply(f, name, inputs, b.h, c.dim)
-    bias(f, name, b.h, c.dim)
     if f.family.norms_after:
+        multiply(f, name, inputs, b.h, c.dim)
         weight = f.weights.vector(f"{norm_after}.weight")
-        f.program.add(rms_norm, b.h, c.dim, 1, c.dim, weight, f.epsilon)
-    f.program.add(add_scaled, b.x, b.h, c.dim, float_bits(c.residual_scale))
+        factor = float_bits(c.residual_scale)
+        f.program.add(add_normed, b.x, b.h, c.dim, weight, f.epsilon, factor)
+    elif c.residual_scale != 1:
+        multiply(f, name, inputs, b.h, c.dim)
+        f.program.add(add_scaled, b.x, b.h, c.dim, float_bits(c.residual_scale))
+    else:
+        multiply(f, name, inputs, b.x, c.dim, add=True)
 
 
 def add_mixture_to_stream(f: Forward, layer: str, h: Activations) -> None:
@@ -242,10 +247,10 @@ def add_mixture_to_stream(f: Forward, layer: str, h: Activations) -> None:
     chosen = (b.choices, b.shares)
     f.program.add(choose_experts, b.scores, b.score_stride, c.experts, used, *chosen)
     width = 2 * c.ffn_dim
-    multiply_chosen(f, f"{layer}ffn_gate_exps", h, b.ffn, width, used, barrier=False)
+    multiply_chosen(f, f"{layer}ffn_gate_exps", h, b.ffn, width, used, barrier=NO_BARRIER)
     multiply_chosen(f, f"{layer}ffn_up_exps", h, b.ffn + 4 * c.ffn_dim, width, used)
-    f.program.add(activate_quantize, b.ffn, b.columns, c.ffn_dim, c.activation, used)
-    active = Activations(b.ffn, width, b.columns)
+    f.program.add(activate_quantize, b.ffn, b.active, c.ffn_dim, c.activation, used)
+    active = Activations(b.ffn, width, b.active, own_columns=False)
     multiply_chosen(f, f"{layer}ffn_down_exps", active, b.mixed, c.dim, 1)
     f.program.add(add_experts, b.x, b.mixed, c.dim, b.shares, used)
 
@@ -258,7 +263,7 @@ def multiply_chosen(
     stride: int,
     sharing: int,
     *,
-    barrier: bool = True,
+    barrier: int = BARRIER,
 ) -> None:
     """y[item] = x · Wᵀ of each item's expert; `sharing` items in a row have the same x."""
     c, matrix = f.config, f.weights.matrix(f"{name}.weight")
@@ -280,27 +285,21 @@ def multiply(
     stride: int,
     *,
     add: bool = False,
-    barrier: bool = True,
+    barrier: int = BARRIER,
 ) -> None:
-    """y (+)= x · Wᵀ; y float32 with rows `stride` apart (0: the step's logits)."""
+    """y (+)= x · Wᵀ + bias if there is one; y float32 with rows `stride` apart (0: the logits)."""
     matrix = f.weights.matrix(f"{name}.weight")
+    bias = f.weights.vector(f"{name}.bias") if f"{name}.bias" in f.weights else 0
     sizes = (matrix.inputs, matrix.outputs, stride, add)
     if f.observer is not None:
         sums = f.observer.sums(f"{name}.weight", 1, matrix.inputs)
-        f.program.add(add_squares, x.floats, x.stride, matrix.inputs, sums)
+        f.program.add(add_squares, x.floats, x.stride, matrix.inputs, sums, x.own_floats)
     if matrix.bits == FLOAT_BITS:
-        operands = (matrix.address, x.floats, y, *sizes, x.stride)
+        operands = (matrix.address, x.floats, y, *sizes, x.stride, x.own_floats, bias)
         f.program.add(matmul_float, *operands, barrier=barrier)
     else:
-        operands = (matrix.address, x.columns, y, *sizes, matrix.bits)
+        operands = (matrix.address, x.columns, y, *sizes, matrix.bits, x.own_columns, bias)
         f.program.add(matmul, *operands, barrier=barrier)
-
-
-def bias(f: Forward, name: str, y: int, stride: int) -> None:
-    """y += the bias of a matrix, if it has one."""
-    if f"{name}.bias" in f.weights:
-        width = f.weights.size(f"{name}.bias")
-        f.program.add(add_bias, y, stride, width, f.weights.vector(f"{name}.bias"))
 
 
 def float_bits(value: float) -> int:

@@ -22,7 +22,6 @@ from engine.kernels.encoder import (
 from engine.kernels.matmul import matmul
 from engine.kernels.norms import layer_norm_quantize
 from engine.kernels.program import Program
-from engine.kernels.rows import add_bias
 from engine.weights import Weights
 
 
@@ -78,7 +77,7 @@ def build(c: EncoderConfig, weights: Weights, buffers: EncoderBuffers, positions
         add_to_stream(e, f"{layer}attn_output", c.dim)
         norm(e, f"{layer}attn_output_norm")
 
-        multiply(e, f"{layer}ffn_up", b.ffn, c.ffn_dim)
+        multiply(e, f"{layer}ffn_up", b.ffn, c.ffn_dim, biased=False)
         program.add(
             gelu_quantize, b.ffn, weights.vector(f"{layer}ffn_up.bias"), b.columns, c.ffn_dim
         )
@@ -101,8 +100,6 @@ def attend(e: Encoding, layer: str) -> None:
     places = {name: b.qkv + 4 * c.dim * i for i, name in enumerate(("attn_q", "attn_k", "attn_v"))}
     for name, y in places.items():
         multiply(e, f"{layer}{name}", y, 3 * c.dim, barrier=name == "attn_v")
-    for name, y in places.items():
-        add_bias_to(e, f"{layer}{name}", y, 3 * c.dim, barrier=name == "attn_v")
     scale = float_bits(1 / math.sqrt(c.head_dim))
     sizes = (c.heads, c.head_dim, b.scratch, b.scratch_bytes, scale)
     e.program.add(attend_within, b.qkv, b.attended, *sizes)
@@ -112,21 +109,22 @@ def attend(e: Encoding, layer: str) -> None:
 def add_to_stream(e: Encoding, name: str, width: int) -> None:
     """x += W · columns + bias."""
     multiply(e, name, e.buffers.x, width, add=True)
-    add_bias_to(e, name, e.buffers.x, width)
 
 
 def multiply(
-    e: Encoding, name: str, y: int, stride: int, *, add: bool = False, barrier: bool = True
+    e: Encoding,
+    name: str,
+    y: int,
+    stride: int,
+    *,
+    add: bool = False,
+    biased: bool = True,
+    barrier: bool = True,
 ) -> None:
-    """y (+)= columns · Wᵀ; y float32 with rows `stride` apart."""
+    """y (+)= columns · Wᵀ (+ bias); y float32 with rows `stride` apart."""
     matrix = e.weights.matrix(f"{name}.weight")
     if matrix.bits == FLOAT_BITS:
         raise ModelFormatError(f"tensor {name!r} is kept as float32, which encoders do not compute")
-    sizes = (matrix.inputs, matrix.outputs, stride, add, matrix.bits)
-    e.program.add(matmul, matrix.address, e.buffers.columns, y, *sizes, barrier=barrier)
-
-
-def add_bias_to(e: Encoding, name: str, y: int, stride: int, *, barrier: bool = True) -> None:
-    """y += the bias of a matrix."""
-    bias, width = e.weights.vector(f"{name}.bias"), e.weights.size(f"{name}.bias")
-    e.program.add(add_bias, y, stride, width, bias, barrier=barrier)
+    bias = e.weights.vector(f"{name}.bias") if biased else 0
+    operands = (matrix.inputs, matrix.outputs, stride, add, matrix.bits, 0, bias)
+    e.program.add(matmul, matrix.address, e.buffers.columns, y, *operands, barrier=barrier)

@@ -49,7 +49,7 @@ class Format(NamedTuple):
     """What the engine can do with tensors of a type."""
 
     bits: int
-    """Bits of a weight once packed: 4, 8 or 32."""
+    """Bits of a weight once packed: 4, 5, 6, 8 or 32."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
     quantize: Quantize | None
@@ -66,20 +66,20 @@ FORMATS: dict[str, Format] = {
     "BF16": _format(8, bf16),
     "Q4_0": _format(4, q4_0),
     "Q4_1": _format(4, q4_1),
-    "Q5_0": _format(8, q5_0),
-    "Q5_1": _format(8, q5_1),
+    "Q5_0": _format(5, q5_0),
+    "Q5_1": _format(5, q5_1),
     "Q8_0": _format(8, q8_0),
     "Q8_1": _format(8, q8_1),
     "Q2_K": _format(8, q2_k),
-    "Q3_K": _format(8, q3_k),
+    "Q3_K": _format(6, q3_k),
     "Q4_K": _format(4, q4_k),
-    "Q5_K": _format(8, q5_k),
-    "Q6_K": _format(8, q6_k),
+    "Q5_K": _format(5, q5_k),
+    "Q6_K": _format(6, q6_k),
     "Q8_K": _format(8, q8_k),
     "IQ4_NL": _format(8, iq4_nl),
     "IQ4_XS": _format(8, iq4_xs),
     "TQ1_0": _format(4, tq1_0),
     "TQ2_0": _format(4, tq2_0),
-    "MXFP4": _format(8, mxfp4),
+    "MXFP4": _format(5, mxfp4),
 }
 """Type name as in `engine.gguf.TENSOR_TYPES` → its format."""

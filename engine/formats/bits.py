@@ -50,6 +50,17 @@ def scales_and_minimums(packed: Bytes) -> tuple[Bytes, Bytes]:
     return scales, minimums
 
 
+def scaled_with_minimums(
+    blocks: NDArray[np.void],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scales and minimums of every 32 weights of Q4_K and Q5_K blocks: float32 (…, 8) each."""
+    scales, minimums = scales_and_minimums(blocks["scales"])
+    return (
+        blocks["scale"].astype(np.float32)[..., None] * scales,
+        blocks["minimum"].astype(np.float32)[..., None] * minimums,
+    )
+
+
 def join_scales_and_minimums(scales: Bytes, minimums: Bytes) -> Bytes:
     """The inverse of `scales_and_minimums`: two of uint8 (…, 8) of 0..63 → uint8 (…, 12)."""
     first = scales[..., :4] | scales[..., 4:] >> 4 << 6

@@ -27,10 +27,10 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 8-bit blocks of 32, the same numbers for scales of a half float's range.
-
-    That is 2⁻²⁴ to 2¹⁵: what is smaller becomes zero, what is larger infinite.
+    """uint8 bytes → 5-bit blocks of 32 with minimum -12 · scale, the same numbers for scales of
+    2⁻²⁴ to 2¹²: half floats make of what is smaller zero, of what is larger an infinite minimum.
     """
     blocks = data.view(_LAYOUT).reshape(rows, columns // BLOCK)
     scales = _scales(blocks).astype(np.float16)
-    return Blocks(8, VALUES[bit_planes(blocks["nibbles"], 16, 4)], scales)
+    codes = (VALUES[bit_planes(blocks["nibbles"], 16, 4)] + np.int8(12)).view(np.uint8)
+    return Blocks(5, codes, scales, scales * np.float16(-12))

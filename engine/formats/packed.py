@@ -1,10 +1,16 @@
 """The layout that the matrix kernels read: tiles of 16 output rows, interleaved.
 
 Lane = output row. A block is 32 weights of each of 16 rows; a group is 4 consecutive weights of
-each.
+each. Quants of 4, 5 and 6 bits lie in records, block after block:
 
-- 4 bits: `scale (16,) f16, minimum (16,) f16, nibbles (4 groups, 16 rows, 4)`, block after block;
-  the low nibbles are groups 0-3, the high ones groups 4-7. weight = scale · nibble + minimum.
+- `two times (16,) f16`: scales and minimums, for 6 bits the scales of each half of the block;
+- `(4 groups, 16 rows, 4)`: the 4 low bits, groups 0-3 in the low nibbles, 4-7 in the high ones;
+- 5 bits: `(16 rows, 4)`: bit g of a byte is the fifth bit in group g;
+- 6 bits: `(2, 16 rows, 4)`: bits 2i and 2i + 1 of a byte are the high bits in group i, and in
+  group 4 + i of the second half.
+
+4 and 5 bits: weight = scale · quant + minimum. 6 bits: weight = scale of its half · (quant - 32).
+
 - 8 bits: `scale (blocks, 16) f16` padded to 64 bytes, then `(blocks, 8 groups, 16 rows, 4)` of w +
   128. weight = scale · (byte - 128).
 - 32 bits: `weight (inputs, 16 rows) f32`, for files that are to be computed exactly.
@@ -21,21 +27,27 @@ BLOCK = 32
 """Weights that share a scale."""
 LANES = 16
 """Output rows in a tile."""
+GROUPS = BLOCK // 4
 FLOAT_BITS = 32
 """Bits of a weight that is kept as float32."""
 SCALE_BYTES = 2 * LANES
-Q4_BLOCK_BYTES = LANES * BLOCK // 2
-"""The nibbles of a 4-bit block of 16 rows, without scales."""
-Q4_RECORD_BYTES = 2 * SCALE_BYTES + Q4_BLOCK_BYTES
+NIBBLE_BYTES = LANES * BLOCK // 2
+"""The four low bits of a block of 16 rows."""
+RECORD_BYTES = {
+    bits: 2 * SCALE_BYTES + NIBBLE_BYTES + (bits - 4) * LANES * BLOCK // 8 for bits in (4, 5, 6)
+}
+"""Bits → bytes of a record: 320, 384, 448."""
+Q4_RECORD_BYTES, Q5_RECORD_BYTES, Q6_RECORD_BYTES = RECORD_BYTES.values()
 Q8_BLOCK_BYTES = LANES * BLOCK
+Bytes = NDArray[np.uint8]
 
 
 class Blocks(NamedTuple):
-    """A matrix in blocks of 32, as formats hand it over: weight = scale · quant + minimum.
+    """A matrix in blocks of 32, as formats hand it over.
 
-    quants: uint8 (rows, blocks, 32) of 0..15 for 4 bits, int8 for 8 bits, the float32
-    weights themselves for 32 bits; scales: float16 (rows, blocks), None for 32 bits; minimums:
-    float16 (rows, blocks), None for all but 4 bits.
+    quants: uint8 (rows, blocks, 32) of as many bits, int8 for 8 bits, the float32 weights
+    themselves for 32 bits; scales: float16 (rows, blocks), for 6 bits (rows, blocks, 2), None for
+    32 bits; minimums: float16 (rows, blocks) for 4 and 5 bits, else None.
     """
 
     bits: int
@@ -48,6 +60,10 @@ def tile_bytes(bits: int, blocks: int) -> int:
     """Bytes of one tile of 16 rows with `blocks` blocks a row."""
     if bits == 4:
         return blocks * Q4_RECORD_BYTES
+    if bits == 5:
+        return blocks * Q5_RECORD_BYTES
+    if bits == 6:
+        return blocks * Q6_RECORD_BYTES
     if bits == FLOAT_BITS:
         return blocks * BLOCK * LANES * 4
     return (blocks * SCALE_BYTES + 63) // 64 * 64 + blocks * Q8_BLOCK_BYTES
@@ -82,63 +98,94 @@ def _tiled(values: NDArray[np.generic]) -> NDArray[np.generic]:
     return padded.reshape(-1, LANES, *values.shape[1:])
 
 
-def _by_block(values: NDArray[np.float16]) -> NDArray[np.uint8]:
+def _by_block(values: NDArray[np.float16]) -> Bytes:
     """float16 (rows, blocks) → its bytes as uint8 (tiles, blocks, 32): 16 rows side by side."""
     return np.ascontiguousarray(_tiled(values).transpose(0, 2, 1)).view(np.uint8)
 
 
-def pack(blocks: Blocks) -> NDArray[np.uint8]:
+def _joined(fields: Bytes, bits: int) -> Bytes:
+    """Fields of `bits` bits → bytes: uint8 (tiles, blocks, fields, 16, 4), the first one lowest."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None, None]
+    planes = fields.reshape(*fields.shape[:2], -1, 8 // bits, LANES, 4) << shifts
+    joined: Bytes = np.bitwise_or.reduce(planes, axis=3)
+    return joined
+
+
+def _fields(joined: Bytes, bits: int) -> Bytes:
+    """The inverse of `_joined`."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None, None]
+    fields = joined[:, :, :, None] >> shifts & np.uint8((1 << bits) - 1)
+    return fields.reshape(*joined.shape[:2], -1, LANES, 4)
+
+
+def _pack_records(out: Bytes, groups: Bytes, blocks: Blocks) -> None:
+    """Fill uint8 (tiles, blocks, record); groups: uint8 (tiles, blocks, 8, 16, 4)."""
+    assert blocks.scales is not None, "a quantized matrix has scales"
+    if blocks.bits == 6:
+        scales = (blocks.scales[:, :, 0], blocks.scales[:, :, 1])
+    else:
+        assert blocks.minimums is not None, "a matrix of 4 or 5 bits has minimums"
+        scales = (blocks.scales, blocks.minimums)
+    low = groups & np.uint8(15)
+    parts = [_by_block(scale) for scale in scales] + [low[:, :, :4] | low[:, :, 4:] << 4]
+    if blocks.bits > 4:
+        parts.append(_joined(groups >> np.uint8(4), blocks.bits - 4))
+    flat = [part.reshape(*out.shape[:2], -1) for part in parts]
+    np.concatenate(flat, axis=2, out=out)
+
+
+def pack(blocks: Blocks) -> Bytes:
     """Interleave a matrix by 16 rows; gives a flat uint8 array (see the module's docstring)."""
     count = blocks.quants.shape[1]
     if blocks.bits == FLOAT_BITS:
         floats = _tiled(blocks.quants)  # (tiles, 16, blocks, 32)
         return np.ascontiguousarray(floats.transpose(0, 2, 3, 1)).view(np.uint8).reshape(-1)
-    assert blocks.scales is not None, "a quantized matrix has scales"
     quants = _tiled(blocks.quants).view(np.uint8)  # (tiles, 16, blocks, 32)
     tiles = len(quants)
+    groups = quants.reshape(tiles, LANES, count, GROUPS, 4).transpose(0, 2, 3, 1, 4)
     out = np.zeros((tiles, tile_bytes(blocks.bits, count)), np.uint8)
-    if blocks.bits == 4:
-        assert blocks.minimums is not None, "a 4-bit matrix has minimums"
-        both = quants[..., :16] | quants[..., 16:] << 4
-        nibbles = both.reshape(tiles, LANES, count, 4, 4).transpose(0, 2, 3, 1, 4)
-        records = out.reshape(tiles, count, Q4_RECORD_BYTES)
-        records[:, :, :SCALE_BYTES] = _by_block(blocks.scales)
-        records[:, :, SCALE_BYTES : 2 * SCALE_BYTES] = _by_block(blocks.minimums)
-        records[:, :, 2 * SCALE_BYTES :] = nibbles.reshape(tiles, count, -1)
-    else:
+    if blocks.bits == 8:
+        assert blocks.scales is not None, "a quantized matrix has scales"
         head = count * SCALE_BYTES
-        offset = quants ^ np.uint8(0x80)
-        grouped = offset.reshape(tiles, LANES, count, 8, 4).transpose(0, 2, 3, 1, 4)
         out[:, :head] = _by_block(blocks.scales).reshape(tiles, -1)
-        out[:, (head + 63) // 64 * 64 :] = grouped.reshape(tiles, -1)
+        out[:, (head + 63) // 64 * 64 :] = (groups ^ np.uint8(0x80)).reshape(tiles, -1)
+    else:
+        _pack_records(out.reshape(tiles, count, RECORD_BYTES[blocks.bits]), groups, blocks)
     return out.reshape(-1)
 
 
-def unpack(data: NDArray[np.uint8], bits: int, rows: int, columns: int) -> NDArray[np.float32]:
+def _unpack_records(records: Bytes, bits: int) -> NDArray[np.float32]:
+    """uint8 (tiles, blocks, record) → float32 (tiles, blocks, 8 groups, 16, 4)."""
+    shape = records.shape[:2]
+    halves = np.ascontiguousarray(records[:, :, : 2 * SCALE_BYTES]).view(np.float16)
+    first, second = (
+        halves.astype(np.float32).reshape(*shape, 2, 1, LANES, 1).transpose(2, 0, 1, 3, 4, 5)
+    )
+    nibbles, rest = np.split(records[:, :, 2 * SCALE_BYTES :], [NIBBLE_BYTES], axis=2)
+    both = nibbles.reshape(*shape, 4, LANES, 4)
+    quants = np.concatenate([both & 15, both >> 4], axis=2)
+    if bits > 4:
+        quants |= _fields(rest.reshape(*shape, -1, LANES, 4), bits - 4) << np.uint8(4)
+    if bits == 6:
+        first = np.concatenate([first.repeat(4, axis=2), second.repeat(4, axis=2)], axis=2)
+        second = -32 * first
+    weights: NDArray[np.float32] = first * quants.astype(np.float32) + second
+    return weights
+
+
+def unpack(data: Bytes, bits: int, rows: int, columns: int) -> NDArray[np.float32]:
     """The float32 (rows, columns) that a packed matrix stands for: the oracle of the kernels."""
     count = columns // BLOCK
     if bits == FLOAT_BITS:
-        return (
-            data.view(np.float32)
-            .reshape(-1, columns, LANES)
-            .swapaxes(1, 2)
-            .reshape(-1, columns)[:rows]
-        )
+        values = data.view(np.float32).reshape(-1, columns, LANES)
+        return values.swapaxes(1, 2).reshape(-1, columns)[:rows]
     tiles = data.reshape(-1, tile_bytes(bits, count))
-    if bits == 4:
-        records = tiles.reshape(len(tiles), count, Q4_RECORD_BYTES)
-        halves = np.ascontiguousarray(records[:, :, : 2 * SCALE_BYTES]).view(np.float16)
-        scales, minimums = halves[:, :, :LANES], halves[:, :, LANES:]
-        both = records[:, :, 2 * SCALE_BYTES :].reshape(-1, count, 4, LANES, 4)
-        nibbles = np.concatenate([both & 15, both >> 4], axis=2)
-        groups = nibbles.astype(np.float32)
-    else:
+    if bits == 8:
         head = count * SCALE_BYTES
         scales = np.ascontiguousarray(tiles[:, :head]).view(np.float16).reshape(-1, count, LANES)
-        minimums = np.zeros_like(scales)
-        stored = tiles[:, (head + 63) // 64 * 64 :].reshape(-1, count, 8, LANES, 4)
-        groups = stored.astype(np.float32) - 128
-    scale = scales.astype(np.float32)[:, :, None, :, None]
-    minimum = minimums.astype(np.float32)[:, :, None, :, None]
-    weights = groups * scale + minimum  # (tiles, blocks, groups, lanes, 4)
+        stored = tiles[:, (head + 63) // 64 * 64 :].reshape(-1, count, GROUPS, LANES, 4)
+        weights = (stored.astype(np.float32) - 128) * scales[:, :, None, :, None]
+    else:
+        weights = _unpack_records(tiles.reshape(len(tiles), count, -1), bits)
+    # (tiles, blocks, groups, lanes, 4)
     return weights.transpose(0, 3, 1, 2, 4).reshape(-1, columns)[:rows]

@@ -31,20 +31,22 @@ def _quants(blocks: NDArray[np.void]) -> NDArray[np.int8]:
     return (bit_planes(blocks["quants"], 32, 2) | third << 2).view(np.int8) - np.int8(4)
 
 
+def _scaled(blocks: NDArray[np.void]) -> NDArray[np.float32]:
+    """Scales of every 16 weights: float32 (…, 16)."""
+    scales: NDArray[np.float32] = blocks["scale"].astype(np.float32)[..., None] * _factors(blocks)
+    return scales
+
+
 def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
     """uint8 bytes → float32 of `shape`."""
     blocks = data.view(_LAYOUT)
-    scales = blocks["scale"].astype(np.float32)[:, None] * _factors(blocks)
-    return times(scales, _quants(blocks)).reshape(shape)
+    return times(_scaled(blocks), _quants(blocks)).reshape(shape)
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 8-bit blocks of 32, the same numbers.
-
-    Factor times quant is a whole number of -124..128: with the signs of scale and quants turned,
-    a byte holds all of them.
-    """
+    """uint8 bytes → 6-bit blocks of 32, the narrowest with two scales; those are rounded to half
+    floats."""
     blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
-    turned = -_factors(blocks)[..., None] * _quants(blocks).reshape(rows, -1, 16, 16)
-    scales = (-blocks["scale"]).repeat(256 // BLOCK, axis=1)
-    return Blocks(8, turned.reshape(rows, -1, BLOCK), scales)
+    codes = (_quants(blocks) + np.int8(32)).view(np.uint8)
+    scales = _scaled(blocks).astype(np.float16)
+    return Blocks(6, codes.reshape(rows, -1, BLOCK), scales.reshape(rows, -1, 2))

@@ -13,7 +13,7 @@ from engine.formats.bits import (
     inverse,
     join_planes,
     join_scales_and_minimums,
-    scales_and_minimums,
+    scaled_with_minimums,
     times,
 )
 from engine.formats.packed import BLOCK, Blocks
@@ -24,19 +24,10 @@ _LAYOUT = np.dtype(
 )
 
 
-def _scaled(blocks: NDArray[np.void]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Scales and minimums of every 32 weights: float32 (…, 8) each."""
-    scales, minimums = scales_and_minimums(blocks["scales"])
-    return (
-        blocks["scale"].astype(np.float32)[..., None] * scales,
-        blocks["minimum"].astype(np.float32)[..., None] * minimums,
-    )
-
-
 def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
     """uint8 bytes → float32 of `shape`."""
     blocks = data.view(_LAYOUT)
-    scales, minimums = _scaled(blocks)
+    scales, minimums = scaled_with_minimums(blocks)
     weights = times(scales, bit_planes(blocks["nibbles"], 32, 4))
     return (weights - minimums.repeat(32, axis=1)).reshape(shape)
 
@@ -62,7 +53,7 @@ def quantize(
         blocks[field] = largest / np.float32(63)
         factors.append(np.rint(by_block * inverse(largest)[:, None] * 63).astype(np.uint8))
     blocks["scales"] = join_scales_and_minimums(*factors)
-    scales, minimums = (part.reshape(-1, 1) for part in _scaled(blocks))
+    scales, minimums = (part.reshape(-1, 1) for part in scaled_with_minimums(blocks))
     quants = np.clip(np.rint((grouped + minimums) * inverse(scales)), 0, 15).astype(np.uint8)
     blocks["nibbles"] = join_planes(quants.reshape(-1, 256), 32, 4)
     return blocks.view(np.uint8)
@@ -74,7 +65,7 @@ def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
     This adds 0.07% (RMS), measured on Gemma 3 270M.
     """
     blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
-    scales, minimums = _scaled(blocks)
+    scales, minimums = scaled_with_minimums(blocks)
     return Blocks(
         4,
         bit_planes(blocks["nibbles"], 32, 4).reshape(rows, -1, BLOCK),

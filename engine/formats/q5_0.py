@@ -14,17 +14,16 @@ from engine.formats.search import best_scales
 _LAYOUT = np.dtype([("scale", "<f2"), ("fifth", "u1", 4), ("nibbles", "u1", BLOCK // 2)])
 
 
-def _quants(blocks: NDArray[np.void]) -> NDArray[np.int8]:
-    """int8 (…, 32) of -16..15."""
-    fifth = bit_planes(blocks["fifth"], 1, 1)
-    return (bit_planes(blocks["nibbles"], 16, 4) | fifth << 4).view(np.int8) - np.int8(16)
+def _codes(blocks: NDArray[np.void]) -> NDArray[np.uint8]:
+    """uint8 (…, 32) of 0..31."""
+    return bit_planes(blocks["nibbles"], 16, 4) | bit_planes(blocks["fifth"], 1, 1) << np.uint8(4)
 
 
 def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.float32]:
     """uint8 bytes → float32 of `shape`."""
     blocks = data.view(_LAYOUT)
     scales = blocks["scale"].astype(np.float32)[:, None]
-    return (scales * _quants(blocks).astype(np.float32)).reshape(shape)
+    return (scales * (_codes(blocks).view(np.int8) - np.int8(16)).astype(np.float32)).reshape(shape)
 
 
 def quantize(
@@ -50,6 +49,6 @@ def quantize(
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 8-bit blocks of 32, the same numbers."""
+    """uint8 bytes → 5-bit blocks of 32 with minimum -16 · scale: the same numbers."""
     blocks = data.view(_LAYOUT).reshape(rows, columns // BLOCK)
-    return Blocks(8, _quants(blocks), blocks["scale"])
+    return Blocks(5, _codes(blocks), blocks["scale"], blocks["scale"] * np.float16(-16))

@@ -7,7 +7,7 @@ from numba import njit
 
 from engine.formats.packed import BLOCK
 from engine.kernels.arithmetic import hyperbolic_tangent, silu
-from engine.kernels.columns import COLUMNS, quantize_block, record_address
+from engine.kernels.columns import quantize_block
 from engine.kernels.intrinsics import floats
 from engine.kernels.program import ROWS, share
 
@@ -49,7 +49,7 @@ def activate_block(kind: int, gate: np.ndarray, up: np.ndarray) -> None:
             gate[i] = max(gate[i], _ZERO)
 
 
-def activate_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
+def activate_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
     """gate = activation(gate, up), and columns = quantized gate.
 
     operands: address of float32 (rows · slots, 2 · ffn_dim), gate then up in each row, of the
@@ -58,10 +58,11 @@ def activate_quantize(operands: Any, step: Any, thread: int, threads: int) -> No
     rows, inputs, kind = step[ROWS] * operands[4], operands[2], operands[3]
     blocks = inputs // BLOCK
     both = floats(operands[0], (rows, 2, blocks, BLOCK))
-    first, last = share(rows * blocks, thread, threads)
+    first, last = share(rows * blocks, part, parts)
     for item in range(first, last):
         row = item // blocks
         b = item - row * blocks
         gate = both[row, 0, b]
         activate_block(kind, gate, both[row, 1, b])
-        quantize_block(gate, record_address(operands[1], row, b, blocks), row % COLUMNS)
+        address = operands[0] + 4 * BLOCK * (2 * blocks * row + b)
+        quantize_block(address, operands[1], rows, row, b, blocks)

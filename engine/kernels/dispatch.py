@@ -1,8 +1,8 @@
 """Which kernels this CPU runs, and how they are compiled and cached.
 
-A path is a module with `multiply_q4`, `multiply_q8` and `multiply_panel`. Operations are written
-once, against those names; `compile_operation` compiles them with a path's own. To add a path
-(AVX-VNNI, NEON): a module beside `avx512vnni.py` and a line in `_PATHS`.
+A path is a module with `multiply_tile`, `multiply_row` and `multiply_panel`. Operations are written
+once, against those names; `compile_operation` compiles them with a path's own. To add a path: a
+module beside `avx512vnni.py` and a line in `_PATHS`.
 """
 
 import functools
@@ -18,12 +18,18 @@ from numba import cfunc, njit, types
 from numba.core import config
 
 from engine.errors import EngineError
-from engine.kernels import avx2, avx512vnni, portable
+from engine.kernels import avx2, avx512vnni, avxvnni, neon, portable
 
-_PATHS: dict[str, ModuleType] = {"avx512vnni": avx512vnni, "avx2": avx2, "portable": portable}
+_PATHS: dict[str, ModuleType] = {
+    "avx512vnni": avx512vnni,
+    "avxvnni": avxvnni,
+    "avx2": avx2,
+    "neon": neon,
+    "portable": portable,
+}
 """Name → module, best first. Each says in NEEDS which CPU features it cannot do without."""
 
-_TILE_KERNELS = ("multiply_q4", "multiply_q8", "multiply_panel")
+_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel")
 _ARRAY = types.CPointer(types.int64)
 _OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
 _OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False}
@@ -40,7 +46,11 @@ def _cpu_features() -> frozenset[str]:
 def available_paths() -> list[str]:
     """Names of the paths that this CPU can run, best first."""
     features = _cpu_features()
-    return [name for name, module in _PATHS.items() if features.issuperset(module.NEEDS)]
+    return [
+        name
+        for name, module in _PATHS.items()
+        if all(features.intersection(need.split("|")) for need in module.NEEDS)
+    ]
 
 
 def choose_path() -> str:

@@ -9,52 +9,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from engine.formats.packed import (
-    BLOCK,
-    LANES,
-    Q4_RECORD_BYTES,
-    Q8_BLOCK_BYTES,
-    SCALE_BYTES,
-)
-from engine.kernels.arithmetic import half_to_float
-from engine.kernels.columns import COLUMNS, quantize_block, record_address
-from engine.kernels.intrinsics import bits_to_float, floats, halves, integers, unsigned_bytes
+from engine.formats.packed import BLOCK
+from engine.kernels.columns import own_columns, quantize_block, quantize_row
+from engine.kernels.intrinsics import bits_to_float, floats, integers
 from engine.kernels.program import KEPT_ROWS, LOGITS, OUTPUTS, ROWS, TOKENS, share
+from engine.kernels.unpacking import unpack_row
 
 
-@njit
-def unpack_row(weights: int, bits: int, blocks: int, row: int, out: np.ndarray) -> None:
-    """One row of a packed matrix as float32 (32 · blocks,) (see formats.packed)."""
-    lane = row % LANES
-    if bits == 4:
-        tile = weights + row // LANES * blocks * Q4_RECORD_BYTES
-        for b in range(blocks):
-            scales = halves(tile + b * Q4_RECORD_BYTES, (2, LANES))
-            scale, minimum = half_to_float(scales[0, lane]), half_to_float(scales[1, lane])
-            record = tile + b * Q4_RECORD_BYTES + 2 * SCALE_BYTES
-            nibbles = unsigned_bytes(record, (4, LANES, 4))
-            for i in range(BLOCK // 2):
-                both = nibbles[i // 4, lane, i % 4]
-                out[b * BLOCK + i] = scale * np.float32(both & 15) + minimum
-                out[b * BLOCK + BLOCK // 2 + i] = scale * np.float32(both >> 4) + minimum
-    elif bits == 32:
-        inputs = blocks * BLOCK
-        values = floats(weights + 4 * (row // LANES) * LANES * inputs, (inputs, LANES))
-        for i in range(inputs):
-            out[i] = values[i, lane]
-    else:
-        head = (blocks * SCALE_BYTES + 63) // 64 * 64
-        tile = weights + row // LANES * (head + blocks * Q8_BLOCK_BYTES)
-        scales = halves(tile, (blocks, LANES))
-        quants = unsigned_bytes(tile + head, (blocks, 8, LANES, 4))
-        for b in range(blocks):
-            scale = half_to_float(scales[b, lane])
-            for i in range(BLOCK):
-                quant = np.float32(quants[b, i // 4, lane, i % 4]) - np.float32(128.0)
-                out[b * BLOCK + i] = scale * quant
-
-
-def embed(operands: Any, step: Any, thread: int, threads: int) -> None:
+def embed(operands: Any, step: Any, part: int, parts: int) -> None:
     """x[row] = the embedding of token `row`.
 
     operands: address of the packed embedding, its bits, of x float32 (rows, dim), dim.
@@ -63,7 +25,7 @@ def embed(operands: Any, step: Any, thread: int, threads: int) -> None:
     rows = step[ROWS]
     tokens = integers(step[TOKENS], rows)
     x = floats(x_address, (rows, dim))
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         unpack_row(weights, bits, dim // BLOCK, tokens[row], x[row])
 
@@ -85,32 +47,29 @@ def rms_norm_row(x: np.ndarray, weight: np.ndarray, epsilon: np.float32, y: np.n
         y[i] = x[i] * factor * weight[i]
 
 
-@njit
-def quantize_row(values: np.ndarray, buffer: int, row: int) -> None:
-    """Quantize float32 (inputs,) into row `row` of a column buffer."""
-    blocks = values.size // BLOCK
-    for b in range(blocks):
-        record = record_address(buffer, row, b, blocks)
-        quantize_block(values[b * BLOCK : (b + 1) * BLOCK], record, row % COLUMNS)
-
-
-def rms_norm_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
+def rms_norm_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
     """Columns = quantized RMSNorm of x.
 
     operands: address of x float32 (rows, dim), of the weight float32 (dim,), of y float32 (rows,
-    dim) for the norm, of the columns, dim, bits of the float32 epsilon.
+    dim) for the norm, of the columns, dim, bits of the float32 epsilon. Of a single row every share
+    makes columns of its own, and leaves the norm in the row of y that has its number.
     """
     rows, dim = step[ROWS], operands[4]
+    blocks = dim // BLOCK
+    weight, epsilon = floats(operands[1], dim), bits_to_float(np.int32(operands[5]))
+    if rows == 1:
+        address = operands[2] + 4 * dim * part
+        rms_norm_row(floats(operands[0], dim), weight, epsilon, floats(address, dim))
+        quantize_row(address, own_columns(operands[3], part, blocks), 1, 0, blocks)
+        return
     x, y = floats(operands[0], (rows, dim)), floats(operands[2], (rows, dim))
-    weight = floats(operands[1], dim)
-    epsilon = bits_to_float(np.int32(operands[5]))
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         rms_norm_row(x[row], weight, epsilon, y[row])
-        quantize_row(y[row], operands[3], row)
+        quantize_row(operands[2] + 4 * dim * row, operands[3], rows, row, blocks)
 
 
-def rms_norm_output(operands: Any, step: Any, thread: int, threads: int) -> None:
+def rms_norm_output(operands: Any, step: Any, part: int, parts: int) -> None:
     """The step's result = RMSNorm of x, for embeddings.
 
     operands: address of x float32 (rows, dim), of the weight float32 (dim,), dim, bits of the
@@ -120,33 +79,36 @@ def rms_norm_output(operands: Any, step: Any, thread: int, threads: int) -> None
     x, y = floats(operands[0], (rows, dim)), floats(step[LOGITS], (rows, dim))
     weight = floats(operands[1], dim)
     epsilon = bits_to_float(np.int32(operands[3]))
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         rms_norm_row(x[row], weight, epsilon, y[row])
 
 
-def quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Columns = quantized x.
+def quantize(operands: Any, step: Any, part: int, parts: int) -> None:
+    """Columns = quantized x; of a single row every share makes its own.
 
     operands: address of x float32, of the columns, inputs, floats from a row of x to the next.
     """
     rows, inputs, stride = step[ROWS], operands[2], operands[3]
     blocks = inputs // BLOCK
-    first, last = share(rows * blocks, thread, threads)
+    if rows == 1:
+        quantize_row(operands[0], own_columns(operands[1], part, blocks), 1, 0, blocks)
+        return
+    first, last = share(rows * blocks, part, parts)
     for item in range(first, last):
         row = item // blocks
         b = item - row * blocks
-        x = floats(operands[0] + 4 * (row * stride + b * BLOCK), BLOCK)
-        quantize_block(x, record_address(operands[1], row, b, blocks), row % COLUMNS)
+        x = operands[0] + 4 * (row * stride + b * BLOCK)
+        quantize_block(x, operands[1], rows, row, b, blocks)
 
 
-def keep_rows(operands: Any, step: Any, thread: int, threads: int) -> None:
+def keep_rows(operands: Any, step: Any, part: int, parts: int) -> None:
     """From here on only the rows that are wanted at the end: moved to the front of x, the rest
     dropped.
 
     operands: address of x float32 (rows, dim), dim.
     """
-    if thread == 0:
+    if part == 0:
         rows, dim = step[ROWS], operands[1]
         x = floats(operands[0], (rows, dim))
         kept = integers(step[KEPT_ROWS], step[OUTPUTS])

@@ -12,7 +12,7 @@ from numba import njit
 from engine.formats.packed import BLOCK, LANES
 from engine.kernels.arithmetic import exponential, float_to_half
 from engine.kernels.attention import total
-from engine.kernels.columns import COLUMNS, quantize_block, record_address
+from engine.kernels.columns import quantize_block
 from engine.kernels.intrinsics import bits_to_float, float_to_bits, floats, halves, integers
 from engine.kernels.portable import multiply_panel
 from engine.kernels.program import ROWS, claim, share
@@ -181,13 +181,14 @@ def gelu_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
     operands: address of x float32 (rows, width), of the bias float32 (width,), of the columns,
     width.
     """
-    blocks = operands[3] // BLOCK
-    first, last = share(step[ROWS] * blocks, thread, threads)
+    rows, blocks = step[ROWS], operands[3] // BLOCK
+    first, last = share(rows * blocks, thread, threads)
     for item in range(first, last):
         row = item // blocks
         b = item - row * blocks
-        x = floats(operands[0] + 4 * item * BLOCK, BLOCK)
+        address = operands[0] + 4 * item * BLOCK
+        x = floats(address, BLOCK)
         bias = floats(operands[1] + 4 * b * BLOCK, BLOCK)
         for i in range(BLOCK):
             x[i] = exact_gelu(x[i] + bias[i])
-        quantize_block(x, record_address(operands[2], row, b, blocks), row % COLUMNS)
+        quantize_block(address, operands[2], rows, row, b, blocks)

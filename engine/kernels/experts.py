@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from engine.formats.packed import BLOCK, LANES, Q4_RECORD_BYTES, Q8_BLOCK_BYTES, SCALE_BYTES
+from engine.formats.packed import BLOCK, FLOAT_BITS, LANES
 from engine.kernels.arithmetic import exponential
 from engine.kernels.columns import COLUMNS, RECORD_BYTES
 from engine.kernels.floating import multiply_float
 from engine.kernels.intrinsics import floats, integers
-from engine.kernels.portable import multiply_q4, multiply_q8
+from engine.kernels.portable import multiply_row, multiply_tile
 from engine.kernels.program import ROWS, claim, share
+from engine.kernels.tiles import size_of_tile
 
 PIECE_TILES = 6
 """Tiles of an expert that a thread claims at once."""
@@ -43,7 +44,7 @@ def choose(scores: np.ndarray, choices: np.ndarray, shares: np.ndarray) -> None:
         shares[slot] /= total
 
 
-def choose_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
+def choose_experts(operands: Any, step: Any, part: int, parts: int) -> None:
     """Each row's experts and their shares.
 
     operands: address of scores float32, floats from a row to the next, experts, experts used,
@@ -51,12 +52,12 @@ def choose_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
     """
     rows, stride, experts, used = step[ROWS], operands[1], operands[2], operands[3]
     choices, shares = integers(operands[4], (rows, used)), floats(operands[5], (rows, used))
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         choose(floats(operands[0] + 4 * row * stride, experts), choices[row], shares[row])
 
 
-def matmul_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
+def matmul_experts(operands: Any, step: Any, part: int, parts: int) -> None:
     """y[item] = x · Wᵀ of the item's expert; x is the row's, or the item's own.
 
     operands: address of W (packed, expert after expert), of x (columns, or float32 for 32 bits), of
@@ -71,11 +72,8 @@ def matmul_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
     experts, used, sharing, apart = operands[8], operands[9], operands[10], operands[11]
     items, blocks, tiles = step[ROWS] * used, inputs // BLOCK, outputs // LANES
     choices = integers(operands[7], items)
-    tile_bytes = 4 * LANES * inputs
-    if bits == 4:
-        tile_bytes = blocks * Q4_RECORD_BYTES
-    elif bits == 8:
-        tile_bytes = (blocks * SCALE_BYTES + 63) // 64 * 64 + blocks * Q8_BLOCK_BYTES
+    tile_bytes = size_of_tile(bits, blocks)
+    alone = items == sharing  # a single row of x lies in records of its own
     few = items < experts
     across = (tiles + PIECE_TILES - 1) // PIECE_TILES
     pieces = across * (items if few else experts)
@@ -93,16 +91,16 @@ def matmul_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
                 y = operands[2] + 4 * (item * stride + t * LANES)
                 # The fields of a column lie 4 bytes after those of the one before it.
                 x = operands[1] + row // COLUMNS * blocks * RECORD_BYTES + 4 * (row % COLUMNS)
-                if bits == 4:
-                    multiply_q4(weights, blocks, x, y, stride, 1, 0)
-                elif bits == 8:
-                    multiply_q8(weights, blocks, x, y, stride, 1, 0)
-                else:
+                if bits == FLOAT_BITS:
                     multiply_float(weights, inputs, operands[1] + 4 * row * apart, y, 0)
+                elif alone:
+                    multiply_row(bits, weights, 1, blocks, operands[1], y, 0)
+                else:
+                    multiply_tile(bits, weights, blocks, x, y, stride, 1, 0)
         piece = claim(operands)
 
 
-def add_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
+def add_experts(operands: Any, step: Any, part: int, parts: int) -> None:
     """x[row] += Σ over its experts of share · y[item].
 
     operands: address of x float32 (rows, dim), of y float32 (items, dim), dim, address of shares
@@ -111,7 +109,7 @@ def add_experts(operands: Any, step: Any, thread: int, threads: int) -> None:
     rows, dim, used = step[ROWS], operands[2], operands[4]
     x, y = floats(operands[0], (rows, dim)), floats(operands[1], (rows, used, dim))
     shares = floats(operands[3], (rows, used))
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         for slot in range(used):
             for i in range(dim):

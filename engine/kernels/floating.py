@@ -7,7 +7,8 @@ from numba import njit
 
 from engine.formats.packed import LANES
 from engine.kernels.intrinsics import floats
-from engine.kernels.program import LOGITS, ROWS, share
+from engine.kernels.program import LOGITS, ROWS
+from engine.kernels.tiles import add_bias, share_tiles
 
 
 @njit
@@ -48,25 +49,27 @@ def float_panel(
                 out[lane] += vector[lane] * weights[i]
 
 
-def matmul_float(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Operation: y (+)= x · Wᵀ for the step's rows.
+def matmul_float(operands: Any, step: Any, part: int, parts: int) -> None:
+    """Operation: y (+)= x · Wᵀ + bias for the step's rows.
 
     operands: address of W (packed, 32 bits), of x float32, of y float32 (0: the step's logits);
     inputs; outputs (a multiple of 16); floats from a row of y to the next; whether to add to y;
-    floats from a row of x to the next.
+    floats from a row of x to the next; whether each share has a row of x of its own if it is a
+    single one; address of the bias float32 (outputs,), 0 if there is none.
     """
-    y, inputs, stride, add, apart = (
-        operands[2],
+    inputs, stride, add, apart, rows = (
         operands[3],
         operands[5],
         operands[6],
         operands[7],
+        step[ROWS],
     )
-    if y == 0:
-        y = step[LOGITS]
-    first, last = share(operands[4] // LANES, thread, threads)
+    x = operands[1] + (4 * apart * part if rows == 1 and operands[8] != 0 else 0)
+    y = step[LOGITS] if operands[2] == 0 else operands[2]
+    first, last = share_tiles(operands[4] // LANES, part, parts)
     for tile in range(first, last):
         weights = operands[0] + 4 * tile * LANES * inputs
-        for row in range(step[ROWS]):
+        for row in range(rows):
             out = y + 4 * (row * stride + tile * LANES)
-            multiply_float(weights, inputs, operands[1] + 4 * row * apart, out, add)
+            multiply_float(weights, inputs, x + 4 * row * apart, out, add)
+    add_bias(operands[9], y, stride, rows, first, last - first)

@@ -98,7 +98,7 @@ def atomic_add(typing_context: Any, address: Any, value: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target = builder.inttoptr(arguments[0], I64.as_pointer())
-        return builder.atomic_rmw("add", target, arguments[1], "acq_rel")
+        return builder.atomic_rmw("add", target, arguments[1], "seq_cst")
 
     return types.int64(types.int64, types.int64), emit
 
@@ -109,9 +109,33 @@ def atomic_load(typing_context: Any, address: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source = builder.inttoptr(arguments[0], I64.as_pointer())
-        return builder.load_atomic(source, "acquire", 8, typ=I64)
+        return builder.load_atomic(source, "seq_cst", 8, typ=I64)
 
     return types.int64(types.int64), emit
+
+
+@intrinsic
+def atomic_store(typing_context: Any, address: Any, value: Any) -> Any:
+    """Put an int64 at `address`; who sees it sees everything written before."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target = builder.inttoptr(arguments[0], I64.as_pointer())
+        builder.store_atomic(arguments[1], target, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+@intrinsic
+def atomic_swap_if(typing_context: Any, address: Any, expected: Any, value: Any) -> Any:
+    """Put an int64 at `address` if `expected` is what lies there; gives whether it was."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target = builder.inttoptr(arguments[0], I64.as_pointer())
+        pair = builder.cmpxchg(target, arguments[1], arguments[2], "seq_cst", "seq_cst")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(types.int64, types.int64, types.int64), emit
 
 
 @intrinsic

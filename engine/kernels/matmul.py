@@ -1,32 +1,36 @@
-"""Matrix products: which thread multiplies which tile with which rows. The tiles are a path's."""
+"""Matrix products: which share has which tiles and rows. The tiles are a path's."""
 
 from typing import Any, NamedTuple
 
 from numba import njit
 
-from engine.formats.packed import BLOCK, LANES, Q4_RECORD_BYTES, Q8_BLOCK_BYTES, SCALE_BYTES
-from engine.kernels.columns import COLUMNS, RECORD_BYTES
-from engine.kernels.portable import multiply_q4, multiply_q8
+from engine.formats.packed import BLOCK, LANES
+from engine.kernels.columns import COLUMNS, RECORD_BYTES, own_columns
+from engine.kernels.portable import multiply_row, multiply_tile
 from engine.kernels.program import LOGITS, ROWS, claim
+from engine.kernels.tiles import add_bias, share_tiles, size_of_tile
 
 ROW_CHUNK = 64
 """Rows of x that all tiles meet before the next rows: their x and y stay in cache (twice as fast
 as 256 at 960 x 576)."""
-
-
 PIECE_TILES = 6
 """Tiles that a thread claims at once: 55 to 150 µs of work with ROW_CHUNK rows."""
+LONG_BYTES = 1 << 22
+"""A product of one row with more weights than this is claimed too,"""
+LONG_PIECES = 16
+"""in so many pieces."""
 
 
 class Job(NamedTuple):
-    """A product y (+)= x · Wᵀ; addresses are integers."""
+    """A product y (+)= x · Wᵀ + bias; addresses are integers."""
 
-    bits: int  # 4 or 8
+    bits: int
     weights: int  # address of the packed matrix
     x: int  # address of the quantized activations
     y: int  # address of float32 y[0, 0]
     stride: int  # floats from a row of y to the next
     add: int  # whether to add to y
+    bias: int  # address of float32, 0 if there is none
     rows: int
     blocks: int  # of 32 inputs
     tile_bytes: int
@@ -34,54 +38,58 @@ class Job(NamedTuple):
 
 
 @njit
-def job(operands: Any, step: Any) -> Job:
+def job(operands: Any, step: Any, part: int) -> Job:
     """Read the operands of a matrix product.
 
     operands: address of W (packed), of x (see kernels.columns), of y float32 (0: the step's
     logits); inputs; outputs (a multiple of 16); floats from a row of y to the next; whether to add
-    to y; bits.
+    to y; bits; whether each share has an x of its own if it is a single row; address of the bias
+    float32 (outputs,), 0 if there is none.
     """
-    y, blocks, bits = operands[2], operands[3] // BLOCK, operands[7]
-    if y == 0:
-        y = step[LOGITS]
-    size = blocks * Q4_RECORD_BYTES
-    if bits == 8:
-        size = (blocks * SCALE_BYTES + 63) // 64 * 64 + blocks * Q8_BLOCK_BYTES
+    y, blocks, bits, rows = operands[2], operands[3] // BLOCK, operands[7], step[ROWS]
     return Job(
         bits,
         operands[0],
-        operands[1],
-        y,
+        own_columns(operands[1], part if rows == 1 and operands[8] != 0 else 0, blocks),
+        step[LOGITS] if y == 0 else y,
         operands[5],
         operands[6],
-        step[ROWS],
+        operands[9],
+        rows,
         blocks,
-        size,
+        size_of_tile(bits, blocks),
         operands[4] // LANES,
     )
 
 
-def matmul(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Operation: y (+)= x · Wᵀ for the step's rows; operands as `job` says.
+def matmul(operands: Any, step: Any, part: int, parts: int) -> None:
+    """Operation: y (+)= x · Wᵀ + bias for the step's rows; operands as `job` says.
 
-    A few rows are over before claiming pieces would pay: each thread then has its own.
+    A single row is over before claiming pieces would pay, but for the output head: each share then
+    has its own tiles, whole blocks of outputs, so that what takes those as its inputs can follow
+    without a barrier.
     """
-    work = job(operands, step)
-    few = work.rows < COLUMNS
-    tiles_each = (work.tiles + threads - 1) // threads if few else PIECE_TILES
+    work = job(operands, step, part)
+    short = work.rows == 1 and work.tiles * work.tile_bytes < LONG_BYTES
+    tiles_each = PIECE_TILES if work.rows > 1 else (work.tiles + LONG_PIECES - 1) // LONG_PIECES
     across = (work.tiles + tiles_each - 1) // tiles_each
     pieces = across * ((work.rows + ROW_CHUNK - 1) // ROW_CHUNK)
-    piece = thread if few else claim(operands)
+    piece = 0 if short else claim(operands)
     while piece < pieces:
-        first, row = piece % across * tiles_each, piece // across * ROW_CHUNK
-        for tile in range(first, min(first + tiles_each, work.tiles)):
-            for r in range(row, min(row + ROW_CHUNK, work.rows), COLUMNS):
-                weights = work.weights + tile * work.tile_bytes
+        start, row = piece % across * tiles_each, piece // across * ROW_CHUNK
+        end, until = min(start + tiles_each, work.tiles), min(row + ROW_CHUNK, work.rows)
+        if short:
+            start, end = share_tiles(work.tiles, part, parts)
+        if work.rows == 1:
+            weights, y = work.weights + start * work.tile_bytes, work.y + 4 * start * LANES
+            multiply_row(work.bits, weights, end - start, work.blocks, work.x, y, work.add)
+        for tile in range(start, end if work.rows > 1 else start):
+            weights = work.weights + tile * work.tile_bytes
+            for r in range(row, until, COLUMNS):
                 x = work.x + r // COLUMNS * work.blocks * RECORD_BYTES
                 y = work.y + 4 * (r * work.stride + tile * LANES)
-                valid = min(COLUMNS, work.rows - r)
-                if work.bits == 4:
-                    multiply_q4(weights, work.blocks, x, y, work.stride, valid, work.add)
-                else:
-                    multiply_q8(weights, work.blocks, x, y, work.stride, valid, work.add)
-        piece = pieces if few else claim(operands)
+                here = min(COLUMNS, until - r)
+                multiply_tile(work.bits, weights, work.blocks, x, y, work.stride, here, work.add)
+        y = work.y + 4 * row * work.stride
+        add_bias(work.bias, y, work.stride, until - row, start, end - start)
+        piece = pieces if short else claim(operands)

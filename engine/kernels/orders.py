@@ -1,48 +1,113 @@
-"""What the threads of a pool are told: the arguments of `kernels.program.run`, int64 by int64."""
+"""What the threads of a pool are told, and how they wait for it: a few int64 that all of them see.
+
+The leader writes an order and wakes those who sleep. A worker that has followed an order looks out
+for the next one for a while, then sleeps in read(2), where it costs nothing and a closed pipe ends
+its life.
+"""
 
 import numpy as np
 from numba import njit, types
 
-from engine.kernels.intrinsics import atomic_load
+from engine.kernels.intrinsics import (
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    atomic_swap_if,
+    pause,
+)
 from engine.kernels.program import run
 
-TABLE = 0  # address of the program's table
-OPERATIONS = 1  # its length
-STEP = 2  # address of the step
-ARRIVALS = 3  # the barrier's count when the step began
-COUNTER = 32  # the barrier's count itself, on a cache line of its own
-ORDER_SLOTS = 64
+GENERATION = 0  # number of the step under way; 0: none; -1: there will be no more
+TABLE = 1  # address of the program's table
+OPERATIONS = 2  # its length
+STEP = 3  # address of the step
+SINGLE = 4  # whether the step has one row
+UNSEEN = 5  # after a step: 1 if no worker looks at its table any more, else 0
+BUSY = 8  # workers that may be looking at a table
+WORKERS = 16  # from here on 8 slots a worker: whether it sleeps, its pipe's ends, room for a byte
+ASLEEP, READ_END, WRITE_END, BYTE = range(4)
 
-_read = types.ExternalFunction("read", types.intp(types.int32, types.intp, types.uintp))
+_SPINS = 5000  # about 100 µs: as long as it takes to choose the next token
+
+_IO = types.intp(types.int32, types.intp, types.uintp)
+_read, _write = types.ExternalFunction("read", _IO), types.ExternalFunction("write", _IO)
+
+
+def order_slots(threads: int) -> int:
+    """How many int64 the order of so many threads takes."""
+    return WORKERS + 8 * (threads - 1)
+
+
+def lead(
+    order: int, threads: int, table: int, operations: int, step: int, single: int, generation: int
+) -> None:
+    """Give an order, take part, return when all is done."""
+    atomic_store(order + 8 * TABLE, table)
+    atomic_store(order + 8 * OPERATIONS, operations)
+    atomic_store(order + 8 * STEP, step)
+    atomic_store(order + 8 * SINGLE, single)
+    atomic_store(order + 8 * GENERATION, generation)
+    for worker in range(threads - 1):
+        slots = order + 8 * (WORKERS + 8 * worker)
+        if atomic_swap_if(slots + 8 * ASLEEP, 1, 0):
+            _write(np.int32(atomic_load(slots + 8 * WRITE_END)), slots + 8 * BYTE, np.uint64(1))
+    run(table, operations, step, single, generation, threads)
+    atomic_store(order + 8 * GENERATION, 0)
+    atomic_store(order + 8 * UNSEEN, 1 if atomic_load(order + 8 * BUSY) == 0 else 0)
 
 
 @njit
-def _follow(order: int, thread: int, threads: int) -> None:
-    """Do one thread's share of the program that the order names."""
-    run(
-        atomic_load(order + 8 * TABLE),
-        atomic_load(order + 8 * OPERATIONS),
-        atomic_load(order + 8 * STEP),
-        thread,
-        threads,
-        order + 8 * COUNTER,
-        atomic_load(order + 8 * ARRIVALS),
-    )
+def _is_news(order: int, last: int) -> bool:
+    """Whether there is an order after the one of generation `last`."""
+    generation = atomic_load(order + 8 * GENERATION)
+    return generation not in (0, last)
 
 
-def lead(order: int, threads: int) -> None:
-    """The share of the thread that gives the order."""
-    _follow(order, 0, threads)
+@njit
+def _sleep(order: int, slots: int, last: int) -> bool:
+    """Sleep until there is news or a signal; False if the pipe is closed."""
+    pipe = np.int32(atomic_load(slots + 8 * READ_END))
+    received: int
+    atomic_store(slots + 8 * ASLEEP, 1)
+    if not _is_news(order, last):
+        received = _read(pipe, slots + 8 * BYTE, np.uint64(1))
+        if received >= 0:
+            return received > 0
+    # Not woken by the leader. If it has seen the flag meanwhile, its byte must be taken out.
+    while not atomic_swap_if(slots + 8 * ASLEEP, 1, 0):
+        received = _read(pipe, slots + 8 * BYTE, np.uint64(1))
+        if received >= 0:
+            return received > 0
+    return True
 
 
-def serve(order: int, pipe: int, byte: int, thread: int, threads: int) -> None:
-    """A worker's life: one program for every byte from the pipe, until that is closed.
+@njit
+def _follow(order: int, threads: int) -> int:
+    """Take part in the step that the order names; gives its generation."""
+    atomic_add(order + 8 * BUSY, 1)  # before reading: from now on the leader keeps the table
+    generation: int = atomic_load(order + 8 * GENERATION)
+    table = atomic_load(order + 8 * TABLE)
+    operations = atomic_load(order + 8 * OPERATIONS)
+    step = atomic_load(order + 8 * STEP)
+    single = atomic_load(order + 8 * SINGLE)
+    if generation > 0 and atomic_load(order + 8 * GENERATION) == generation:
+        run(table, operations, step, single, generation, threads)
+    atomic_add(order + 8 * BUSY, -1)
+    return generation
 
-    order: address of the order; pipe: file descriptor to read from; byte: address of one byte.
-    """
-    while True:
-        received = _read(np.int32(pipe), byte, np.uint64(1))
-        if received == 0:
+
+def serve(order: int, worker: int, threads: int) -> None:
+    """A worker's life: it takes part in every step that it hears of in time."""
+    slots = order + 8 * (WORKERS + 8 * worker)
+    last, spins = 0, 0
+    while atomic_load(order + 8 * GENERATION) >= 0:
+        if _is_news(order, last):
+            last = _follow(order, threads)
+            spins = 0
+        elif spins < _SPINS:
+            pause()
+            spins += 1
+        elif _sleep(order, slots, last):
+            spins = 0
+        else:
             return
-        if received > 0:  # otherwise a signal has interrupted the sleep
-            _follow(order, thread, threads)

@@ -9,13 +9,22 @@ from numba import njit
 from engine.formats.packed import (
     BLOCK,
     LANES,
-    Q4_RECORD_BYTES,
+    NIBBLE_BYTES,
     Q8_BLOCK_BYTES,
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
-from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE, SCALED_SUM
+from engine.kernels.columns import (
+    COLUMNS,
+    FIRST_SUM,
+    OFFSET_SUM,
+    RECORD_BYTES,
+    SCALE,
+    SCALED_SUM,
+    SINGLE_BYTES,
+)
 from engine.kernels.intrinsics import floats, halves, integers, signed_bytes, unsigned_bytes
+from engine.kernels.tiles import size_of_tile
 
 NEEDS = ()
 """CPU features: none beyond what numba itself needs."""
@@ -29,6 +38,36 @@ def _finish(total: np.ndarray, y: int, stride: int, valid: int, add: int) -> Non
         out = floats(y + 4 * column * stride, LANES)
         for lane in range(LANES):
             out[lane] = total[column, lane] + (out[lane] if add != 0 else np.float32(0.0))
+
+
+@njit
+def _read_block(
+    bits: int, tile: int, blocks: int, b: int, weights: np.ndarray, scales: np.ndarray
+) -> None:
+    """A block of 16 rows: weights uint8 (8, 16, 4) as they are stored, scales float32 (2, 16)."""
+    if bits == 8:
+        record = tile + b * SCALE_BYTES
+        head = (blocks * SCALE_BYTES + 63) // 64 * 64
+        weights[:] = unsigned_bytes(tile + head + b * Q8_BLOCK_BYTES, (_GROUPS, LANES, 4))
+    else:
+        record = tile + b * (size_of_tile(bits, blocks) // blocks)
+        both = unsigned_bytes(record + 2 * SCALE_BYTES, (_GROUPS // 2, LANES, 4))
+        rest = unsigned_bytes(record + 2 * SCALE_BYTES + NIBBLE_BYTES, (2, LANES, 4))
+        for group in range(_GROUPS):
+            half = group // (_GROUPS // 2)
+            shift = 4 * half
+            for lane in range(LANES):
+                for i in range(4):
+                    quant = np.int32(both[group % 4, lane, i]) >> shift & 15
+                    if bits == 5:
+                        quant |= (np.int32(rest[0, lane, i]) >> group & 1) << 4
+                    elif bits == 6:
+                        quant |= (np.int32(rest[half, lane, i]) >> 2 * (group % 4) & 3) << 4
+                    weights[group, lane, i] = quant
+    stored = halves(record, (2, LANES))
+    for index in range(1 if bits == 8 else 2):
+        for lane in range(LANES):
+            scales[index, lane] = half_to_float(stored[index, lane])
 
 
 @njit(inline="always")
@@ -45,58 +84,67 @@ def _add_products(
 
 
 @njit
-def multiply_q8(tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int) -> None:
-    """One tile of 8-bit weights times up to 8 columns.
-
-    Addresses of the tile, the activations and y[0, first row of the tile]; floats from one column
-    of y to the next; columns that count; whether to add to y.
-    """
-    head = (blocks * SCALE_BYTES + 63) // 64 * 64
-    total = np.zeros((COLUMNS, LANES), np.float32)
-    sums = np.zeros(LANES, np.int32)
-    scales = halves(tile, (blocks, LANES))
+def _multiply(
+    bits: int, tile: int, blocks: int, x: int, width: int, valid: int, total: np.ndarray
+) -> None:
+    """total float32 (columns, 16) += a tile times `valid` columns in records of `width`."""
+    sums = np.zeros((2, LANES), np.int32)
+    weights, scales = np.zeros((_GROUPS, LANES, 4), np.uint8), np.zeros((2, LANES), np.float32)
+    x_bytes = SINGLE_BYTES if width == 1 else RECORD_BYTES
     for b in range(blocks):
-        weights = unsigned_bytes(tile + head + b * Q8_BLOCK_BYTES, (_GROUPS, LANES, 4))
-        record = x + b * RECORD_BYTES
-        quants = signed_bytes(record, (_GROUPS, COLUMNS, 4))
+        _read_block(bits, tile, blocks, b, weights, scales)
+        record = x + b * x_bytes
+        quants = signed_bytes(record, (_GROUPS, width, 4))
         for column in range(valid):
-            sums[:] = integers(record + OFFSET_SUM, COLUMNS)[column]
+            whole = integers(record + OFFSET_SUM * width, width)[column]
+            first = integers(record + FIRST_SUM * width, width)[column]
+            sums[0] = whole if bits == 8 else first if bits == 6 else 0
+            sums[1] = whole // 4 - first
             for group in range(_GROUPS):
-                _add_products(sums, weights[group], quants, column, group)
-            x_scale = floats(record + SCALE, COLUMNS)[column]
+                half = group // 4 if bits == 6 else 0
+                _add_products(sums[half], weights[group], quants, column, group)
+            x_scale = floats(record + SCALE * width, width)[column]
+            x_sum = floats(record + SCALED_SUM * width, width)[column]
             for lane in range(LANES):
-                scale = half_to_float(scales[b, lane]) * x_scale
-                total[column, lane] += np.float32(sums[lane]) * scale
+                value = np.float32(sums[0, lane]) * (scales[0, lane] * x_scale)
+                if bits == 6:
+                    value += np.float32(sums[1, lane]) * (scales[1, lane] * x_scale)
+                elif bits != 8:
+                    value += scales[1, lane] * x_sum
+                total[column, lane] += value
+
+
+@njit
+def multiply_tile(
+    bits: int, tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int
+) -> None:
+    """One tile of weights times up to 8 columns.
+
+    Bits of a weight (4, 5, 6, 8); addresses of the tile, of the activations (a group of 8 columns)
+    and of y[0, first row of the tile]; floats from one column of y to the next; columns that count;
+    whether to add to y.
+    """
+    total = np.zeros((COLUMNS, LANES), np.float32)
+    _multiply(bits, tile, blocks, x, COLUMNS, valid, total)
     _finish(total, y, stride, valid, add)
 
 
 @njit
-def multiply_q4(tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int) -> None:
-    """One tile of 4-bit weights times up to 8 columns; arguments as `multiply_q8`."""
-    total = np.zeros((COLUMNS, LANES), np.float32)
-    sums = np.zeros(LANES, np.int32)
-    nibbles = np.zeros((_GROUPS, LANES, 4), np.uint8)
-    for b in range(blocks):
-        record = tile + b * Q4_RECORD_BYTES
-        scales = halves(record, (2, LANES))
-        both = unsigned_bytes(record + 2 * SCALE_BYTES, (_GROUPS // 2, LANES, 4))
-        for group in range(_GROUPS // 2):
-            for lane in range(LANES):
-                for i in range(4):
-                    nibbles[group, lane, i] = both[group, lane, i] & 15
-                    nibbles[group + _GROUPS // 2, lane, i] = both[group, lane, i] >> 4
-        x_record = x + b * RECORD_BYTES
-        quants = signed_bytes(x_record, (_GROUPS, COLUMNS, 4))
-        for column in range(valid):
-            sums[:] = 0
-            for group in range(_GROUPS):
-                _add_products(sums, nibbles[group], quants, column, group)
-            x_scale = floats(x_record + SCALE, COLUMNS)[column]
-            x_sum = floats(x_record + SCALED_SUM, COLUMNS)[column]
-            for lane in range(LANES):
-                product = np.float32(sums[lane]) * (half_to_float(scales[0, lane]) * x_scale)
-                total[column, lane] += product + half_to_float(scales[1, lane]) * x_sum
-    _finish(total, y, stride, valid, add)
+def multiply_row(
+    bits: int, weights: int, tiles: int, blocks: int, x: int, y: int, add: int
+) -> None:
+    """`tiles` tiles that follow each other times a single row of activations.
+
+    Bits of a weight; addresses of the first tile, of the activations (records of a single column)
+    and of y[first row of the first tile]; whether to add to y. The sums are those of
+    `multiply_tile`, bit by bit.
+    """
+    total = np.zeros((1, LANES), np.float32)
+    size = size_of_tile(bits, blocks)
+    for index in range(tiles):
+        total[:] = np.float32(0.0)
+        _multiply(bits, weights + index * size, blocks, x, 1, 1, total)
+        _finish(total, y + 4 * LANES * index, 0, 1, add)
 
 
 @njit

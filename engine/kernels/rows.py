@@ -1,4 +1,4 @@
-"""Small operations on rows of floats: biases, scales, caps, learned positions.
+"""Small operations on rows of floats: scales, caps, learned positions.
 
 Each is an operation of `kernels.program`; rows are shared among threads.
 """
@@ -9,27 +9,12 @@ import numpy as np
 
 from engine.formats.packed import BLOCK
 from engine.kernels.arithmetic import hyperbolic_tangent
-from engine.kernels.elementwise import unpack_row
 from engine.kernels.intrinsics import bits_to_float, floats, integers
 from engine.kernels.program import LOGITS, POSITIONS, ROWS, share
+from engine.kernels.unpacking import unpack_row
 
 
-def add_bias(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """y[row] += bias.
-
-    operands: address of y[0] float32, floats from a row to the next, width, address of the bias
-    float32 (width,).
-    """
-    stride, width = operands[1], operands[2]
-    bias = floats(operands[3], width)
-    first, last = share(step[ROWS], thread, threads)
-    for row in range(first, last):
-        y = floats(operands[0] + 4 * row * stride, width)
-        for i in range(width):
-            y[i] += bias[i]
-
-
-def add_scaled(operands: Any, step: Any, thread: int, threads: int) -> None:
+def add_scaled(operands: Any, step: Any, part: int, parts: int) -> None:
     """x += factor · y.
 
     operands: address of x and of y float32 (rows, dim), dim, bits of the float32 factor.
@@ -37,24 +22,24 @@ def add_scaled(operands: Any, step: Any, thread: int, threads: int) -> None:
     rows, dim = step[ROWS], operands[2]
     factor = bits_to_float(np.int32(operands[3]))
     x, y = floats(operands[0], rows * dim), floats(operands[1], rows * dim)
-    first, last = share(rows * dim, thread, threads)
+    first, last = share(rows * dim, part, parts)
     for i in range(first, last):
         x[i] += factor * y[i]
 
 
-def scale(operands: Any, step: Any, thread: int, threads: int) -> None:
+def scale(operands: Any, step: Any, part: int, parts: int) -> None:
     """x *= factor.
 
     operands: address of x float32 (rows, dim), dim, bits of the float32 factor.
     """
     size, factor = step[ROWS] * operands[1], bits_to_float(np.int32(operands[2]))
     x = floats(operands[0], size)
-    first, last = share(size, thread, threads)
+    first, last = share(size, part, parts)
     for i in range(first, last):
         x[i] *= factor
 
 
-def scale_logits(operands: Any, step: Any, thread: int, threads: int) -> None:
+def scale_logits(operands: Any, step: Any, part: int, parts: int) -> None:
     """logits = cap · tanh(factor · logits / cap), or factor · logits without a cap (0).
 
     operands: floats of a row of logits, bits of the float32 factor, of the float32 cap.
@@ -62,14 +47,14 @@ def scale_logits(operands: Any, step: Any, thread: int, threads: int) -> None:
     size = step[ROWS] * operands[0]
     factor, cap = bits_to_float(np.int32(operands[1])), bits_to_float(np.int32(operands[2]))
     logits = floats(step[LOGITS], size)
-    first, last = share(size, thread, threads)
+    first, last = share(size, part, parts)
     for i in range(first, last):
         logits[i] *= factor
         if cap > np.float32(0.0):
             logits[i] = cap * hyperbolic_tangent(logits[i] / cap)
 
 
-def add_positions(operands: Any, step: Any, thread: int, threads: int) -> None:
+def add_positions(operands: Any, step: Any, part: int, parts: int) -> None:
     """x[row] += the embedding of the row's position.
 
     operands: address of the packed table, its bits, its row for position 0, address of x float32
@@ -78,7 +63,7 @@ def add_positions(operands: Any, step: Any, thread: int, threads: int) -> None:
     rows, dim = step[ROWS], operands[5]
     x, room = floats(operands[3], (rows, dim)), floats(operands[4], (rows, dim))
     positions = integers(step[POSITIONS], rows)
-    first, last = share(rows, thread, threads)
+    first, last = share(rows, part, parts)
     for row in range(first, last):
         entry = operands[2] + positions[row]
         unpack_row(operands[0], operands[1], dim // BLOCK, entry, room[row])

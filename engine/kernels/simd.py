@@ -15,32 +15,31 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.formats.packed import LANES, Q4_RECORD_BYTES, Q8_BLOCK_BYTES, SCALE_BYTES
-from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE, SCALED_SUM
+from engine.formats.packed import (
+    LANES,
+    NIBBLE_BYTES,
+    Q8_BLOCK_BYTES,
+    RECORD_BYTES,
+    SCALE_BYTES,
+)
+from engine.kernels import columns as x_layout
+from engine.kernels.columns import COLUMNS, FIRST_SUM, OFFSET_SUM, SCALE, SCALED_SUM, SINGLE_BYTES
+from engine.kernels.tiles import size_of_tile
+from engine.kernels.vectors import (
+    BYTES,
+    FLOAT,
+    FLOATS,
+    HALVES,
+    I32,
+    I64,
+    INTEGERS,
+    broadcast,
+    fma,
+    load,
+    store,
+)
 
-I8, I32, I64, FLOAT = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
-BYTES = ir.VectorType(I8, 64)
-INTEGERS = ir.VectorType(I32, LANES)
-FLOATS = ir.VectorType(FLOAT, LANES)
-HALVES = ir.VectorType(ir.HalfType(), LANES)
 GROUPS = 8  # of four weights in a block of 32
-
-
-def _load(builder: Any, address: Any, offset: int, kind: Any, align: int = 1) -> Any:
-    """Load a value of LLVM type `kind` from an integer address plus a constant offset."""
-    source = builder.inttoptr(builder.add(address, I64(offset)), kind.as_pointer())
-    return builder.load(source, align=align, typ=kind)
-
-
-def _store(builder: Any, address: Any, value: Any) -> None:
-    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=4)
-
-
-def _broadcast(builder: Any, scalar: Any) -> Any:
-    """A vector of 16 lanes that all hold `scalar`."""
-    kind = ir.VectorType(scalar.type, LANES)
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, I32(0))
-    return builder.shuffle_vector(first, first, ir.Constant(INTEGERS, [0] * LANES))
 
 
 class Dot(NamedTuple):
@@ -53,87 +52,94 @@ class Dot(NamedTuple):
     offset that this makes."""
 
 
-def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """a · b + c with one rounding."""
-    kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.v16f32")
-    return builder.call(function, [a, b, c])
+class _X(NamedTuple):
+    """A record of activations."""
+
+    address: Any
+    width: int
+    """Columns in it."""
+
+    def load(self, builder: Any, field: int, column: int, kind: Any) -> Any:
+        """One column's number of a field, in every lane."""
+        value = load(builder, self.address, field * self.width + 4 * column, kind, 4)
+        return broadcast(builder, value)
+
+    def group(self, builder: Any, group: int, column: int) -> Any:
+        """Four activations of a column, in every lane."""
+        return builder.bitcast(self.load(builder, 4 * group, column, I32), BYTES)
 
 
-def _x_group(builder: Any, x: Any, group: int, column: int) -> Any:
-    """Four activations of a column, in every lane."""
-    four = _load(builder, x, group * 4 * COLUMNS + 4 * column, I32)
-    return builder.bitcast(_broadcast(builder, four), BYTES)
+def _shifted(builder: Any, vector: Any, left: int, mask: int) -> Any:
+    """Every byte moved `left` bits (right if negative) and masked."""
+    moved = builder.shl if left > 0 else builder.lshr
+    count = ir.Constant(BYTES, [abs(left)] * 4 * LANES)
+    return builder.and_(moved(vector, count), ir.Constant(BYTES, [mask] * 4 * LANES))
 
 
-def _q8_groups(builder: Any, block: Any, signed: bool) -> list[Any]:
-    """The 8 groups of 64 bytes of a Q8 block: w + 128, or signed w."""
-    stored = [_load(builder, block, 64 * group, BYTES, 64) for group in range(GROUPS)]
-    if signed:
-        flip = ir.Constant(BYTES, [-128] * 64)
-        return [builder.xor(weights, flip) for weights in stored]
-    return stored
+def _bytes_at(builder: Any, address: Any, offset: int) -> Any:
+    return load(builder, address, offset, BYTES, 64)
 
 
-def _q4_groups(builder: Any, block: Any) -> list[Any]:
-    """The 8 groups of 64 nibbles of a Q4 block: low nibbles are the first 16 weights of a row."""
-    mask, shift = ir.Constant(BYTES, [15] * 64), ir.Constant(BYTES, [4] * 64)
-    both = [_load(builder, block, 64 * group, BYTES, 64) for group in range(GROUPS // 2)]
-    return [builder.and_(b, mask) for b in both] + [builder.lshr(b, shift) for b in both]
+def _weight_groups(builder: Any, bits: int, block: Any, signed: bool) -> list[Any]:
+    """The 8 groups of 64 weights of a block, each a byte: 8 bits as w + 128, or signed w."""
+    if bits == 8:
+        stored = [_bytes_at(builder, block, 64 * group) for group in range(GROUPS)]
+        flip = ir.Constant(BYTES, [-128] * 4 * LANES)
+        return [builder.xor(weights, flip) for weights in stored] if signed else stored
+    both = [_bytes_at(builder, block, 64 * group) for group in range(GROUPS // 2)]
+    low = [_shifted(builder, b, 0, 15) for b in both] + [_shifted(builder, b, -4, 15) for b in both]
+    if bits == 4:
+        return low
+    if bits == 5:
+        rest = _bytes_at(builder, block, NIBBLE_BYTES)
+        high = [_shifted(builder, rest, 4 - group, 16) for group in range(GROUPS)]
+    else:
+        rests = [_bytes_at(builder, block, NIBBLE_BYTES + 64 * half) for half in (0, 1)]
+        high = [_shifted(builder, rest, 4 - 2 * i, 48) for rest in rests for i in range(4)]
+    return [builder.or_(*pair) for pair in zip(low, high, strict=True)]
 
 
-def _block_sums(
-    builder: Any, groups: list[Any], x: Any, columns: int, dot: Callable[..., Any], offset: bool
-) -> list[Any]:
-    """One vector of 16 integer dot products a column; with `offset`, weights are w + 128."""
-    sums = [ir.Constant(INTEGERS, None)] * columns
-    if offset:
-        starts = [_load(builder, x, OFFSET_SUM + 4 * column, I32) for column in range(columns)]
-        sums = [_broadcast(builder, start) for start in starts]
-    for group, weights in enumerate(groups):
-        for column in range(columns):
-            values = _x_group(builder, x, group, column)
-            sums[column] = dot(builder, sums[column], weights, values)
-    return sums
+def _starts(builder: Any, bits: int, x: _X, column: int) -> list[Any]:
+    """What the sums of a column start at, a half of the block each for 6 bits: what the offset of
+    stored weights would add is taken away."""
+    if bits in (4, 5):
+        return [ir.Constant(INTEGERS, None)]
+    whole = x.load(builder, OFFSET_SUM, column, I32)
+    if bits == 8:
+        return [whole]
+    first = x.load(builder, FIRST_SUM, column, I32)
+    both = builder.ashr(whole, ir.Constant(INTEGERS, [2] * LANES))
+    return [first, builder.sub(both, first)]
 
 
-def _finish(builder: Any, totals: list[Any], y: Any, stride: Any, valid: Any, add: Any) -> None:
-    """Store the first `valid` columns of a tile, or add them to what is there."""
-    for column, total in enumerate(totals):
-        with builder.if_then(builder.icmp_signed("<", I64(column), valid)):
-            address = builder.add(y, builder.mul(stride, I64(4 * column)))
-            value = builder.load(total, typ=FLOATS)
-            with builder.if_else(builder.icmp_signed("!=", add, I64(0))) as (adding, storing):
-                with adding:
-                    before = _load(builder, address, 0, FLOATS, 4)
-                    _store(builder, address, builder.fadd(before, value))
-                with storing:
-                    _store(builder, address, value)
+def _scales(builder: Any, record: Any, index: int) -> Any:
+    """16 of a record's half floats, widened: scales, then minimums or more scales."""
+    return builder.fpext(load(builder, record, SCALE_BYTES * index, HALVES, 32), FLOATS)
 
 
-def _add_block(builder: Any, block: tuple[Any, ...], x: Any, totals: list[Any], dot: Dot) -> None:
+def _add_block(
+    builder: Any, bits: int, record: Any, block: Any, x: _X, totals: list[Any], dot: Dot
+) -> None:
     """totals[column] += one block of 16 rows times one block of each column.
 
-    block: bits, address of its scales, address of its weights.
+    record: address of the block's scales; block: of its weights.
     """
-    bits, scales, weights = block
-    if bits == 4:
-        groups, add, offset = _q4_groups(builder, weights), dot.unsigned, False
-    else:
-        groups = _q8_groups(builder, weights, signed=dot.signed is not None)
-        add, offset = dot.signed or dot.unsigned, dot.signed is None
-    sums = _block_sums(builder, groups, x, len(totals), add, offset)
-    scale = builder.fpext(_load(builder, scales, 0, HALVES, 32), FLOATS)
-    if bits == 4:
-        minimum = builder.fpext(_load(builder, scales, SCALE_BYTES, HALVES, 32), FLOATS)
+    signed = bits == 8 and dot.signed is not None
+    groups = _weight_groups(builder, bits, block, signed)
+    add = dot.signed if signed and dot.signed else dot.unsigned
+    scales = [_scales(builder, record, index) for index in range(1 if bits == 8 else 2)]
     for column, total in enumerate(totals):
-        x_scale = _broadcast(builder, _load(builder, x, SCALE + 4 * column, FLOAT))
-        products = builder.sitofp(sums[column], FLOATS)
+        sums = [ir.Constant(INTEGERS, None)] if signed else _starts(builder, bits, x, column)
+        for group, weights in enumerate(groups):
+            half = group * len(sums) // GROUPS
+            sums[half] = add(builder, sums[half], weights, x.group(builder, group, column))
+        x_scale = x.load(builder, SCALE, column, FLOAT)
         value = builder.load(total, typ=FLOATS)
-        value = _fma(builder, products, builder.fmul(scale, x_scale), value)
-        if bits == 4:
-            x_sum = _broadcast(builder, _load(builder, x, SCALED_SUM + 4 * column, FLOAT))
-            value = _fma(builder, minimum, x_sum, value)
+        for index, products in enumerate(sums):
+            scale = builder.fmul(scales[index], x_scale)
+            value = fma(builder, builder.sitofp(products, FLOATS), scale, value)
+        if bits in (4, 5):
+            value = fma(builder, scales[1], x.load(builder, SCALED_SUM, column, FLOAT), value)
         builder.store(value, total)
 
 
@@ -145,30 +151,53 @@ def _zeros(builder: Any, columns: int) -> list[Any]:
     return totals
 
 
-def _tile(bits: int, columns: int, dot: Dot) -> Callable[..., None]:
-    """An intrinsic: multiply one tile of 16 rows with `columns` columns of activations.
+def _finish(builder: Any, totals: list[Any], y: Any, stride: Any, valid: Any, add: Any) -> None:
+    """Store the first `valid` columns of a tile, or add them to what is there."""
+    for column, total in enumerate(totals):
+        with builder.if_then(builder.icmp_signed("<", I64(column), valid)):
+            address = builder.add(y, builder.mul(stride, I64(4 * column)))
+            value = builder.load(total, typ=FLOATS)
+            with builder.if_else(builder.icmp_signed("!=", add, I64(0))) as (adding, storing):
+                with adding:
+                    before = load(builder, address, 0, FLOATS, 4)
+                    store(builder, address, builder.fadd(before, value))
+                with storing:
+                    store(builder, address, value)
 
-    Its arguments, all int64: address of the tile, number of blocks, address of the activations,
+
+def emit_tile(
+    builder: Any, bits: int, columns: int, width: int, dot: Dot, arguments: list[Any]
+) -> None:
+    """Write the code that multiplies one tile of 16 rows with `columns` columns of activations,
+    which lie in records of `width` columns.
+
+    arguments, all int64: address of the tile, number of blocks, address of the activations,
     address of y[0, first row of the tile], floats from one column of y to the next, columns to
     store, whether to add.
     """
+    tile, blocks, x, y, stride, valid, add = arguments
+    totals = _zeros(builder, columns)
+    head = builder.mul(blocks, I64(SCALE_BYTES))  # scales of a Q8 tile, padded to 64 bytes
+    head = builder.and_(builder.add(head, I64(63)), I64(-64))
+    x_bytes = SINGLE_BYTES if width == 1 else x_layout.RECORD_BYTES
+    with cgutils.for_range(builder, blocks) as loop:
+        if bits == 8:
+            record = builder.add(tile, builder.mul(loop.index, I64(SCALE_BYTES)))
+            block = builder.add(tile, builder.mul(loop.index, I64(Q8_BLOCK_BYTES)))
+            block = builder.add(block, head)
+        else:
+            record = builder.add(tile, builder.mul(loop.index, I64(RECORD_BYTES[bits])))
+            block = builder.add(record, I64(2 * SCALE_BYTES))
+        x_block = builder.add(x, builder.mul(loop.index, I64(x_bytes)))
+        _add_block(builder, bits, record, block, _X(x_block, width), totals, dot)
+    _finish(builder, totals, y, stride, valid, add)
+
+
+def _tile(bits: int, columns: int, width: int, dot: Dot) -> Callable[..., None]:
+    """An intrinsic: what `emit_tile` writes, with the same arguments."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        tile, blocks, x, y, stride, valid, add = arguments
-        totals = _zeros(builder, columns)
-        head = builder.mul(blocks, I64(SCALE_BYTES))  # scales of a Q8 tile, padded to 64 bytes
-        head = builder.and_(builder.add(head, I64(63)), I64(-64))
-        with cgutils.for_range(builder, blocks) as loop:
-            if bits == 4:
-                scales = builder.add(tile, builder.mul(loop.index, I64(Q4_RECORD_BYTES)))
-                weights = builder.add(scales, I64(2 * SCALE_BYTES))
-            else:
-                scales = builder.add(tile, builder.mul(loop.index, I64(SCALE_BYTES)))
-                weights = builder.add(tile, builder.mul(loop.index, I64(Q8_BLOCK_BYTES)))
-                weights = builder.add(weights, head)
-            x_block = builder.add(x, builder.mul(loop.index, I64(RECORD_BYTES)))
-            _add_block(builder, (bits, scales, weights), x_block, totals, dot)
-        _finish(builder, totals, y, stride, valid, add)
+        emit_tile(builder, bits, columns, width, dot, list(arguments))
         return context.get_dummy_value()
 
     @intrinsic
@@ -188,9 +217,30 @@ def _tile(bits: int, columns: int, dot: Dot) -> Callable[..., None]:
     return result
 
 
-def multiplier(bits: int, dot: Dot) -> Callable[..., None]:
-    """A compiled `engine.kernels.portable.multiply_q4` (or `_q8`) for an instruction set."""
-    one, four, eight = (_tile(bits, columns, dot) for columns in (1, 4, 8))
+def tile_multiplier(dot: Dot) -> Callable[..., None]:
+    """A compiled `engine.kernels.portable.multiply_tile` for an instruction set."""
+    q4, q5, q6, q8 = (_by_columns(bits, dot) for bits in (4, 5, 6, 8))
+
+    @njit
+    def multiply_tile(
+        bits: int, tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int
+    ) -> None:
+        if bits == 4:
+            q4(tile, blocks, x, y, stride, valid, add)
+        elif bits == 5:
+            q5(tile, blocks, x, y, stride, valid, add)
+        elif bits == 6:
+            q6(tile, blocks, x, y, stride, valid, add)
+        else:
+            q8(tile, blocks, x, y, stride, valid, add)
+
+    result: Callable[..., None] = multiply_tile
+    return result
+
+
+def _by_columns(bits: int, dot: Dot) -> Callable[..., None]:
+    """The smallest tile that has room for the columns."""
+    one, four, eight = (_tile(bits, columns, COLUMNS, dot) for columns in (1, 4, 8))
 
     @njit
     def multiply(tile: int, blocks: int, x: int, y: int, stride: int, valid: int, add: int) -> None:
@@ -205,6 +255,30 @@ def multiplier(bits: int, dot: Dot) -> Callable[..., None]:
     return result
 
 
+def row_multiplier(dot: Dot) -> Callable[..., None]:
+    """A compiled `engine.kernels.portable.multiply_row` for an instruction set."""
+    q4, q5, q6, q8 = (_tile(bits, 1, 1, dot) for bits in (4, 5, 6, 8))
+
+    @njit
+    def multiply_row(
+        bits: int, weights: int, tiles: int, blocks: int, x: int, y: int, add: int
+    ) -> None:
+        size = size_of_tile(bits, blocks)
+        for index in range(tiles):
+            tile, out = weights + index * size, y + 4 * LANES * index
+            if bits == 4:
+                q4(tile, blocks, x, out, 0, 1, add)
+            elif bits == 5:
+                q5(tile, blocks, x, out, 0, 1, add)
+            elif bits == 6:
+                q6(tile, blocks, x, out, 0, 1, add)
+            else:
+                q8(tile, blocks, x, out, 0, 1, add)
+
+    result: Callable[..., None] = multiply_row
+    return result
+
+
 def _panel(columns: int) -> Callable[..., None]:
     """An intrinsic: `engine.kernels.portable.multiply_panel` for a fixed number of columns."""
 
@@ -216,18 +290,18 @@ def _panel(columns: int) -> Callable[..., None]:
         totals = _zeros(builder, columns)
         with builder.if_then(builder.icmp_signed("!=", add, I64(0))):
             for total, output in zip(totals, outputs, strict=True):
-                builder.store(_load(builder, output, 0, FLOATS, 4), total)
+                builder.store(load(builder, output, 0, FLOATS, 4), total)
         with cgutils.for_range(builder, depth) as loop:
             source = builder.add(a, builder.mul(loop.index, a_stride))
-            vector = builder.fpext(_load(builder, source, 0, HALVES, 2), FLOATS)
+            vector = builder.fpext(load(builder, source, 0, HALVES, 2), FLOATS)
             index = builder.mul(loop.index, I64(4))
             for total, start in zip(totals, inputs, strict=True):
-                weight = _load(builder, builder.add(start, index), 0, FLOAT, 4)
+                weight = load(builder, builder.add(start, index), 0, FLOAT, 4)
                 value = builder.load(total, typ=FLOATS)
-                value = _fma(builder, vector, _broadcast(builder, weight), value)
+                value = fma(builder, vector, broadcast(builder, weight), value)
                 builder.store(value, total)
         for total, output in zip(totals, outputs, strict=True):
-            _store(builder, output, builder.load(total, typ=FLOATS))
+            store(builder, output, builder.load(total, typ=FLOATS))
         return context.get_dummy_value()
 
     @intrinsic

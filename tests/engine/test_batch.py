@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.batch import Batch, Ticket
+from engine.beam_search import BeamSearch
 from engine.errors import EngineError
 from engine.generate import Finished, Generation, Piece
 from engine.kv import BlockPool
@@ -217,6 +218,27 @@ def test_guesses_are_used_and_counted(home):
     counts = traffic.batch.counts()
     assert counts.accepted_tokens > 40
     assert counts.drafted_tokens >= counts.accepted_tokens
+
+
+def test_a_search_with_beams_survives_preemption(home):
+    params = SamplingParams(temperature=0.0, max_tokens=60, beam_width=3, ignore_eos=True)
+    answers = []
+    for blocks in (200, 14):
+        traffic = home.batch(blocks)
+        request = BeamSearch(TEXT[:200], params, home.tokenizer, 512)
+        found = []
+        traffic.batch.add(Ticket(request, found.append, (2, 100), lambda: None))
+        while not request.sequences or request.pending > 1:
+            traffic.step()
+        for _ in range(10):
+            traffic.step()
+        traffic.submit(300, 1, tokens=60)
+        traffic.run()
+        traffic.check()
+        answers.append([piece.token for piece in found[:-1]])
+    assert traffic.batch.preemptions
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 60
 
 
 def test_what_can_never_fit_is_refused(home):

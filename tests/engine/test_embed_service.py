@@ -13,7 +13,7 @@ from engine.embed import TextEncoder
 from engine.embed_service import EmbedService
 from engine.errors import InvalidRequestError, NotReadyError
 from engine.protocol import EmbeddingReply, Health
-from rag.embed_worker import model_folder
+from rag.embed import model_folder
 
 NAME = "all-MiniLM-L6-v2"
 MODEL = "SmolLM2-135M-Instruct.Q4_1"

@@ -17,7 +17,7 @@ from tokenizers.models import WordPiece
 from engine.embed import TextEncoder
 from engine.errors import EngineError
 from engine.gguf import ModelFormatError
-from rag.embed_worker import model_folder
+from rag.embed import model_folder
 
 EVALUATION = Path(__file__).parents[3] / "shared" / "eval" / "xquad.en.json"
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]

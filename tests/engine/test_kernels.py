@@ -21,11 +21,12 @@ from engine.kernels import program as p
 from engine.kernels import rows as rows_
 from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
 from engine.kernels.kv_layout import KVLayout, blocks_for
-from engine.kernels.matmul import matmul
+from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.program import STEP_SLOTS, Program
 from engine.threads import ThreadPool
 
 PATHS = dispatch.available_paths()
+BITS = [4, 5, 6, 8]
 RNG = np.random.default_rng(11)
 
 
@@ -68,19 +69,20 @@ def quantized(pool, x):
 
 
 def read_columns(buffer, rows, inputs):
-    """Quants, scales, scaled sums and offset sums out of a column buffer."""
-    groups, blocks = -(-rows // 8), inputs // 32
-    records = buffer.reshape(groups, blocks, columns.RECORD_BYTES)
+    """Quants, scales, scaled sums, offset sums and first sums out of a column buffer."""
+    width, size = (1, columns.SINGLE_BYTES) if rows == 1 else (8, columns.RECORD_BYTES)
+    groups, blocks = -(-rows // width), inputs // 32
+    records = buffer[: groups * blocks * size].reshape(groups, blocks, size)
 
-    def field(start, size, kind):
-        raw = np.ascontiguousarray(records[:, :, start : start + size]).view(kind)
-        return raw.reshape(groups, blocks, -1, 8).transpose(0, 3, 1, 2).reshape(groups * 8, blocks)
+    def field(start, kind):
+        raw = np.ascontiguousarray(records[:, :, start * width : (start + 4) * width]).view(kind)
+        return raw.transpose(0, 2, 1).reshape(groups * width, blocks)[:rows]
 
-    quants = np.ascontiguousarray(records[:, :, :256]).view(np.int8)
-    quants = quants.reshape(groups, blocks, 8, 8, 4).transpose(0, 3, 1, 2, 4)
-    quants = quants.reshape(groups * 8, blocks, 32)
-    found = [field(columns.SCALE, 32, np.float32), field(columns.SCALED_SUM, 32, np.float32)]
-    return [a[:rows] for a in (quants, *found, field(columns.OFFSET_SUM, 32, np.int32))]
+    quants = np.ascontiguousarray(records[:, :, : 32 * width]).view(np.int8)
+    quants = quants.reshape(groups, blocks, 8, width, 4).transpose(0, 3, 1, 2, 4)
+    quants = quants.reshape(groups * width, blocks, 32)[:rows]
+    found = [field(columns.SCALE, np.float32), field(columns.SCALED_SUM, np.float32)]
+    return quants, *found, field(columns.OFFSET_SUM, np.int32), field(columns.FIRST_SUM, np.int32)
 
 
 def float_bits(value):
@@ -98,20 +100,25 @@ def random_matrix(bits, outputs, inputs):
         return Blocks(32, floats(outputs, inputs // 32, 32))
     if bits == 8:
         return quantize_blocks(floats(outputs, inputs))
-    quants = RNG.integers(0, 16, (outputs, inputs // 32, 32), dtype=np.uint8)
+    quants = RNG.integers(0, 1 << bits, (outputs, inputs // 32, 32), dtype=np.uint8)
+    if bits == 6:
+        return Blocks(6, quants, RNG.normal(size=(outputs, inputs // 32, 2)).astype(np.float16))
     scales = RNG.random((outputs, inputs // 32)).astype(np.float16)
-    return Blocks(4, quants, scales, (scales * RNG.normal(-8, 2, scales.shape)).astype(np.float16))
+    middle = -(1 << bits) / 2
+    minimums = scales * RNG.normal(middle, 2, scales.shape)
+    return Blocks(bits, quants, scales, minimums.astype(np.float16))
 
 
 @pytest.mark.parametrize("rows", [1, 7, 8, 19])
 def test_quantize(pool, rows):
     x = floats(rows, 96)
     x[0, :32] = 0
-    quants, scales, sums, offsets = read_columns(quantized(pool, x), rows, 96)
+    quants, scales, sums, offsets, firsts = read_columns(quantized(pool, x), rows, 96)
     expected, expected_scales = reference.quantize_activations(x)
     np.testing.assert_array_equal(quants, expected)
     np.testing.assert_allclose(scales, expected_scales, rtol=1e-6)
     np.testing.assert_array_equal(offsets, -128 * expected.sum(axis=2, dtype=np.int32))
+    np.testing.assert_array_equal(firsts, -32 * expected[:, :, :16].sum(axis=2, dtype=np.int32))
     np.testing.assert_allclose(sums, expected_scales * expected.sum(axis=2), rtol=1e-5, atol=1e-6)
 
 
@@ -123,14 +130,12 @@ def test_quantize_rounds_to_nearest_not_down(pool):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("rows", [1, 2, 4, 5, 8, 70])
 def test_matmul(pool, path, bits, rows):
     """All column counts, outputs that do not fill a tile, an odd number of blocks, adding."""
     outputs, inputs = 40, 96
-    blocks = random_matrix(bits, outputs, inputs)
-    weights = aligned(packed_bytes(bits, outputs, inputs))
-    weights[:] = pack(blocks)
+    weights = packed_matrix(bits, outputs, inputs)
     x = floats(rows, inputs)
     stride = padded_rows(outputs) + 5
     before = floats(rows, stride)
@@ -143,8 +148,39 @@ def test_matmul(pool, path, bits, rows):
     run(pool, matmul, (*fixed, stride, 0, bits), path, rows=rows)
     np.testing.assert_allclose(y[:, :outputs], expected, atol=tolerance)
     np.testing.assert_array_equal(y[:, padded_rows(outputs) :], before[:, padded_rows(outputs) :])
-    run(pool, matmul, (*fixed, stride, 1, bits), path, rows=rows)
-    np.testing.assert_allclose(y[:, :outputs], 2 * expected, atol=2 * tolerance)
+    bias = floats(padded_rows(outputs))
+    run(pool, matmul, (*fixed, stride, 1, bits, 1, bias.ctypes.data), path, rows=rows)
+    np.testing.assert_allclose(y[:, :outputs], 2 * expected + bias[:outputs], atol=2 * tolerance)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("bits", BITS)
+def test_one_row_is_computed_like_many(pool, path, bits):
+    """To the last bit, so that a prompt gives the same logits however it is cut into steps."""
+    weights, x = packed_matrix(bits, 48, 160), floats(9, 160)
+    found = np.zeros((2, 9, 48), np.float32)
+    sizes = (160, 48, 48, 0, bits)
+    buffer = quantized(pool, x)
+    addresses = (weights.ctypes.data, buffer.ctypes.data, found[0].ctypes.data)
+    run(pool, matmul, (*addresses, *sizes), path, rows=9)
+    for row in range(9):
+        buffer = quantized(pool, x[row : row + 1])
+        addresses = (weights.ctypes.data, buffer.ctypes.data, found[1, row].ctypes.data)
+        run(pool, matmul, (*addresses, *sizes), path, rows=1)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_long_product_is_shared_in_pieces(pool, path):
+    """A single row and 5 MB of weights; the last piece is a smaller one."""
+    outputs, inputs = 16 * 201, 1600
+    weights, x = packed_matrix(8, outputs, inputs), floats(1, inputs)
+    assert weights.size > LONG_BYTES
+    y, buffer = np.zeros((1, outputs), np.float32), quantized(pool, x)
+    addresses = (weights.ctypes.data, buffer.ctypes.data, y.ctypes.data)
+    run(pool, matmul, (*addresses, inputs, outputs, outputs, 0, 8), path, rows=1)
+    expected = reference.matmul(x, unpack(weights, 8, outputs, inputs))
+    np.testing.assert_allclose(y, expected, atol=1e-5 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -308,14 +344,15 @@ def test_layer_norm(pool):
 
 
 def test_operations_on_rows(pool):
-    x, y, wide, bias = floats(5, 32), floats(5, 32), floats(5, 48), floats(32)
-    expected = wide.copy()
-    expected[:, :32] += bias
-    run(pool, rows_.add_bias, (wide.ctypes.data, 48, 32, bias.ctypes.data), rows=5)
-    np.testing.assert_allclose(wide, expected, rtol=1e-6)
+    x, y, weight = floats(5, 32), floats(5, 32), floats(32)
     expected = x + np.float32(0.3) * y
     operands = (x.ctypes.data, y.ctypes.data, 32, float_bits(0.3))
     run(pool, rows_.add_scaled, operands, rows=5)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
+    expected = x + np.float32(0.3) * reference.rms_norm(y, weight, 1e-5)
+    bits = (float_bits(1e-5), float_bits(0.3))
+    operands = (x.ctypes.data, y.ctypes.data, 32, weight.ctypes.data, *bits)
+    run(pool, norms.add_normed, operands, rows=5)
     np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-6)
     expected = np.float32(1.7) * x
     run(pool, rows_.scale, (x.ctypes.data, 32, float_bits(1.7)), rows=5)
@@ -331,7 +368,7 @@ def test_scale_logits(pool, cap):
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("bits", [4, 8, 32])
+@pytest.mark.parametrize("bits", [*BITS, 32])
 def test_add_positions(pool, bits):
     table = packed_matrix(bits, 20, 64)
     x, room = floats(5, 64), floats(5, 64)
@@ -358,7 +395,7 @@ def test_choose_and_add_experts(pool, used):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("bits", [4, 8, 32])
+@pytest.mark.parametrize("bits", [*BITS, 32])
 @pytest.mark.parametrize(("rows", "own"), [(1, False), (1, True), (11, False), (11, True)])
 def test_matmul_experts(pool, path, bits, rows, own):
     """Few and many items, x of the row and of the item, unread experts full of NaN."""
@@ -395,7 +432,7 @@ def test_matmul_float(pool, rows):
     np.testing.assert_allclose(y[:, :40], 2 * expected, rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("bits", [4, 8, 32])
+@pytest.mark.parametrize("bits", [*BITS, 32])
 def test_embed(pool, bits):
     weights = packed_matrix(bits, 50, 96)
     tokens = np.array([0, 49, 17, 16, 17], np.int32)

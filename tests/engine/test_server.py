@@ -215,6 +215,9 @@ def chat(**fields):
         ),
         (*chat(stop=[""]), 400, "stop", None, "stop string"),
         (*chat(n=9), 400, "n", None, "1 to 8"),
+        (*chat(n=2, beam_width=2), 400, "n", None, "does not go with beam_width"),
+        (*chat(beam_width=99), 400, "beam_width", None, "beam_width"),
+        (*chat(priority="now"), 400, "priority", "invalid_type", "now"),
         (*chat(logit_bias={"99999": 1}), 400, "logit_bias", None, "99999"),
         (*chat(logit_bias={"x": 1}), 400, "logit_bias", "invalid_type", "int"),
         (*chat(model="other"), 404, "model", "model_not_found", "'other'"),
@@ -277,6 +280,19 @@ async def test_a_client_that_goes_away_cancels_its_embedding(http):
     request.cancel()
     await asyncio.gather(request, return_exceptions=True)
     assert await until(is_idle, http) < 2.0
+
+
+async def test_answers_to_one_prompt_flow_side_by_side(http):
+    body = {"prompt": LONG_PROMPT[:2000], "n": 4, "seed": 5, "max_tokens": 12, "ignore_eos": True}
+    whole = json.loads(await post(http, "/v1/completions", body))
+    assert len({choice["text"] for choice in whole["choices"]}) > 1
+    order = []
+    async with http.post("/v1/completions", json=body | {"stream": True}) as response:
+        async for line in response.content:
+            if line.startswith(b"data: {"):
+                order += [choice["index"] for choice in json.loads(line[6:])["choices"]]
+    assert sorted(set(order)) == [0, 1, 2, 3]
+    assert order != sorted(order), "one after the other"
 
 
 async def test_more_than_it_can_queue_is_refused_with_429(http):

@@ -8,17 +8,23 @@ import pytest
 
 from engine.kernels import dispatch
 from engine.kernels.intrinsics import integers as signed_words
-from engine.kernels.program import STEP_SLOTS, Program
+from engine.kernels.program import BARRIER_IF_MANY, ROWS, STEP_SLOTS, Program
 from engine.threads import ThreadPool
 
 
-def add_up(operands, step, thread, threads):
-    """Operation: target[thread] = 1 + the sum of what all threads wrote last time, modulo 1000."""
-    source, target = signed_words(operands[0], threads), signed_words(operands[1], threads)
+def add_up(operands, step, part, parts):
+    """Operation: target[part] = 1 + the sum of what all shares wrote last time, modulo 1000."""
+    source, target = signed_words(operands[0], parts), signed_words(operands[1], parts)
     total = 1
-    for i in range(threads):
+    for i in range(parts):
         total += source[i]
-    target[thread] = (total + thread) % 1000
+    target[part] = (total + part) % 1000
+
+
+def double(operands, step, part, parts):
+    """Operation: doubles what the same share wrote last."""
+    words = signed_words(operands[0], parts)
+    words[part] = 2 * words[part] % 1000
 
 
 def test_threads_meet_at_every_barrier():
@@ -35,6 +41,38 @@ def test_threads_meet_at_every_barrier():
         for _ in range(500):
             expected = (1 + expected.sum() + np.arange(4)) % 1000
         np.testing.assert_array_equal(words[0], expected)
+    pool.close()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_section_needs_no_barrier_within_a_share(rows):
+    """The second operation follows the first in the same share; with many rows behind a barrier."""
+    pool, program = ThreadPool(3), Program()
+    words = np.zeros((2, 3), np.int32)
+    expected = words[0].copy()
+    for index in range(200):
+        source, target = words[index % 2], words[1 - index % 2]
+        program.add(add_up, source.ctypes.data, target.ctypes.data, barrier=BARRIER_IF_MANY)
+        program.add(double, target.ctypes.data)
+        expected = 2 * ((1 + expected.sum() + np.arange(3)) % 1000) % 1000
+    step = np.zeros(STEP_SLOTS, np.int64)
+    step[ROWS] = rows
+    pool.run(program.table(dispatch.compile_operation), step)
+    np.testing.assert_array_equal(words[0], expected)
+    pool.close()
+
+
+def test_workers_that_sleep_do_not_hold_up_a_step():
+    """The order of the day is over before they wake: the leader does all shares."""
+    pool, program = ThreadPool(8), Program()
+    words = np.zeros((2, 8), np.int32)
+    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
+    table = program.table(dispatch.compile_operation)
+    for _ in range(50):
+        time.sleep(0.003)  # until they sleep
+        words[1] = 0
+        pool.run(table, np.zeros(STEP_SLOTS, np.int64))
+        assert words[1].tolist() == list(range(1, 9))
     pool.close()
 
 

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import platformdirs
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -19,6 +20,15 @@ from hubd.daemon import open_rooms
 from hubd.http.app import make_app
 from hubd.paths import Paths, create_directories, find_paths
 from hubd.store.database import Database
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_kernels() -> Iterator[None]:
+    """Compiled once for all tests, as for all starts of one daemon."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "NUMBA_CACHE_DIR" not in os.environ:
+            patch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
+        yield
 
 
 @pytest.fixture

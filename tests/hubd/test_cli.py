@@ -134,3 +134,12 @@ def test_doctor_sees_a_damaged_database(hubd, tmp_path):
     (tmp_path / "data" / "hubd.db").write_bytes(b"no database at all" * 500)
     result = hubd("doctor")
     assert "✗ database" in result.stdout
+
+
+def test_every_measurement_of_the_engine_is_a_command(hubd):
+    assert "How fast the engine is" in hubd("bench", "--help").stdout
+    assert "--threads" in hubd("bench", "engine", "--help").stdout
+    result = hubd("bench", "engine", "none.gguf")
+    assert result.returncode == 1
+    assert "models/none.gguf" in result.stderr  # a bare name is one in the model folder
+    assert hubd("bench", "nosuch").returncode == 2

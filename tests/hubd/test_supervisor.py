@@ -5,7 +5,6 @@ import os
 import signal
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from engine.errors import EngineUnavailable
@@ -19,12 +18,6 @@ LONG = ChatRequest(
     messages=[ChatMessage("user", "Tell a long story about a house.")], max_tokens=2000
 )
 SHORT = ChatRequest(messages=[ChatMessage("user", "Say hello.")], max_tokens=3)
-
-
-@pytest.fixture(autouse=True)
-def _shared_kernels(monkeypatch):
-    """Compiled once for all tests, as for all starts of one daemon."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
 
 
 def engine(model, paths, board=None, **settings):

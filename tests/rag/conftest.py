@@ -20,9 +20,9 @@ class HashEmbedder(Embedder):
     """Bags of hashed words: texts that share words are near. Counts what it is asked."""
 
     model = "hash"
+    dimension = DIMENSION
 
     def __init__(self):
-        super().__init__()
         self.embedded = []
 
     async def embed(self, texts: Sequence[str]):

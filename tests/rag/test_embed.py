@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from rag.embed import DIMENSION, Embedder, checked
+from rag.embed import DIMENSION, REMEMBERED, CachingEmbedder, WorkerEmbedder, checked
 from rag.errors import EmbedderError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def encoder():
-    embedder = Embedder()
+    embedder = WorkerEmbedder()
     await embedder.start()
     yield embedder
     await embedder.close()
@@ -56,7 +56,7 @@ async def test_a_killed_worker_is_restarted_once(encoder):
 async def test_a_worker_that_cannot_start_is_a_clear_error(monkeypatch, tmp_path):
     (tmp_path / "torch.py").write_text("raise ImportError('no torch on this machine')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    broken = Embedder()
+    broken = WorkerEmbedder()
     with pytest.raises(EmbedderError, match=r"no torch on this machine.*hubd doctor"):
         await broken.embed(["anything"])
     assert broken.state == "stopped"
@@ -73,3 +73,23 @@ async def test_unusable_vectors_are_refused(bad):
 async def test_too_few_numbers_are_refused():
     with pytest.raises(EmbedderError, match="3 numbers for 2 texts"):
         checked(np.ones(3, np.float32), 2, 4)
+
+
+async def test_the_last_vectors_are_remembered(embedder):
+    caching = CachingEmbedder(embedder)
+    first = await caching.embed(["question"])
+    again = await caching.embed(["sentence", "question", "sentence"])
+    assert embedder.embedded == ["question", "sentence"]
+    np.testing.assert_array_equal(again[1], first[0])
+    np.testing.assert_array_equal(again[0], again[2])
+    for number in range(REMEMBERED):
+        await caching.embed([f"text {number}"])
+    await caching.embed(["question"])
+    assert embedder.embedded[-1] == "question"
+    assert (await caching.embed([])).shape == (0, DIMENSION)
+
+
+async def test_more_texts_than_are_remembered_at_once(embedder):
+    texts = [f"text {number % 200}" for number in range(300)]
+    found = await CachingEmbedder(embedder).embed(texts)
+    np.testing.assert_array_equal(found, await embedder.embed(texts))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rag import db
-from rag.embed import Embedder
+from rag.embed import WorkerEmbedder
 from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence
 from rag.language import detect
 from rag.retrieve import retrieve
@@ -154,7 +154,7 @@ def household(tmp_path_factory: pytest.TempPathFactory) -> Household:
     questions = data["questions"][::2]
 
     async def measure() -> list[Evidence]:
-        embedder = Embedder()
+        embedder = WorkerEmbedder()
         known: dict[str, np.ndarray] = {}
 
         async def embed(texts: Sequence[str]) -> np.ndarray:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rag.embed import Embedder
+from rag.embed import WorkerEmbedder
 from rag.errors import DatabaseError, EmbedderError, UnknownDocumentError
 from rag.library import Library
 from rag.types import PageText
@@ -183,7 +183,7 @@ async def test_with_the_real_encoder_words_need_not_be_shared(tmp_path, folder):
     (folder / "heating.md").write_text("# Radiators\n\nBleed them in autumn with the small key.\n")
     (folder / "pets.md").write_text("# The cat\n\nMinka gets one tablet against worms in spring.\n")
     (folder / "zh.md").write_text("# 锅炉\n\n压力低于零点八巴时,请加水。\n")
-    embedder = Embedder()
+    embedder = WorkerEmbedder()
     library = await Library.open(
         tmp_path / "hub.db", embedder=embedder, uploads=tmp_path / "uploads"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag import db
-from rag.embed import Embedder
+from rag.embed import WorkerEmbedder
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 
@@ -137,7 +137,7 @@ def test_xquad_with_the_encoder(tmp_path: Path) -> None:
     questions = questions[::3]
 
     async def embedded() -> tuple[list[np.ndarray], list[np.ndarray]]:
-        embedder = Embedder()
+        embedder = WorkerEmbedder()
         try:
             paragraphs = await embedder.embed(list(texts.values()))
             return list(paragraphs), list(await embedder.embed([q for q, _ in questions]))

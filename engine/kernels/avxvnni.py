@@ -1,0 +1,31 @@
+"""AVX-VNNI: `vpdpbusd` on halves of 32 bytes (Alder Lake, Meteor Lake, N100 and other small cores).
+
+A CPU with AVX-512 VNNI can run it too, for tests.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+
+from engine.kernels.simd import Dot, multiply_panel, row_multiplier, tile_multiplier
+from engine.kernels.vectors import I32, INTEGERS, call, part
+
+NEEDS = ("avxvnni|avx512vnni", "avx2", "f16c", "fma")
+"""CPU features, in LLVM's names; of those joined by a bar one is enough."""
+_HALF_INTEGERS = ir.VectorType(I32, 8)
+
+
+def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+    halves = []
+    for half in (0, 1):
+        bytes_ = [part(builder, vector, 32 * half, 32) for vector in (weights, x)]
+        operands = [part(builder, sums, 8 * half, 8), *bytes_]
+        halves.append(call(builder, "llvm.x86.avx512.vpdpbusd.256", _HALF_INTEGERS, operands))
+    return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+
+
+DOT = Dot(_vpdpbusd)
+multiply_tile = tile_multiplier(DOT)
+multiply_row = row_multiplier(DOT)
+
+__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

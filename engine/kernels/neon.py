@@ -1,0 +1,36 @@
+"""NEON with the dot product extension: `sdot` on quarters of 16 bytes (Cortex-A76, Apple M1).
+
+Both operands are signed: weights of 6 bits or fewer are the same either way, bytes lose their
+offset first.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+
+from engine.kernels.simd import Dot, multiply_panel, row_multiplier, tile_multiplier
+from engine.kernels.vectors import I32, INTEGERS, call, part
+
+NEEDS = ("neon", "dotprod")
+"""CPU features, in LLVM's names."""
+_QUARTER = ir.VectorType(I32, 4)
+_HALF = ir.VectorType(I32, 8)
+
+
+def _sdot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+    name = "llvm.aarch64.neon.sdot.v4i32.v16i8"
+    quarters = []
+    for quarter in range(4):
+        bytes_ = [part(builder, vector, 16 * quarter, 16) for vector in (weights, x)]
+        operands = [part(builder, sums, 4 * quarter, 4), *bytes_]
+        quarters.append(call(builder, name, _QUARTER, operands))
+    lanes = ir.Constant(_HALF, list(range(8)))
+    halves = [builder.shuffle_vector(*quarters[i : i + 2], lanes) for i in (0, 2)]
+    return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+
+
+DOT = Dot(_sdot, _sdot)
+multiply_tile = tile_multiplier(DOT)
+multiply_row = row_multiplier(DOT)
+
+__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

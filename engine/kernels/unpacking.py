@@ -1,0 +1,68 @@
+"""Single rows of packed matrices as float32: embeddings."""
+
+import numpy as np
+from numba import njit
+
+from engine.formats.packed import (
+    BLOCK,
+    FLOAT_BITS,
+    LANES,
+    NIBBLE_BYTES,
+    Q8_BLOCK_BYTES,
+    SCALE_BYTES,
+)
+from engine.kernels.arithmetic import half_to_float
+from engine.kernels.intrinsics import floats, halves, unsigned_bytes
+from engine.kernels.tiles import size_of_tile
+
+
+@njit
+def _unpack_bytes(tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
+    """A row of a tile of 8 bits."""
+    head = (blocks * SCALE_BYTES + 63) // 64 * 64
+    scales = halves(tile, (blocks, LANES))
+    quants = unsigned_bytes(tile + head, (blocks, Q8_BLOCK_BYTES // 64, LANES, 4))
+    for b in range(blocks):
+        scale = half_to_float(scales[b, lane])
+        for i in range(BLOCK):
+            quant = np.float32(quants[b, i // 4, lane, i % 4]) - np.float32(128.0)
+            out[b * BLOCK + i] = scale * quant
+
+
+@njit
+def _unpack_records(bits: int, tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
+    """A row of a tile of 4, 5 or 6 bits."""
+    size = size_of_tile(bits, blocks) // blocks
+    for b in range(blocks):
+        record = tile + b * size
+        scales = halves(record, (2, LANES))
+        first, second = half_to_float(scales[0, lane]), half_to_float(scales[1, lane])
+        nibbles = unsigned_bytes(record + 2 * SCALE_BYTES, (4, LANES, 4))
+        rest = unsigned_bytes(record + 2 * SCALE_BYTES + NIBBLE_BYTES, (2, LANES, 4))
+        for i in range(BLOCK):
+            group, half = i // 4, i // (BLOCK // 2)
+            quant = np.int32(nibbles[group % 4, lane, i % 4]) >> 4 * half & 15
+            if bits == 5:
+                quant |= (np.int32(rest[0, lane, i % 4]) >> group & 1) << 4
+            elif bits == 6:
+                quant |= (np.int32(rest[half, lane, i % 4]) >> 2 * (group % 4) & 3) << 4
+            if bits == 6:
+                scale = second if half else first
+                out[b * BLOCK + i] = scale * (np.float32(quant) - np.float32(32.0))
+            else:
+                out[b * BLOCK + i] = first * np.float32(quant) + second
+
+
+@njit
+def unpack_row(weights: int, bits: int, blocks: int, row: int, out: np.ndarray) -> None:
+    """One row of a packed matrix as float32 (32 · blocks,) (see formats.packed)."""
+    lane = row % LANES
+    tile = weights + row // LANES * size_of_tile(bits, blocks)
+    if bits == FLOAT_BITS:
+        values = floats(tile, (blocks * BLOCK, LANES))
+        for i in range(blocks * BLOCK):
+            out[i] = values[i, lane]
+    elif bits == 8:
+        _unpack_bytes(tile, blocks, lane, out)
+    else:
+        _unpack_records(bits, tile, blocks, lane, out)

@@ -1,0 +1,56 @@
+"""LLVM vector code in short: what the kernels that write their own instructions share.
+
+A vector has 16 lanes, whatever the registers are; LLVM splits it where they are narrower.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from engine.formats.packed import LANES
+
+I8, I32, I64, FLOAT = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
+BYTES = ir.VectorType(I8, 4 * LANES)
+INTEGERS = ir.VectorType(I32, LANES)
+FLOATS = ir.VectorType(FLOAT, LANES)
+HALVES = ir.VectorType(ir.HalfType(), LANES)
+
+
+def call(
+    builder: Any, name: str, result: Any, arguments: list[Any], flags: tuple[str, ...] = ()
+) -> Any:
+    """Call the LLVM intrinsic `name`, whose result has the type `result`."""
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, arguments, fastmath=flags)
+
+
+def load(builder: Any, address: Any, offset: int, kind: Any, align: int = 1) -> Any:
+    """Load a value of LLVM type `kind` from an integer address plus a constant offset."""
+    source = builder.inttoptr(builder.add(address, I64(offset)), kind.as_pointer())
+    return builder.load(source, align=align, typ=kind)
+
+
+def store(builder: Any, address: Any, value: Any) -> None:
+    """Store a value at an integer address that is a multiple of 4."""
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=4)
+
+
+def broadcast(builder: Any, scalar: Any, lanes: int = LANES) -> Any:
+    """A vector of lanes that all hold `scalar`."""
+    kind = ir.VectorType(scalar.type, lanes)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, I32(0))
+    mask = ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
+    return builder.shuffle_vector(first, first, mask)
+
+
+def part(builder: Any, vector: Any, first: int, count: int) -> Any:
+    """`count` lanes of a vector, from lane `first` on."""
+    mask = ir.Constant(ir.VectorType(I32, count), list(range(first, first + count)))
+    return builder.shuffle_vector(vector, vector, mask)
+
+
+def fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """a · b + c with one rounding, for vectors of floats."""
+    return call(builder, "llvm.fma.v16f32", FLOATS, [a, b, c])

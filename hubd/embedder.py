@@ -1,0 +1,144 @@
+"""The library's embedder: texts to vectors by the engine, in the process of the language model.
+
+Where there is no such process (no model, one that fails, one on another machine), the embedding
+model gets an engine of its own for as long as it is needed.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.client import EngineClient
+from engine.errors import EngineError, EngineRefused, EngineUnavailable
+from hubd.config import Config
+from hubd.events import NoticeBoard
+from hubd.paths import Paths
+from hubd.supervisor import Encoder, EngineDown, EngineSupervisor
+from rag.embed import DIMENSION, MODEL, checked, model_folder
+from rag.errors import EmbedderError
+from rag.worker import State
+
+BATCH = 32
+"""Texts a request."""
+REQUEST_SECONDS = 120.0
+ATTEMPTS = 3
+"""A process that ends in mid-request costs one; the next may find another process."""
+FULL_SECONDS = 30.0
+"""How long an engine that has too much to do is asked again."""
+ASK_AGAIN_SECONDS = 0.2
+
+_STATES: dict[str, State] = {"starting": "starting", "restarting": "starting", "ready": "ready"}
+
+
+def encoder_of(config: Config) -> Encoder | None:
+    """The embedding model for the engine; None if another embedder is set, or it is not there."""
+    if config.rag.embedder != "engine":
+        return None
+    try:
+        folder = model_folder()
+    except FileNotFoundError:
+        return None
+    return Encoder(folder=folder, name=MODEL, idle_unload=config.rag.idle_unload)
+
+
+class EngineEmbedder:
+    """all-MiniLM-L6-v2 by the engine. Use it in an ``async with`` block."""
+
+    model = MODEL
+    dimension = DIMENSION
+
+    def __init__(self, engine: EngineSupervisor, alone: EngineSupervisor) -> None:
+        """engine: the language model's; alone: one for when that cannot be had. Both start their
+        processes when asked."""
+        self._engine, self._alone = engine, alone
+        self._active = 0
+
+    @classmethod
+    def beside(
+        cls, engine: EngineSupervisor, config: Config, paths: Paths, encoder: Encoder
+    ) -> Self:
+        """With an engine of its own in reserve, which ends when it is idle."""
+        settings = msgspec.structs.replace(
+            config.engine, url="", idle_unload=config.rag.idle_unload
+        )
+        reserve = msgspec.structs.replace(encoder, alone=True)
+        return cls(engine, EngineSupervisor(settings, paths, NoticeBoard(), reserve))
+
+    async def __aenter__(self) -> Self:
+        await self._alone.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def state(self) -> State:
+        """``stopped``, ``starting``, ``ready`` (it may have to load first) or ``busy``."""
+        if self._active:
+            return "busy"
+        states = (self._engine.state.state, self._alone.state.state)
+        return next((_STATES[state] for state in states if state in _STATES), "stopped")
+
+    async def start(self) -> None:
+        """Load the model now, so that the first question need not wait.
+
+        Raises:
+            EmbedderError: there is no engine that does it.
+        """
+        await self.embed(["warm"])
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
+
+        Raises:
+            EmbedderError: there is no engine that does it, or it gave an unusable vector.
+        """
+        self._active += 1
+        try:
+            batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
+            vectors = [await self._embed_batch(batch) for batch in batches]
+        except (EngineError, EngineDown, TimeoutError) as error:
+            raise EmbedderError(f"the engine makes no vectors: {error or 'too slow'}") from error
+        finally:
+            self._active -= 1
+        return np.concatenate(vectors) if vectors else np.empty((0, DIMENSION), np.float32)
+
+    async def close(self) -> None:
+        """End the engine of its own."""
+        await self._alone.__aexit__(None, None, None)
+
+    async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One request; a process that went away is replaced."""
+        for attempt in range(ATTEMPTS):
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    vectors = await _ask_until_there_is_room(await self._client(), texts)
+                return checked(np.array(vectors, np.float32).ravel(), len(texts), DIMENSION)
+            except (EngineUnavailable, EngineRefused) as error:
+                going = isinstance(error, EngineUnavailable) or error.code == "shutting_down"
+                if not going or attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError
+
+    async def _client(self) -> EngineClient:
+        """Of the language model's process, even while it loads, else of the other one."""
+        try:
+            return await self._engine.listening(patient=False)
+        except EngineDown:
+            return await self._alone.listening(patient=True)
+
+
+async def _ask_until_there_is_room(client: EngineClient, texts: Sequence[str]) -> list[list[float]]:
+    deadline = time.monotonic() + FULL_SECONDS
+    while True:
+        try:
+            return await client.embed(texts, model=MODEL)
+        except EngineRefused as error:
+            if error.code != "queue_full" or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(ASK_AGAIN_SECONDS)

@@ -1,0 +1,77 @@
+"""The programs in bench/: the model they make up can be run, and their plots are pictures."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+@pytest.fixture
+def load_program(monkeypatch):
+    """``load_program("charts")`` is the module of bench/charts.py."""
+    monkeypatch.syspath_prepend(str(BENCH))
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.mark.parametrize("to", ["q8_0", "q4_k_m"])
+def test_a_random_model_computes_what_a_trained_one_could(load_program, tmp_path, monkeypatch, to):
+    program = load_program("random_model")
+    small = {"DIM": 256, "FFN_DIM": 512, "HEADS": 4, "KV_HEADS": 2, "VOCABULARY": 512}
+    for name, value in small.items():
+        monkeypatch.setattr(program, name, value)
+    program.write(tmp_path / "a.gguf", to, layers=2)
+    program.write(tmp_path / "b.gguf", to, layers=2)
+    assert (tmp_path / "a.gguf").read_bytes() == (tmp_path / "b.gguf").read_bytes()
+    with Engine.load(tmp_path / "a.gguf", threads=1, context_length=64) as engine:
+        logits = engine.logits(engine.tokenizer.encode("w5"))
+    assert np.isfinite(logits).all()
+    assert 0.01 < logits.std() < 10
+    table = engine.model.gguf.tensors["token_embd.weight"].type_name
+    assert table == {"q8_0": "Q8_0", "q4_k_m": "Q6_K"}[to]
+
+
+def test_its_weights_have_the_deviation_it_says(load_program):
+    from engine.formats import FORMATS
+
+    program = load_program("random_model")
+    random = np.random.default_rng(3)
+    for type_name in program.BYTES_PER_BLOCK:
+        raw = program.random_blocks(random, type_name, 64, 1024)
+        weights = FORMATS[type_name].dequantize(raw.reshape(-1), (64 * 1024,))
+        assert abs(weights.mean()) < 0.1 * program.DEVIATION
+        assert weights.std() == pytest.approx(program.DEVIATION, rel=0.3), type_name
+
+
+def test_turns_in_which_others_worked_do_not_count(load_program):
+    quiet = load_program("compare_llamacpp").quiet
+    turns = [{"others": share} for share in (0.5, 0.01, 0.02, 0.9, 0.03, 0.04)]
+    assert [turn["others"] for turn in quiet(turns)] == [0.01, 0.02, 0.03, 0.04]
+    assert len(quiet([{"others": 0.9}] * 5)) == 3
+
+
+def test_plots_are_pictures(load_program):
+    charts = load_program("charts")
+    bars = charts.bars("a < b", {"x": [charts.Bar("one", 0.5, 1), charts.Bar("two", 3, 2)]})
+    point = charts.Point("decode", 2, 4e10)
+    for picture in (bars, charts.roofline("r", 3e10, 1e12, [point])):
+        root = ElementTree.fromstring(picture)
+        assert root.tag.endswith("svg")
+        for shape in root.iter():
+            for name in ("x", "y", "cx", "cy", "x1", "y1", "x2", "y2"):
+                value = float(shape.get(name, 0))
+                assert 0 <= value <= 1200, (shape.tag, name, value)

@@ -1,0 +1,87 @@
+"""Measuring changes nothing of what is measured, and its parts add up."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+from engine.benchmarks._machine import this_machine
+from engine.benchmarks._memory import MemoryMeter, process_memory
+from engine.benchmarks._operations import Stopwatch
+from engine.benchmarks.engine import operations_of
+
+TOKENS = np.arange(20, dtype=np.int32)
+
+
+def test_a_timed_step_computes_the_same(model):
+    before = model.forward(TOKENS, model.new_cache())
+    watch = Stopwatch(model)
+    timed = model.forward(TOKENS, model.new_cache())
+    watch.remove()
+    after = model.forward(TOKENS, model.new_cache())
+    assert np.array_equal(before, timed)
+    assert np.array_equal(before, after)
+
+
+def test_the_weights_of_the_operations_are_the_weights_of_a_token(model):
+    watch = Stopwatch(model)
+    model.forward(TOKENS[:1], model.new_cache())
+    operations = watch.read()
+    watch.remove()
+    assert sum(one.weight_bytes for one in operations) == model.weight_bytes
+    assert all(one.seconds >= 0 for one in operations)
+    assert any("ffn_down" in one.name and one.count == model.config.layers for one in operations)
+
+
+def test_operations_are_counted_by_the_file_s_own_shapes(model):
+    matrices = [info for info in model.gguf.tensors.values() if len(info.shape) == 2]
+    weights = sum(rows * columns for rows, columns in (info.shape for info in matrices))
+    head = model.config.vocabulary * model.config.dim
+    assert operations_of(model, 1) == 2 * weights
+    assert operations_of(model, 10) == 2 * (10 * (weights - head) + head)
+
+
+def test_private_memory_is_what_is_written():
+    before = process_memory()
+    block = np.ones(30 << 20, np.uint8)
+    after = process_memory()
+    assert 28 << 20 < after.private - before.private < 40 << 20
+    assert after.peak >= after.resident >= after.private >= block.nbytes
+
+
+def test_memory_is_read_at_a_plausible_speed():
+    meter = MemoryMeter(2)
+    speed = meter.bytes_per_s()
+    meter.close()
+    assert 1e8 < speed < 2e12  # from a starved virtual machine to a server's caches
+
+
+def test_the_machine_is_described():
+    machine = this_machine()
+    assert machine.cores >= 1
+    assert machine.memory_bytes > 1 << 28
+    assert str(machine.cores) in str(machine)
+
+
+def test_the_command_s_figures_agree_with_each_other(model_path, tmp_path):
+    quick = ["--prompt", "32", "--decode", "4", "--seconds", "0", "--threads", "1", "--json"]
+    command = [sys.executable, "-m", "engine.benchmarks.engine", str(model_path), *quick]
+    done = subprocess.run(
+        [*command, "--cache-directory", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    result = json.loads(done.stdout)
+    limit = result["read_bytes_per_s"] / result["weight_bytes"]
+    assert np.isclose(result["share_of_limit"], result["decode_tokens_per_s"] / limit)
+    for step in ("decode", "prefill"):
+        seconds = sum(one["seconds"] for one in result[f"{step}_operations"])
+        assert np.isclose(seconds, result[f"{step}_step_s"])
+    assert result["load_s"] > 0 < result["imported_s"]
+
+
+def test_a_missing_file_is_one_line():
+    command = [sys.executable, "-m", "engine.benchmarks.engine", "/no/such.gguf"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "/no/such.gguf" in done.stderr
