@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.generate import Finished, Piece, Request
+from engine.kept_prefixes import KeptPrefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import KVSequence
 from engine.prefix_cache import PrefixCache
@@ -62,6 +63,10 @@ class Ticket:
         self.ended = False
         self.published = 0
         """Full blocks that the prefix cache has been offered."""
+        self.on_disk = True
+        """Whether more of its prompt may be on disk."""
+        self.kept = False
+        """Whether its prompt was offered to the disk."""
         self._wake = wake
 
     def cancel(self) -> None:
@@ -84,9 +89,17 @@ class Ticket:
 class Batch:
     """The requests that are being computed."""
 
-    def __init__(self, model: "Model", cache: PrefixCache, max_active: int) -> None:
+    def __init__(
+        self,
+        model: "Model",
+        cache: PrefixCache,
+        max_active: int,
+        kept: KeptPrefixes | None = None,
+    ) -> None:
+        """kept: what is on disk, if anything is."""
         self._model = model
         self._cache = cache
+        self._kept = kept
         self._max_active = max_active
         self._prefill_rate = float(STEP_TOKENS)  # tokens/s, as measured last
         self.waiting: list[Ticket] = []
@@ -123,6 +136,8 @@ class Batch:
         self.drafted += request.drafted
         self.accepted += request.accepted
         deliver(ticket, outcome)
+        if isinstance(outcome, Finished):
+            self._keep(ticket)
 
     def counts(self) -> SchedulerCounts:
         """What has been done so far, and who holds the KV blocks now."""
@@ -140,6 +155,8 @@ class Batch:
             preemptions=self.preemptions,
             drafted_tokens=self.drafted,
             accepted_tokens=self.accepted,
+            restored_tokens=self._kept.restored_tokens if self._kept else 0,
+            restore_s=round(self._kept.restore_s, 3) if self._kept else 0.0,
         )
 
     def _end_cancelled(self) -> None:
@@ -159,8 +176,10 @@ class Batch:
                 if self.active[-1].order[0] <= ticket.order[0]:
                     return
                 self._preempt(self.active[-1])
-            self.waiting.remove(ticket)
-            self._start(ticket)
+            self._restore(ticket)
+            if not ticket.on_disk:  # else the rest comes before the next step
+                self.waiting.remove(ticket)
+                self._start(ticket)
 
     def _has_room(self, ticket: Ticket) -> bool:
         if not self.active:
@@ -195,6 +214,7 @@ class Batch:
         self._cache.publish(request.tokens, request.sequences[0], tail=True)
         request.pause()
         ticket.published = 0
+        ticket.on_disk = True
         self.active.remove(ticket)
         self.add(ticket)
 
@@ -221,6 +241,20 @@ class Batch:
                 budget -= sum(part.tokens.size for part in parts)
             plan.append((ticket, parts))
         return plan
+
+    def _restore(self, ticket: Ticket) -> None:
+        """Bring back what the disk has of its prompt; a slow disk gets no longer than a slice."""
+        if self._kept is None:
+            ticket.on_disk = False
+        elif ticket.on_disk:
+            seconds = SHARED_SLICE_SECONDS if self.active else SLICE_SECONDS
+            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds)
+
+    def _keep(self, ticket: Ticket) -> None:
+        """Have what is cached of it written to disk."""
+        if self._kept is not None:
+            ticket.kept = True
+            self._kept.keep(ticket.request.tokens)
 
     def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
         """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
@@ -283,6 +317,8 @@ class Batch:
         elif (full := request.sequences[0].length // BLOCK_TOKENS) > ticket.published:
             self._cache.publish(request.tokens, request.sequences[0])
             ticket.published = full
+        if pieces and not ticket.ended and not ticket.kept:
+            self._keep(ticket)  # now, so that it outlives a crash in the middle of the answer
 
 
 def _order(ticket: Ticket) -> tuple[int, int]:

@@ -26,7 +26,7 @@ Compute = Callable[[Callable[[], Vectors]], "Future[Vectors]"]
 """Runs a function on the thread that may compute now. Raises QueueFullError, EngineClosedError."""
 State = Literal["stopped", "loading", "ready", "busy"]
 
-SLICE_SECONDS = 0.08
+SLICE_SECONDS = 0.06
 """Aim for a slice: what an answer that is being written waits between two tokens."""
 MEASURED_TOKENS = 64
 """A slice of fewer says little about the speed of this box."""

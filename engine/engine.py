@@ -1,6 +1,7 @@
 """``Engine``: the Python surface. A model file loaded, with its tokenizer and its scheduler."""
 
 import asyncio
+import logging
 import os
 import queue
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
@@ -18,6 +19,7 @@ from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
+from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
 from engine.lora import AdapterFile
@@ -27,7 +29,9 @@ from engine.protocol import Priority
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.structured import Guides
-from engine.tokenizer import Tokenizer, cache_file_for
+from engine.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
 
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[str, float], None]
@@ -36,6 +40,8 @@ Progress = Callable[[str, float], None]
 
 EMBED_SLICE_TOKENS = 64
 DEFAULT_KV_BYTES = 256 << 20
+CLOSE_STORE_SECONDS = 1.0
+"""How long prompts that are being written to disk may hold up the end."""
 
 
 class Engine:
@@ -47,13 +53,15 @@ class Engine:
         tokenizer: Tokenizer,
         chat_template: ChatTemplate,
         cache: PrefixCache,
+        kept: KeptPrefixes | None = None,
     ) -> None:
         """Use ``Engine.load``."""
         self.model = model
         self.tokenizer = tokenizer
         self.chat_template = chat_template
         self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
-        self.scheduler = Scheduler(model, cache)
+        self._kept = kept
+        self.scheduler = Scheduler(model, cache, kept=kept)
         self.guides = Guides(tokenizer)
 
     @classmethod
@@ -65,13 +73,15 @@ class Engine:
         context_length: int | None = None,
         cache_directory: str | os.PathLike[str] | None = None,
         kv_bytes: int | None = None,
+        prefix_disk_bytes: int = 0,
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
         ``kv_bytes`` is the most that keys and values take, of all requests and of what is kept of
-        earlier ones; default 256 MB, and at least one context.
+        earlier ones; default 256 MB, and at least one context. ``prefix_disk_bytes`` is the most
+        that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
@@ -86,14 +96,19 @@ class Engine:
             adapters=adapters,
         )
         metadata = model.gguf.metadata
-        cache_file = None if directory is None else cache_file_for(directory, model.content_hash)
         try:
-            tokenizer = Tokenizer(metadata, cache_file=cache_file)
+            tokenizer = Tokenizer(metadata)
         except BaseException:
             model.close()
             raise
         cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
-        return cls(model, tokenizer, chat_template_of(metadata), cache)
+        kept = None
+        if directory is not None and prefix_disk_bytes > 0:
+            try:
+                kept = kept_prefixes(model, cache, directory / "prefixes", prefix_disk_bytes)
+            except OSError as error:
+                log.warning("prompts are not kept on disk: %s", error)
+        return cls(model, tokenizer, chat_template_of(metadata), cache, kept)
 
     @property
     def context_length(self) -> int:
@@ -197,6 +212,8 @@ class Engine:
         """Stop the work and free the model; False if the work did not stop in ``timeout`` s."""
         stopped = self.scheduler.close(timeout)
         if stopped:
+            if self._kept is not None:
+                self._kept.close(CLOSE_STORE_SECONDS)
             self.guides.close()
             self.model.close()
         return stopped

@@ -4,6 +4,7 @@ Knows nothing of text: token ids in, logits out.
 """
 
 import dataclasses
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -23,8 +24,8 @@ from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
 from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, QUERY_ROWS
-from engine.kernels.dispatch import compile_operation
-from engine.kernels.kv_layout import KVLayout, blocks_for
+from engine.kernels.dispatch import choose_path, compile_operation
+from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
 from engine.kernels.program import (
     KEPT_ROWS,
     LOGITS,
@@ -144,6 +145,14 @@ class Model:
         """Bytes of packed weights that a decoded token reads."""
         c = self.config
         return self.weights.bytes_per_token(c.experts_used / c.experts if c.experts else 1.0)
+
+    @property
+    def kv_identity(self) -> str:
+        """What decides the bytes of a KV block besides its tokens and the code."""
+        angles = b"".join(table.first(BLOCK_TOKENS).tobytes() for table in self._angles)
+        positions = hashlib.sha256(angles).hexdigest()
+        parts = (self.content_hash, *self.kv_layout, choose_path(), positions)
+        return " ".join(map(str, parts))
 
     @property
     def kv_layout(self) -> KVLayout:

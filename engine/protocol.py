@@ -321,6 +321,10 @@ class SchedulerCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens guessed ahead."""
     accepted_tokens: int = 0
     """Those that were right."""
+    restored_tokens: int = 0
+    """That came back from disk."""
+    restore_s: float = 0.0
+    """What that took."""
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ import msgspec
 from engine.batch import Batch, Sink, Ticket, deliver
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
+from engine.kept_prefixes import KeptPrefixes
 from engine.prefix_cache import PrefixCache
 from engine.protocol import PRIORITIES, Priority, SchedulerCounts
 
@@ -48,11 +49,12 @@ class Scheduler:
         *,
         max_active: int = MAX_ACTIVE,
         max_waiting: int = MAX_WAITING,
+        kept: KeptPrefixes | None = None,
     ) -> None:
-        """cache: from now on the compute thread's alone."""
+        """cache, kept: from now on the compute thread's alone."""
         self._model = model
         self.cache = cache
-        self._batch = Batch(model, cache, max_active)
+        self._batch = Batch(model, cache, max_active, kept)
         self._max_active = max_active
         self._max_waiting = max_waiting
         self._wake = threading.Condition()

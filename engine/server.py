@@ -4,12 +4,18 @@ Listens at once and loads the model on a thread, so that /health can say how far
 two seconds of SIGTERM, or when its parent goes away. The endpoints are ``engine.endpoints``'.
 """
 
+import gc
+import os
+
+if __name__ == "__main__":  # what takes a fifth of a start and is of no use
+    gc.disable()  # until all is loaded, see engine.settle
+    os.environ.setdefault("SSL_CERT_FILE", os.devnull)  # aiohttp reads it, but calls nobody
+
 import argparse
 import asyncio
 import contextlib
 import logging
 import math
-import os
 import signal
 import socket
 import sys
@@ -27,6 +33,7 @@ from engine.endpoints import Endpoints
 from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
+from engine.settle import settle
 
 log = logging.getLogger("engine.server")
 
@@ -136,6 +143,7 @@ def _load(
             threads=options.threads,
             context_length=options.context_length,
             cache_directory=options.cache_directory,
+            prefix_disk_bytes=options.prefix_disk_mb << 20,
             progress=show,
             adapters=options.adapter,
         )
@@ -145,6 +153,7 @@ def _load(
             status="failed", model=endpoints.model_name, message=f"{options.model.name}: {error}"
         )
         return
+    settle()
     with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
         loop.call_soon_threadsafe(ready, engine)
 
@@ -206,6 +215,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
+    )
     parser.add_argument(
         "--adapter",
         type=AdapterFile.parse,

@@ -6,11 +6,9 @@ Knows nothing of templates, models or requests.
 """
 
 import codecs
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 from engine.errors import TokenizerError
@@ -36,8 +34,6 @@ END_OF_GENERATION = frozenset(
     }
 )
 
-_CACHE_VERSION = 2
-
 
 class _Pieces(Protocol):
     """What each kind of vocabulary does with text that has no special tokens in it."""
@@ -50,15 +46,15 @@ class _Pieces(Protocol):
 class Tokenizer:
     """Text → token ids and back, for one vocabulary. Safe to use from several threads."""
 
-    def __init__(self, metadata: Mapping[str, Any], *, cache_file: Path | None = None) -> None:
-        """Build from GGUF metadata; ``cache_file`` keeps what is slow to build between starts.
+    def __init__(self, metadata: Mapping[str, Any]) -> None:
+        """Build from GGUF metadata.
 
         Raises TokenizerError when the metadata is incomplete or of an unsupported kind.
         """
         self._vocabulary = read_vocabulary(metadata)
         count = len(self._vocabulary)
         self.add_bos = self.add_eos = self._space_prefix = self._words_only = False
-        self._pieces = self._pieces_of(metadata, cache_file)
+        self._pieces = self._pieces_of(metadata)
         self.bos_id = token_id(metadata, "bos", count)
         self.eos_id = token_id(metadata, "eos", count)
         self.add_bos = bool(metadata.get("tokenizer.ggml.add_bos_token", self.add_bos))
@@ -132,12 +128,12 @@ class Tokenizer:
         text = b"".join(map(self.token_bytes, tokens)).decode("utf-8", "replace")
         return text.removeprefix(" ") if self._space_prefix or self._words_only else text
 
-    def _pieces_of(self, metadata: Mapping[str, Any], cache_file: Path | None) -> _Pieces:
+    def _pieces_of(self, metadata: Mapping[str, Any]) -> _Pieces:
         match metadata.get("tokenizer.ggml.model"):
             case "gpt2":
                 rules = pre_tokenization(metadata)
                 self.add_bos = rules.add_bos
-                return ByteLevelBpe(self._vocabulary, metadata, rules, cache_file)
+                return ByteLevelBpe(self._vocabulary, metadata, rules)
             case "llama":
                 self.add_bos = True
                 self._space_prefix = bool(metadata.get("tokenizer.ggml.add_space_prefix", True))
@@ -192,12 +188,6 @@ class Detokenizer:
         What is still held back when the answer ends is half a character, and is dropped.
         """
         return self._decoder.decode(self._tokenizer.token_bytes(token))
-
-
-def cache_file_for(directory: Path, content_hash: str) -> Path:
-    """Where the tokenizer of the model with this content hash is kept."""
-    name = hashlib.sha256(f"{_CACHE_VERSION}:{content_hash}".encode()).hexdigest()[:32]
-    return directory / f"tokenizer-{name}.json"
 
 
 def _alternation(tokens: Iterable[str]) -> re.Pattern[str] | None:

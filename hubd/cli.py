@@ -35,6 +35,7 @@ for command in (
     serve.serve,
     ask.ask,
     ask.chat,
+    ask.explain,
     ask.retrieve,
     documents.ingest,
     documents.documents,

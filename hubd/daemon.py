@@ -26,6 +26,7 @@ from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
@@ -36,6 +37,7 @@ from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
+from hubd.store.plugin_storage import PluginStorage
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
@@ -117,7 +119,8 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    household = Household(paths, everything=config.home.everything)
+    described = await FileHome.open(PluginStorage(database, "home description"))
+    household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
     device.linked = lambda: household.linked is not None
     household.on_connected = device.beside
@@ -131,6 +134,7 @@ async def open_rooms(
         schedule=schedule,
         board=board,
         clock=clock,
+        home=household,
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(
@@ -139,6 +143,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         conversations=Conversations(database),
+        clock=clock,
     )
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
@@ -154,6 +159,7 @@ async def open_rooms(
         assistant=assistant,
         household=household,
         device=device,
+        described=described,
         webhooks=webhooks,
         clock=clock,
     )

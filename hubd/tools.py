@@ -10,7 +10,7 @@ import importlib
 import importlib.metadata
 import logging
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,23 @@ import msgspec
 
 import plugins
 from hubd.events import NoticeBoard
+from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
-from plugins.api import Jobs, Plugin, Storage, Tool, ToolCall, ToolError, ToolResult
+from plugins.api import (
+    Home,
+    HomeError,
+    Jobs,
+    Plugin,
+    ServiceResult,
+    Snapshot,
+    Storage,
+    Tool,
+    ToolCall,
+    ToolError,
+    ToolResult,
+)
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +45,53 @@ Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
 
+class Speaker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks for a tool: where, in which language and conversation."""
+
+    conversation: str = ""
+    language: str = "en"
+    area: str = ""
+    """The id of the area of the asking device."""
+    person: Person = OWNER
+    provenance: Provenance = "person"
+    confirmed: bool = False
+    """Whether this very call was confirmed by that person."""
+
+
+NOBODY = Speaker()
+CarryOut = Callable[[str, Speaker], Awaitable[str]]
+
+
+async def _not_yet(utterance: str, speaker: Speaker) -> str:
+    raise ToolError("Commands cannot be carried out yet.")
+
+
+class NoHome:
+    """``plugins.api.Home`` of a hub that knows no household: nothing is there."""
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot()
+
+    async def call(
+        self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
+    ) -> ServiceResult:
+        raise HomeError("No household is described: `hubd home load FILE`.")
+
+
 class UnknownToolError(ToolError):
     """No tool of that name."""
 
 
 class ArgumentsError(ToolError):
     """The arguments do not fit the tool; the message names the argument."""
+
+
+class NotPermittedError(ToolError):
+    """The person, or what speaks for them, may not have this done."""
+
+
+class NotConfirmedError(ToolError):
+    """A person has to confirm the call first."""
 
 
 class Context:
@@ -50,13 +104,17 @@ class Context:
         storage: Storage,
         jobs: Jobs,
         board: NoticeBoard,
-        conversation: str = "",
+        home: Home,
+        speaker: Speaker,
+        carry_out: CarryOut,
     ) -> None:
         self._clock = clock
         self._storage = storage
         self._jobs = jobs
         self._board = board
-        self._conversation = conversation
+        self._home = home
+        self._speaker = speaker
+        self._carry_out = carry_out
 
     @property
     def now(self) -> datetime:
@@ -72,7 +130,27 @@ class Context:
 
     @property
     def conversation(self) -> str:
-        return self._conversation
+        return self._speaker.conversation
+
+    @property
+    def language(self) -> str:
+        return self._speaker.language
+
+    @property
+    def area(self) -> str:
+        return self._speaker.area
+
+    @property
+    def home(self) -> Home:
+        return self._home
+
+    async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
+        speaker = msgspec.structs.replace(
+            self._speaker,
+            language=language or self._speaker.language,
+            area=area or self._speaker.area,
+        )
+        return await self._carry_out(utterance, speaker)
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
         self._board.publish(event, data)
@@ -89,8 +167,11 @@ class ToolBox:
         schedule: Schedule,
         board: NoticeBoard,
         clock: Clock,
+        home: Home | None = None,
     ) -> None:
         self.plugins = plugins
+        self.home: Home = home or NoHome()
+        self._carry_out: CarryOut = _not_yet
         self._database = database
         self._schedule = schedule
         self._board = board
@@ -102,31 +183,51 @@ class ToolBox:
         """All tools, by name."""
         return [self._tools[name] for name in sorted(self._tools)]
 
+    def set_carry_out(self, carry_out: CarryOut) -> None:
+        """What tools call to have an utterance carried out: the assistant, which is made later."""
+        self._carry_out = carry_out
+
     def sentence_files(self) -> list[Path]:
         """The sentence files of the plugins that have one."""
-        return [path for plugin in self.plugins if (path := sentence_file(plugin))]
+        return [path for plugin in self.plugins for path in sentence_files(plugin)]
 
-    async def call(self, call: ToolCall, conversation: str = "") -> ToolResult:
+    async def call(self, call: ToolCall, speaker: Speaker = NOBODY) -> ToolResult:
         """Run a tool. It runs to its end, or time limit, even if the caller is cancelled meanwhile:
         half a tool is worse than one nobody waits for.
 
         Raises:
             UnknownToolError: there is no such tool.
             ArgumentsError: an argument is missing, unknown or of the wrong kind.
+            NotPermittedError: the person may not.
+            NotConfirmedError: it is dangerous and not confirmed.
             ToolError: the tool could not do it, failed, or ran past its time limit.
         """
         tool = self._tools.get(call.tool)
         if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
             raise UnknownToolError(f"there is no tool {call.tool}; known: {known}")
-        if tool.risk == "dangerous":
-            raise ToolError(f"{tool.name} needs somebody's confirmation, which cannot be given yet")
+        self._permit(tool, call.arguments, speaker)
         arguments = _validated(tool, call.arguments)
-        context = self._context(tool.name.split(".")[0], conversation)
+        context = self._context(tool.name.split(".")[0], speaker)
         task = asyncio.create_task(_contained(tool, context, arguments))
         self._running.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
+
+    def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
+        """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
+        snapshot = self.home.snapshot()
+        try:
+            risk = tool.risk_of(snapshot, arguments)
+        except (ValueError, TypeError, msgspec.ValidationError) as error:
+            raise ArgumentsError(f"{tool.name}: {error}") from error
+        wanted = set(_entity_ids(arguments))
+        areas = frozenset(e.area or "" for e in snapshot.entities if e.id in wanted)
+        decided = decide(risk, speaker.provenance, speaker.person, tool.name, areas)
+        if decided.verdict == "deny":
+            raise NotPermittedError(decided.reason)
+        if decided.verdict == "confirm" and not speaker.confirmed:
+            raise NotConfirmedError(decided.reason)
 
     async def close(self) -> None:
         """Give tools that run a moment to finish."""
@@ -143,16 +244,27 @@ class ToolBox:
         found = next((p for p in self.plugins if p.name == plugin), None)
         if found is None or found.on_job is None:
             raise LookupError(f"no plugin {plugin!r} with a job function is installed")
-        await found.on_job(self._context(plugin, ""), key)
+        await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
 
-    def _context(self, plugin: str, conversation: str) -> Context:
+    def _context(self, plugin: str, speaker: Speaker) -> Context:
         return Context(
             clock=self._clock,
             storage=PluginStorage(self._database, plugin),
             jobs=PluginJobs(self._schedule, plugin),
             board=self._board,
-            conversation=conversation,
+            home=self.home,
+            speaker=speaker,
+            carry_out=self._carry_out,
         )
+
+
+def _entity_ids(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """The entities that a call names, wherever its arguments name them."""
+    for entity_id in arguments.get("entities") or ():
+        yield str(entity_id)
+    for state in arguments.get("states") or ():
+        if isinstance(state, dict):
+            yield str(state.get("id", ""))
 
 
 def find_plugins() -> list[Plugin]:
@@ -169,13 +281,13 @@ def find_plugins() -> list[Plugin]:
     return list(found.values())
 
 
-def sentence_file(plugin: Plugin) -> Path | None:
-    """The plugin's sentence file, beside the module that defines its tools."""
+def sentence_files(plugin: Plugin) -> list[Path]:
+    """The plugin's sentence files, beside the module that defines its tools, one a language."""
     if plugin.sentences is None or not plugin.tools:
-        return None
+        return []
     function = next(iter(plugin.tools.values())).function
-    module = importlib.import_module(function.__module__)
-    return Path(str(module.__file__)).parent / plugin.sentences
+    folder = Path(str(importlib.import_module(function.__module__).__file__)).parent
+    return sorted(folder.glob(plugin.sentences.replace("{language}", "*")))
 
 
 def _candidates() -> Iterator[tuple[str, Callable[[], object]]]:

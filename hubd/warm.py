@@ -79,7 +79,7 @@ async def _read(engine: Engine, quiet: Quiet, text: str) -> bool:
 
 async def _ask(engine: Engine, text: str) -> bool:
     messages = [ChatMessage(role="system", content=text), ChatMessage(role="user", content="…")]
-    request = ChatRequest(messages=messages, max_tokens=1, temperature=0.0)
+    request = ChatRequest(messages=messages, max_tokens=1, priority="background")
     try:
         async with asyncio.timeout(LIMIT_S):
             client = await engine.client()

@@ -2,7 +2,7 @@
 
     from plugins.api import Plugin, ToolContext, ToolResult
 
-    plugin = Plugin("coffee", sentences="coffee.en.yaml")
+    plugin = Plugin("coffee", sentences="coffee.{language}.yaml")
 
     @plugin.tool(risk="act")
     async def brew(context: ToolContext, cups: int = 1) -> ToolResult:
@@ -25,10 +25,19 @@ from typing import Any, Literal, Protocol, get_type_hints
 import msgspec
 
 Risk = Literal["read", "act", "dangerous"]
+"""``dangerous``: a person must confirm it first (locks, garage, alarm, deleting)."""
 
 
 class ToolError(Exception):
     """The tool could not do it; the message is said to the person as it is."""
+
+
+class MissingArgumentError(ToolError):
+    """Something has to be known first: the message asks the person for it."""
+
+    def __init__(self, argument: str, question: str) -> None:
+        super().__init__(question)
+        self.argument = argument
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,12 +175,32 @@ class ToolContext(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def conversation(self) -> str: ...
+    @property
+    def language(self) -> str:
+        """The language to answer in: ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
+
+    @property
+    def area(self) -> str:
+        """The id of the area that the person speaks in, or an empty string."""
+
+    @property
+    def home(self) -> Home: ...
+
+    async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
+        """Do what an utterance asks for, as if the person said it again; returns the reply.
+
+        Language and area id are those of this call unless they are given.
+
+        What needs a confirmation is not done: nobody is there to give it.
+        """
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
         """Show an event on every open chat page, as ``event`` with ``data`` (JSON types)."""
 
 
 ToolFunction = Callable[..., Awaitable[ToolResult]]
+RiskRule = Callable[[Snapshot, Mapping[str, Any]], Risk]
+"""The risk of a call whose danger lies in its arguments: a curtain opens, a garage door asks."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
 
 
@@ -183,14 +212,20 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, Any]
     """JSON Schema of the arguments object."""
     risk: Risk
+    """The least risk that a call of it has."""
+    risk_rule: RiskRule | None = None
     timeout_s: float
     function: ToolFunction
     arguments: type[msgspec.Struct]
     """The validated form of the arguments, built from the signature."""
 
+    def risk_of(self, snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
+        """The risk of this call, in the household as it is."""
+        return self.risk_rule(snapshot, arguments) if self.risk_rule else self.risk
+
 
 class Plugin:
-    """A named set of tools, an optional sentence file, and at most one job function."""
+    """A named set of tools, optional sentence files, and at most one job function."""
 
     def __init__(self, name: str, *, sentences: str | None = None) -> None:
         self.name = name
@@ -199,11 +234,12 @@ class Plugin:
         self.on_job: JobFunction | None = None
 
     def tool(
-        self, *, risk: Risk, timeout_s: float = 10.0
+        self, *, risk: Risk, risk_rule: RiskRule | None = None, timeout_s: float = 10.0
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
 
-        ``list_`` is registered as ``list``, so that a module need not hide a builtin.
+        ``list_`` is registered as ``list``, so that a module need not hide a builtin. ``risk_rule``
+        looks at the arguments of a call; ``risk`` is then what most calls have.
         """
 
         def register(function: ToolFunction) -> ToolFunction:
@@ -214,6 +250,7 @@ class Plugin:
                 description=inspect.getdoc(function) or "",
                 parameters=_inline_schema(arguments),
                 risk=risk,
+                risk_rule=risk_rule,
                 timeout_s=timeout_s,
                 function=function,
                 arguments=arguments,

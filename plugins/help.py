@@ -2,7 +2,7 @@
 
 from plugins.api import Plugin, ToolContext, ToolResult
 
-plugin = Plugin("help", sentences="help.en.yaml")
+plugin = Plugin("help", sentences="help.{language}.yaml")
 
 
 @plugin.tool(risk="read")
@@ -19,3 +19,9 @@ async def show(context: ToolContext) -> ToolResult:
 async def welcome(context: ToolContext) -> ToolResult:
     """Answer thanks."""
     return ToolResult(text="You're welcome.")
+
+
+@plugin.tool(risk="read")
+async def never_mind(context: ToolContext) -> ToolResult:
+    """Do nothing after all."""
+    return ToolResult(text="All right.")

@@ -105,6 +105,11 @@ class RopeTable:
         self._angles = np.concatenate([self._angles, more])
         self._cell[0] = self._angles.ctypes.data
 
+    def first(self, positions: int) -> NDArray[np.float32]:
+        """The angles of the first positions, (positions, pairs, 2)."""
+        self.reach(positions)
+        return self._angles[:positions]
+
 
 def _kept_by_yarn(pairs: int, base: float, original_context: int) -> NDArray[np.float64]:
     """How much of each frequency stays as it is: all of the fast ones, none of the slow ones."""

@@ -60,7 +60,7 @@ class ProcessMemory(NamedTuple):
 
     resident: int
     private: int
-    """Of these, what no file backs or what was written to: only swapping could evict it."""
+    """Of these, what was written to and no file holds: only swapping could evict it."""
     peak: int
     """The most that was resident so far."""
 
@@ -71,4 +71,5 @@ def process_memory(pid: int | str = "self") -> ProcessMemory:
     rollup = (folder / "smaps_rollup").read_text()
     found = {name: 1024 * int(kib) for name, kib in re.findall(r"(\w+): +(\d+) kB", rollup)}
     peak = re.search(r"VmHWM:\s+(\d+) kB", (folder / "status").read_text())
-    return ProcessMemory(found["Rss"], found["Anonymous"], 1024 * int(peak[1]) if peak else 0)
+    written = found["Private_Dirty"] + found["Shared_Dirty"]
+    return ProcessMemory(found["Rss"], written, 1024 * int(peak[1]) if peak else 0)

@@ -1,7 +1,8 @@
 """Where the time of a step goes, operation by operation.
 
 Between the operations of a program, others are put that write down the time. What lies between two
-of them is what threads do without waiting for each other: one operation or several.
+of them is what threads do in a decoded token without waiting for each other: one operation or
+several.
 """
 
 import re
@@ -12,7 +13,7 @@ import numpy as np
 from numba import types
 
 from engine.kernels.elementwise import embed
-from engine.kernels.program import Program
+from engine.kernels.program import BARRIER, Program
 from engine.model import Model
 
 _MONOTONIC = 1  # CLOCK_MONOTONIC; a call takes about 25 ns
@@ -50,7 +51,7 @@ class Stopwatch:
         for operation, operands, barrier in steps:
             program.add(operation, *operands, barrier=barrier)
             group.append((operation, operands))
-            if barrier:
+            if barrier == BARRIER:
                 self._groups.append(self._describe(group))
                 program.add(write_time, self._times[len(self._groups)].ctypes.data)
                 group = []

@@ -5,10 +5,12 @@ once, against those names; `compile_operation` compiles them with a path's own. 
 module beside `avx512vnni.py` and a line in `_PATHS`.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -32,15 +34,25 @@ _PATHS: dict[str, ModuleType] = {
 _TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel")
 _ARRAY = types.CPointer(types.int64)
 _OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
+_BLAS = "scipy.linalg.cython_blas"
 _OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False}
+
+
+@functools.cache
+def _host_features() -> str:
+    """Features of this CPU in LLVM's names, as NUMBA_CPU_FEATURES would have them."""
+    features: str = llvm.get_host_cpu_features().flatten()
+    return features
+
+
+@functools.cache
+def _present(features: str) -> frozenset[str]:
+    return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
 def _cpu_features() -> frozenset[str]:
     """Features that generated code may use: the CPU's, unless NUMBA_CPU_FEATURES says otherwise."""
-    text = config.CPU_FEATURES
-    if text is None:
-        text = llvm.get_host_cpu_features().flatten()
-    return frozenset(name[1:] for name in text.split(",") if name.startswith("+"))
+    return _present(_host_features() if config.CPU_FEATURES is None else config.CPU_FEATURES)
 
 
 def available_paths() -> list[str]:
@@ -87,9 +99,26 @@ def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
     return copy
 
 
+@contextlib.contextmanager
+def _without_blas() -> Iterator[None]:
+    """Keep numba from loading SciPy's linear algebra, which it tries with its first function.
+
+    No kernel uses it, and it takes 0.2 s of every start and 20 MB.
+    """
+    if _BLAS in sys.modules:
+        yield
+        return
+    sys.modules[_BLAS] = None  # type: ignore[assignment]  # that is how an import is refused
+    try:
+        yield
+    finally:
+        del sys.modules[_BLAS]
+
+
 @functools.cache
 def _compiled(function: Callable[..., None], path: str) -> Any:
-    return cfunc(_OPERATION, cache=True, **_OPTIONS)(_bound(function, path))
+    with _without_blas():
+        return cfunc(_OPERATION, cache=True, **_OPTIONS)(_bound(function, path))
 
 
 def compile_operation(function: Callable[..., None], path: str | None = None) -> int:
@@ -104,5 +133,6 @@ def compile_function(function: Callable[..., None]) -> Callable[..., None]:
     arguments = function.__code__.co_argcount
     signature = types.void(*[types.int64] * arguments)
     compiled = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
-    result: Callable[..., None] = compiled(_bound(function, "portable"))
+    with _without_blas():
+        result: Callable[..., None] = compiled(_bound(function, "portable"))
     return result

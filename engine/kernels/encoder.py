@@ -25,6 +25,9 @@ STARTS = 15  # address of int32 (texts + 1,): the first row of each text, then t
 QUERY_ROWS = 16
 """Rows whose scores are computed together."""
 _HALF_BYTES = 2
+_FINITE = {"nnan", "ninf", "nsz", "contract"}
+"""What LLVM may assume of loops with an exponential: nothing that changes the order of a sum. They
+take two thirds of the time."""
 _ONE, _HALF = np.float32(1.0), np.float32(0.5)
 _ROOT_HALF = np.float32(0.7071067811865476)  # 1 / √2
 # Abramowitz & Stegun, Handbook of Mathematical Functions, 7.1.26: erf within 1.5e-7.
@@ -103,7 +106,7 @@ def highest_of(values: np.ndarray) -> np.float32:
     return highest
 
 
-@njit
+@njit(fastmath=_FINITE)
 def exponentials(scores: np.ndarray) -> np.float32:
     """scores = exp(scores - the highest); gives their sum. float32 (rows,)."""
     highest = highest_of(scores)
@@ -139,7 +142,6 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
         gather_keys(qkv[first : first + rows, 1, head], halves(keys_at, (panels, dim, LANES)))
         gather_values(qkv[first : first + rows, 2, head], halves(values_at, (rows, dim)))
         queries, sums = floats(queries_at, (QUERY_ROWS, dim)), floats(sums_at, (QUERY_ROWS, dim))
-        scores = floats(scores_at, (QUERY_ROWS, width))
         weights = floats(scores_at + 4 * QUERY_ROWS * width, QUERY_ROWS)
         for start in range(0, rows, QUERY_ROWS):
             here = min(QUERY_ROWS, rows - start)
@@ -153,7 +155,7 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
                 b = queries_at
                 multiply_panel(a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 0)
             for r in range(here):
-                weights[r] = exponentials(scores[r, :rows])
+                weights[r] = exponentials(floats(scores_at + 4 * r * width, rows))
             for i in range(0, dim, LANES):
                 a, c = values_at + _HALF_BYTES * i, sums_at + 4 * i
                 b = scores_at
@@ -175,20 +177,25 @@ def exact_gelu(x: np.float32) -> np.float32:
     return result
 
 
+@njit(fastmath=_FINITE)
+def add_and_activate(x: np.ndarray, bias: np.ndarray) -> None:
+    """x = gelu(x + bias); float32 (width,)."""
+    for i in range(x.size):
+        x[i] = exact_gelu(x[i] + bias[i])
+
+
 def gelu_quantize(operands: Any, step: Any, thread: int, threads: int) -> None:
     """x = gelu(x + bias), and columns = quantized x.
 
     operands: address of x float32 (rows, width), of the bias float32 (width,), of the columns,
     width.
     """
-    rows, blocks = step[ROWS], operands[3] // BLOCK
-    first, last = share(rows * blocks, thread, threads)
-    for item in range(first, last):
-        row = item // blocks
-        b = item - row * blocks
-        address = operands[0] + 4 * item * BLOCK
-        x = floats(address, BLOCK)
-        bias = floats(operands[1] + 4 * b * BLOCK, BLOCK)
-        for i in range(BLOCK):
-            x[i] = exact_gelu(x[i] + bias[i])
-        quantize_block(address, operands[2], rows, row, b, blocks)
+    rows, width = step[ROWS], operands[3]
+    blocks = width // BLOCK
+    bias = floats(operands[1], width)
+    first, last = share(rows, thread, threads)
+    for row in range(first, last):
+        address = operands[0] + 4 * row * width
+        add_and_activate(floats(address, width), bias)
+        for b in range(blocks):
+            quantize_block(address + 4 * b * BLOCK, operands[2], rows, row, b, blocks)

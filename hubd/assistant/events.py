@@ -4,10 +4,11 @@ A turn ends with exactly one ``Done`` or one ``Failed``. On the wire each event 
 event whose ``event:`` is the tag below and whose ``data:`` is the JSON of the fields.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from plugins.api import ToolCall
 from rag.types import Passage
 
 
@@ -28,6 +29,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     """What was done, in words read back from the result, never from the model's claim."""
     ok: bool = True
     data: dict[str, Any] = {}
+    undo: ToolCall | None = None
+    """The call that takes it back, where there is one."""
 
 
 class Timings(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +80,9 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     actions: list[Action]
     timings: Timings
     conversation: str = ""
+    asks: Literal["which", "confirm", "missing"] | None = None
+    """Set when the answer is a question back; what the person says next in this conversation
+    completes it."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):

@@ -1,46 +1,285 @@
-"""Which tool an utterance asks for, by sentence grammar: milliseconds, and no language model.
+"""What an utterance asks for, decided in milliseconds and without acting.
 
-A plugin's sentence file is a hassil intents file whose intent names are tool names and whose slots
-are the tool's arguments. An utterance that no sentence covers is a question for the documents.
+The order: sentence grammar, on what was said and on what is left without politeness; then the words
+alone; then, by whoever called, the documents or the model. A decision that would do the opposite of
+what the verb says is refused, and so is anything that the utterance negates.
 """
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
-import yaml
-from hassil import Intents, recognize_best
+import msgspec
 
-from plugins.api import ToolCall
+from hubd.assistant import intents, targets, words
+from hubd.assistant.compose import compose
+from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match
+from hubd.assistant.language import language_of
+from hubd.assistant.lexicon import Tag, lexicon
+from hubd.assistant.names import Names
+from hubd.assistant.polarity import contradiction
+from hubd.assistant.targets import Targets
+from hubd.home.model import Snapshot
+from plugins.api import Tool, ToolCall
 
-MAXIMUM_UTTERANCE = 300
-"""Characters. A command is short; matching time grows with length."""
+Asks = Literal["which", "confirm", "missing"]
 
 
-class SentenceFileError(Exception):
-    """A plugin's sentence file cannot be used; the message names the file."""
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be done, and why."""
+
+    route: Literal["grammar", "words", "semantic", "documents"]
+    tool: str | None = None
+    entities: list[str] = []
+    """The ids of the entities that would be touched, or among which to choose."""
+    arguments: dict[str, Any] = {}
+    """What was understood, in the grammar's slots."""
+    score: float = 0.0
+    """1 for a sentence of the grammar, less for words alone, 0 where nothing fits."""
+    asks: Asks | None = None
+    """What has to be asked back before anything is done."""
+    reason: str = ""
+    call: ToolCall | None = None
+    """The call that carries it out; ``None`` where nothing is to be called."""
+    language: str = "en"
 
 
 class Router:
-    """The sentences of all plugins, compiled once."""
+    """The grammars of all languages over the household as it is at the moment."""
 
-    def __init__(self, sentence_files: Iterable[Path]) -> None:
-        """Raises ``SentenceFileError`` for a file that is not a hassil intents file."""
-        self._intents = [_load(path) for path in sentence_files]
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        sentence_files: Sequence[Path],
+        snapshot: Callable[[], Snapshot] = Snapshot,
+        languages: Sequence[str] = tuple(LANGUAGES),
+    ) -> None:
+        """``languages`` are those that an utterance may be in when nobody says which."""
+        self._tools = {tool.name: tool for tool in tools}
+        self._files = list(sentence_files)
+        self._snapshot = snapshot
+        self._languages = [language for language in languages if language in LANGUAGES]
+        self._grammars: dict[str, Grammar] = {}
+        self._names = Names(Snapshot(version=-1))
+        self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
 
-    def route(self, text: str) -> ToolCall | None:
-        """The tool call that ``text`` asks for, or ``None``."""
-        if len(text) > MAXIMUM_UTTERANCE:
+    async def prepare(self, text: str, language: str | None = None) -> str:
+        """Compile what is needed for ``text`` on another thread; returns the language it is in."""
+        spoken = self._spoken(text, language)
+        if spoken not in self._grammars:
+            grammar = await asyncio.to_thread(Grammar, spoken, self._files)
+            self._grammars[spoken] = grammar
+        return spoken
+
+    def route(self, text: str, *, language: str | None = None, area: str = "") -> Decision:
+        """The decision on ``text``, said in ``language`` in the area of that id or name."""
+        spoken = self._spoken(text, language)
+        if len(text) > MAXIMUM_UTTERANCE or not text.strip():
+            return Decision(route="documents", reason="no command is this long", language=spoken)
+        snapshot = self._snapshot()
+        self._refresh(snapshot)
+        known_area = Names.area(snapshot, area) if area else None
+        area = known_area.id if known_area else ""
+        area_name = known_area.name if known_area else ""
+        match = self._matched(text, spoken, area_name)
+        by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
+        if match and by_grammar and by_grammar.call and not match.free:
+            return by_grammar
+        by_words = self._from_words(text, snapshot, area, spoken)
+        if by_words and (why := self._contradicted(by_words, text)):
+            return Decision(route="documents", reason=why, language=spoken)
+        reason = "no sentence of the grammar, and words that no command explains"
+        nothing = Decision(route="documents", reason=reason, language=spoken)
+        # Words that are all known tell more than a sentence that leaves room for any text.
+        return by_words or by_grammar or nothing
+
+    def _matched(self, text: str, language: str, area_name: str) -> Match | None:
+        """The grammar's reading of what was said, or of what is left without politeness.
+
+        A reading without free text is better than one with it: "would you" is no part of an item.
+        """
+        free: Match | None = None
+        for said in _forms(text, language):
+            match = self._grammar(language).match(said, self._names, area_name, text)
+            if match and not match.free:
+                return match
+            if match and (free is None or match.intent in self._tools):
+                free = match
+        return free
+
+    def _spoken(self, text: str, language: str | None) -> str:
+        if language:
+            short = language.replace("_", "-").partition("-")[0].lower()
+            return short if short in LANGUAGES else "en"
+        return language_of(text, self._languages)
+
+    def _grammar(self, language: str) -> Grammar:
+        if language not in self._grammars:
+            self._grammars[language] = Grammar(language, self._files)
+        return self._grammars[language]
+
+    def _refresh(self, snapshot: Snapshot) -> None:
+        if self._names.version != snapshot.version:
+            self._names = Names(snapshot)
+            self._phrases = {}
+
+    def _from_match(
+        self, match: Match, snapshot: Snapshot, area: str, language: str
+    ) -> Decision | None:
+        """The decision of a grammar hit; ``None`` where no tool does what it says."""
+        found = self._targets_of(match, snapshot, area)
+        domain = found.entities[0].domain if found.entities else str(match.slots.get("domain", ""))
+        rule = intents.rule_of(match.intent, domain, match.slots) or self._own_rule(match)
+        if rule is None or rule.tool not in self._tools:
             return None
-        for intents in self._intents:
-            match = recognize_best(text.strip(), intents)
-            if match is not None:
-                arguments = {name: entity.value for name, entity in match.entities.items()}
-                return ToolCall(tool=match.intent.name, arguments=arguments)
-        return None
+        if rule.domains and rule.needs_entity and not found.entities:
+            return self._nothing_there(rule.tool, match, language)
+        call = intents.call_of(rule, match.intent, match.slots, found.entities)
+        decision = Decision(
+            route="grammar",
+            tool=rule.tool,
+            entities=found.ids,
+            arguments=match.slots,
+            score=1.0,
+            reason=f"the grammar's {match.intent}",
+            call=call,
+            language=language,
+        )
+        if match.missing:
+            reason = f"{decision.reason}; something that it needs was not said"
+            return msgspec.structs.replace(decision, asks="missing", reason=reason)
+        return self.asking(decision, found)
+
+    def _targets_of(self, match: Match, snapshot: Snapshot, area: str) -> Targets:
+        slots: Mapping[str, Any] = match.slots
+        rule = intents.RULES.get(match.intent) or self._own_rule(match)
+        if match.intent in intents.TURN:
+            domains: Sequence[str] = tuple(match.domains) or intents.turned_domains()
+        elif match.intent == "HassGetState":
+            domains = tuple(match.domains)
+        elif rule is None or not rule.domains:
+            return targets.NOBODY
+        else:
+            domains = rule.domains
+        if match.intent == "HassVacuumCleanArea":
+            slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
+        found = targets.find(
+            snapshot, slots, domains, area=area, everywhere=match.everything or not match.here
+        )
+        reads = match.intent in ("HassGetState", "HassClimateGetTemperature", "HassGetWeather")
+        return Targets(found.entities, False) if reads else found
+
+    def _own_rule(self, match: Match) -> intents.Rule | None:
+        """A sentence file of ours names its tool, and the domains in a ``domain`` context."""
+        tool = self._tools.get(match.intent)
+        if tool is None:
+            return None
+        names = {slot: slot for slot in match.slots if slot in tool.parameters["properties"]}
+        shared = intents.rule_of_tool(tool.name)
+        domains = tuple(match.domains) or _as_tuple(match.slots.get("domain"))
+        domains = domains or (shared.domains if shared else ())
+        if "entities" not in tool.parameters["properties"]:
+            domains = ()
+        needs_entity = shared.needs_entity if shared else True
+        return intents.Rule(tool.name, domains, names, needs_entity)
+
+    def _nothing_there(self, tool: str, match: Match, language: str) -> Decision:
+        return Decision(
+            route="grammar",
+            tool=tool,
+            arguments=match.slots,
+            score=1.0,
+            asks="which",
+            reason=f"the grammar's {match.intent}, but nothing here can be meant",
+            language=language,
+        )
+
+    def _from_words(
+        self, text: str, snapshot: Snapshot, area: str, language: str
+    ) -> Decision | None:
+        known = lexicon(language)
+        said = known.fixed(known.stripped(text))
+        if known.negates(said) or known.asks(said):
+            return None
+        reading = words.read(said, known, self.phrases(language))
+        composed = compose(reading, snapshot, area) if reading else None
+        if reading is None or composed is None or composed.tool not in self._tools:
+            return None
+        call = ToolCall(
+            tool=composed.tool, arguments={**composed.arguments, "entities": composed.targets.ids}
+        )
+        decision = Decision(
+            route="words",
+            tool=composed.tool,
+            entities=composed.targets.ids,
+            arguments={**composed.slots, **composed.arguments},
+            score=reading.score,
+            reason="every word is known: " + ", ".join(sorted(reading.actions) or ["no verb"]),
+            call=call,
+            language=language,
+        )
+        return self.asking(decision, composed.targets)
+
+    def knows(self, tool: str) -> bool:
+        """Whether there is such a tool."""
+        return tool in self._tools
+
+    def phrases(self, language: str) -> words.Phrases:
+        """Every phrase that is known in a language, the household's names among them."""
+        snapshot = self._snapshot()
+        self._refresh(snapshot)
+        if language not in self._phrases:
+            self._phrases[language] = words.phrases_of(snapshot, lexicon(language))
+        return self._phrases[language]
+
+    def asking(self, decision: Decision, found: Targets) -> Decision:
+        """The decision with what has to be asked back first."""
+        assert decision.tool is not None
+        assert decision.call is not None
+        tool = self._tools[decision.tool]
+        if found.unclear:
+            names = " or ".join(f"{entity.name} ({entity.id})" for entity in found.entities)
+            return msgspec.structs.replace(
+                decision, asks="which", reason=f"{decision.reason}; it could be {names}"
+            )
+        missing = [
+            name
+            for name in tool.parameters.get("required", [])
+            if name not in decision.call.arguments
+        ]
+        if missing:
+            return msgspec.structs.replace(
+                decision, asks="missing", reason=f"{decision.reason}; {missing[0]} was not said"
+            )
+        if tool.risk_of(self._snapshot(), decision.call.arguments) == "dangerous":
+            return msgspec.structs.replace(
+                decision, asks="confirm", reason=f"{decision.reason}; a person must confirm it"
+            )
+        return decision
+
+    def _contradicted(self, decision: Decision, text: str) -> str:
+        """Why a decision that rests on single words must not stand, or an empty string."""
+        tool = self._tools[decision.tool] if decision.tool else None
+        if tool is None or tool.risk == "read":
+            return ""
+        known = lexicon(decision.language)
+        return contradiction(tool.name, known.stripped(text), decision.arguments, known)
 
 
-def _load(path: Path) -> Intents:
-    try:
-        return Intents.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except Exception as error:  # hassil and PyYAML share no base class
-        raise SentenceFileError(f"{path.name}: not a sentence file: {error}") from error
+def _forms(text: str, language: str) -> Iterator[str]:
+    """The utterance as it was said, and without what says nothing."""
+    known = lexicon(language)
+    yield text
+    seen = {text}
+    stripped = known.stripped(text)
+    if known.asks(stripped):
+        return
+    for form in (stripped, known.fixed(stripped)):
+        if form and form not in seen:
+            seen.add(form)
+            yield form
+
+
+def _as_tuple(value: object) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else ()

@@ -5,8 +5,9 @@ Everything an adapter sees is the stream of events. Whoever stops reading cancel
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
+from datetime import datetime
 
 import msgspec
 
@@ -14,6 +15,8 @@ from engine.client import Answered
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage, ChatRequest
 from hubd.assistant import prompt
+from hubd.assistant.commands import Commands, Outcome, Step
+from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.events import (
     Acted,
     Action,
@@ -30,10 +33,10 @@ from hubd.assistant.events import (
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
+from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
-from hubd.tools import ToolBox
-from plugins.api import ToolCall, ToolError
+from hubd.tools import Speaker, ToolBox
 from rag.evidence import ANSWERABLE
 from rag.library import Library
 from rag.types import Evidence
@@ -53,6 +56,12 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     history: list[ChatMessage] | None = None
     """The conversation so far, from callers that keep it themselves (the OpenAI protocol); such a
     turn is not kept here."""
+    language: str | None = None
+    """The language it is in, where the caller knows; else its words tell."""
+    area: str = ""
+    """The id or name of the area of the asking device."""
+    person: Person = OWNER
+    provenance: Provenance = "person"
 
 
 class Assistant:
@@ -66,23 +75,31 @@ class Assistant:
         engine: EngineSupervisor,
         tools: ToolBox,
         conversations: Conversations,
+        clock: Callable[[], datetime],
     ) -> None:
         self._config = config
         self._library = library
         self._engine = engine
         self._tools = tools
         self._conversations = conversations
-        self._router = Router(tools.sentence_files())
+        router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
+        self.commands = Commands(tools, router, Dialogues(clock))
 
     async def turn(self, utterance: Utterance) -> AsyncGenerator[Event, None]:
         """The events of one turn; the last is ``Done`` or ``Failed``."""
         conversation = utterance.conversation or self._conversations.new()
         clock = _Clock()
         yield Started(conversation=conversation)
-        call = self._router.route(utterance.text)
+        step = await self.commands.step(
+            utterance.text,
+            conversation,
+            language=utterance.language,
+            area=utterance.area,
+            person=utterance.person,
+        )
         clock.mark("route_ms")
-        if call is not None:
-            events = self._act(call, conversation, clock)
+        if step is not None:
+            events = self._act(step, utterance, conversation, clock)
         else:
             events = self._answer(utterance, conversation, clock)
         try:
@@ -111,18 +128,30 @@ class Assistant:
             )
 
     async def _act(
-        self, call: ToolCall, conversation: str, clock: "_Clock"
+        self, step: Step, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-        try:
-            result = await self._tools.call(call, conversation)
-            text, data, ok = result.text, result.data, True
-        except ToolError as error:
-            text, data, ok = str(error), {}, False
-        action = Action(tool=call.tool, arguments=call.arguments, text=text, data=data, ok=ok)
-        yield Acted(action=action)
+        """Call the step's tool, or ask back; the answer is what was read back, or the question."""
+        decision, text, actions = step.decision, step.text, []
+        asks = decision.asks
+        if step.call is not None:
+            speaker = Speaker(
+                conversation=conversation,
+                language=decision.language,
+                area=utterance.area,
+                person=utterance.person,
+                provenance=utterance.provenance,
+            )
+            outcome = await self.commands.run(step, utterance.text, conversation, speaker)
+            text = outcome.text
+            if outcome.asks:
+                asks = asks or "missing"
+            else:
+                actions = [_action(outcome)]
+                yield Acted(action=actions[0])
         clock.mark("first_token_ms")
         yield Token(text=text)
-        yield _done(text, conversation, clock, actions=[action])
+        done = _done(text, conversation, clock, actions=actions)
+        yield msgspec.structs.replace(done, asks=asks)
 
     async def _answer(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
@@ -186,6 +215,18 @@ class Assistant:
                     break
         for grounded in grounding.finish():
             yield grounded
+
+
+def _action(outcome: Outcome) -> Action:
+    result = outcome.result
+    return Action(
+        tool=outcome.call.tool,
+        arguments=outcome.call.arguments,
+        text=outcome.text,
+        ok=outcome.ok,
+        data=result.data if result else {},
+        undo=result.undo if result else None,
+    )
 
 
 class _Clock:

@@ -16,13 +16,36 @@ if TYPE_CHECKING:
 @click.argument("text", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="The whole answer as JSON.")
 @click.option("--conversation", "-c", help="Go on in this conversation.")
-def ask(text: tuple[str, ...], as_json: bool, conversation: str | None) -> None:
+@click.option("--area", "-a", default="", help="The area that you are in.")
+def ask(text: tuple[str, ...], as_json: bool, conversation: str | None, area: str) -> None:
     """Ask a question about the house, or give a command ("set a timer for 9 minutes")."""
-    body = {"text": " ".join(text)} | ({"conversation": conversation} if conversation else {})
+    body = {"text": " ".join(text), "area": area}
+    body |= {"conversation": conversation} if conversation else {}
     if as_json:
         print_json(with_daemon(lambda client: client.request("POST", "/hub/ask", json=body)))
     else:
         with_daemon(lambda client: print_turn(client, body))
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="The decision as JSON.")
+@click.option("--language", "-l", help="The language TEXT is in; else its words tell.")
+@click.option("--area", "-a", default="", help="The area that TEXT is said in.")
+def explain(text: tuple[str, ...], as_json: bool, language: str | None, area: str) -> None:
+    """Say what would be done with TEXT, and why, without doing it."""
+    body = {"text": " ".join(text), "area": area} | ({"language": language} if language else {})
+    told = with_daemon(lambda client: client.request("POST", "/hub/explain", json=body))
+    if as_json:
+        print_json(told)
+        return
+    asks = f", asks first: {told['asks']}" if told["asks"] else ""
+    click.echo(f"{told['route']}: {told['tool'] or 'no tool'} (score {told['score']:.2f}{asks})")
+    for name, value in told["arguments"].items():
+        click.echo(f"  {name}: {value}")
+    if told["entities"]:
+        click.echo(f"  on: {', '.join(told['entities'])}")
+    click.echo(f"  {told['reason']}")
 
 
 @click.command()
@@ -68,6 +91,9 @@ async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any
                 click.echo()
                 for source in dict.fromkeys(map(source_name, data["citations"])):
                     click.echo(f"  from {source}")
+                for action in data["actions"]:
+                    if action["undo"]:
+                        click.echo(f"  undo: hubd ask -c {data['conversation']} undo")
                 if data["refused"] and looked_at:
                     sources = dict.fromkeys(map(source_name, looked_at))
                     click.echo(f"  looked at {'; '.join(sources)}")

@@ -1,6 +1,6 @@
-"""``hubd bench``: the engine's measurements, each in a process of its own.
+"""``hubd bench``: measurements, each in a process of its own.
 
-A file in ``engine/benchmarks`` is a command; this one knows none of them.
+A file in ``engine/benchmarks`` or ``hubd/benchmarks`` is a command; this one knows none of them.
 """
 
 import ast
@@ -14,25 +14,37 @@ import click
 
 from hubd.commands.common import settings
 
-FOLDER = Path(__file__).parents[2] / "engine" / "benchmarks"
+ROOMS = ("engine", "hubd")
+
+
+def benchmarks() -> dict[str, tuple[str, Path]]:
+    """Module and file of every measurement, by name. Files whose names begin with an underscore are
+    what the others share."""
+    root = Path(__file__).parents[2]
+    return {
+        path.stem: (f"{room}.benchmarks.{path.stem}", path)
+        for room in ROOMS
+        for path in sorted((root / room / "benchmarks").glob("[!_]*.py"))
+    }
 
 
 class Benchmarks(click.Group):
-    """A command for every file in ``engine/benchmarks``; what follows its name is the file's."""
+    """A command for every measurement; what follows its name is the measurement's."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """Files whose names begin with an underscore are what the others share."""
-        return sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+        """All of them."""
+        return sorted(benchmarks())
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The command that runs the file of this name."""
-        if name not in self.list_commands(context):
+        if name not in benchmarks():
             return None
-        source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        module, path = benchmarks()[name]
+        source = path.read_text(encoding="utf-8")
         summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
         def run(arguments: tuple[str, ...]) -> None:
-            raise click.exceptions.Exit(run_benchmark(name, arguments))
+            raise click.exceptions.Exit(run_benchmark(module, arguments))
 
         rest = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
         taken: dict[str, Any] = {"ignore_unknown_options": True, "help_option_names": []}
@@ -43,13 +55,13 @@ class Benchmarks(click.Group):
 
 @click.group(cls=Benchmarks)
 def bench() -> None:
-    """Measure the engine on this machine; `hubd bench NAME --help` tells the rest.
+    """Measure the engine and the hub on this machine; `hubd bench NAME --help` tells the rest.
 
     A model is a GGUF file, or the name of one in the model folder.
     """
 
 
-def run_benchmark(name: str, arguments: tuple[str, ...]) -> int:
+def run_benchmark(module: str, arguments: tuple[str, ...]) -> int:
     """Run a measurement to its end; gives its exit code.
 
     The hub itself imports nothing of it: numba stays out of this process.
@@ -59,7 +71,7 @@ def run_benchmark(name: str, arguments: tuple[str, ...]) -> int:
         str(paths.models / one) if one.endswith(".gguf") and not Path(one).exists() else one
         for one in arguments
     ]
-    command = [sys.executable, "-m", f"engine.benchmarks.{name}", *given]
+    command = [sys.executable, "-m", module, *given]
     environment = {"NUMBA_CACHE_DIR": str(paths.cache / "numba")} | os.environ
     result = subprocess.run([*command, "--cache-directory", str(paths.cache)], env=environment)
     return result.returncode

@@ -54,6 +54,26 @@ def connect(url: str) -> None:
 
 
 @home.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+def load(file: str) -> None:
+    """Describe the household by FILE (YAML or JSON), for a home without Home Assistant.
+
+    FILE lists floors, areas and entities; docs/home.md has an example.
+    """
+    from pathlib import Path
+
+    from hubd.errors import HubError
+
+    try:
+        description = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HubError(f"{file} cannot be read: {error}") from error
+    body = {"description": description}
+    made = with_daemon(lambda client: client.request("PUT", "/hub/home", json=body))
+    click.echo(f"{made['entities']} entities in {made['areas']} areas.")
+
+
+@home.command()
 def status() -> None:
     """Say how it stands with Home Assistant."""
     from hubd.client import NotRunningError

@@ -10,6 +10,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd.assistant.events import Done, Event, Failed
+from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http.body import read_body, reply
@@ -25,6 +26,8 @@ INTERNAL = Failed(
     hint="Ask again; if it stays so, look at hubd's log.",
 )
 
+EXPLAINED = ("route", "tool", "entities", "arguments", "score", "asks", "reason")
+
 Text = Annotated[str, Meta(min_length=1, max_length=8_000)]
 
 
@@ -32,6 +35,15 @@ class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: Text
     conversation: Annotated[str, Meta(max_length=64)] | None = None
     stream: bool = False
+    language: Annotated[str, Meta(max_length=20)] | None = None
+    area: Annotated[str, Meta(max_length=120)] = ""
+    """The area of the asking device: its id or name."""
+
+
+class Explain(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    text: Text
+    language: Annotated[str, Meta(max_length=20)] | None = None
+    area: Annotated[str, Meta(max_length=120)] = ""
 
 
 class Retrieve(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -45,11 +57,32 @@ async def ask(request: web.Request) -> web.StreamResponse:
     body = await read_body(request, Ask)
     if not body.text.strip():
         raise BadRequestError("text: must not be empty")
-    utterance = Utterance(text=body.text.strip(), conversation=body.conversation or None)
+    utterance = Utterance(
+        text=body.text.strip(),
+        conversation=body.conversation or None,
+        language=body.language,
+        area=area_id(services, body.area),
+    )
     async with services.turns.one():
         if body.stream or "text/event-stream" in request.headers.get("Accept", ""):
             return await stream(request, _frames(services, utterance))
         return reply(fields(await finished(services, utterance)))
+
+
+async def explain(request: web.Request) -> web.StreamResponse:
+    """What would be done with a text, and why; nothing is."""
+    services = request.app[SERVICES]
+    body = await read_body(request, Explain)
+    decision = await services.assistant.commands.decide(
+        body.text.strip(), body.language, area_id(services, body.area)
+    )
+    return reply({name: getattr(decision, name) for name in EXPLAINED})
+
+
+def area_id(services: Services, said: str) -> str:
+    """The id of the area of that id or name; an empty string where there is none."""
+    area = Names.area(services.household.snapshot(), said) if said else None
+    return area.id if area else ""
 
 
 async def retrieve(request: web.Request) -> web.StreamResponse:
@@ -111,4 +144,8 @@ def fields(event: Event) -> dict[str, object]:
     return {name: getattr(event, name) for name in event.__struct_fields__}
 
 
-ROUTES = [web.post("/hub/ask", ask), web.post("/hub/retrieve", retrieve)]
+ROUTES = [
+    web.post("/hub/ask", ask),
+    web.post("/hub/explain", explain),
+    web.post("/hub/retrieve", retrieve),
+]

@@ -13,6 +13,7 @@ from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
+from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
@@ -97,6 +98,8 @@ class Services:
     assistant: Assistant
     household: Household
     device: HubDevice
+    described: FileHome
+    """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)

@@ -22,7 +22,7 @@ from hubd.http.body import explain
 from hubd.http.services import Services
 from hubd.http.signatures import sign
 from hubd.store.webhooks import Webhook
-from hubd.tools import ArgumentsError, UnknownToolError
+from hubd.tools import ArgumentsError, Speaker, UnknownToolError
 from plugins.api import ToolCall, ToolError
 from rag.errors import RagError
 
@@ -115,7 +115,9 @@ def check_action(action: str, known_tools: dict[str, str]) -> str:
 
 async def _tool(services: Services, name: str, arguments: dict[str, Any]) -> Answer:
     try:
-        result = await services.tools.call(ToolCall(tool=name, arguments=arguments))
+        # Whoever made the webhook wanted this tool called; nobody is there to confirm danger.
+        preset = Speaker(provenance="schedule")
+        result = await services.tools.call(ToolCall(tool=name, arguments=arguments), preset)
     except ArgumentsError as error:
         raise BadRequestError(str(error)) from error
     except (UnknownToolError, ToolError) as error:
@@ -124,7 +126,9 @@ async def _tool(services: Services, name: str, arguments: dict[str, Any]) -> Ans
 
 
 async def _ask(services: Services, webhook: Webhook, asked: AskBody) -> Answer:
-    utterance = Utterance(text=asked.text.strip(), conversation=asked.conversation or None)
+    utterance = Utterance(
+        text=asked.text.strip(), conversation=asked.conversation or None, provenance="webhook"
+    )
     if not utterance.text:
         raise BadRequestError("text: must not be empty")
     if not asked.callback:

@@ -85,3 +85,18 @@ def test_a_missing_file_is_one_line():
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "/no/such.gguf" in done.stderr
+
+
+def test_a_process_is_measured_from_its_start_to_its_answers(model_path, tmp_path):
+    quick = ["--starts", "1", "--requests", "3", "--idle", "0.2", "--threads", "1", "--json"]
+    command = [sys.executable, "-m", "engine.benchmarks.process", str(model_path), *quick]
+    done = subprocess.run(
+        [*command, "--cache-directory", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    result = json.loads(done.stdout)
+    assert 0 < result["ready_s"] < result["first_token_s"]
+    assert result["first_token_cpu_s"] > 0
+    private, resident = result["loaded"][1], result["loaded"][0]
+    assert private < 220e6, "of which 200 MB are the bound, and the rest is room for other machines"
+    assert resident < model_path.stat().st_size + 240e6
+    assert result["worked"][1] < private + 20e6

@@ -26,8 +26,13 @@ open_store, payload, save, load = writer.open_store, writer.payload, writer.save
 BLOCK_TOKENS, BLOCK_BYTES = writer.BLOCK_TOKENS, writer.BLOCK_BYTES
 
 TOKENS = list(range(3 * BLOCK_TOKENS + 1))
-FILE_BYTES = len(MAGIC) + 32 + 32 + 4 * BLOCK_TOKENS + 32 + BLOCK_BYTES
-FIELDS = {"magic": 0, "name": 16, "parent": 48, "tokens": 80, "checksum": 96, "payload": 128}
+FILE_BYTES = len(MAGIC) + 32 + 32 + 4 * BLOCK_TOKENS + 4 + BLOCK_BYTES
+FIELDS = {"magic": 0, "name": 16, "parent": 48, "tokens": 80, "checksum": 96, "payload": 100}
+
+
+@pytest.fixture(autouse=True)
+def _every_use_counts(monkeypatch):
+    monkeypatch.setattr(prefix_store, "USED_AGAIN_S", 0.0)
 
 
 @pytest.fixture
@@ -50,14 +55,14 @@ def saved(store, tokens=TOKENS):
 
 
 def test_whole_blocks_come_back_as_they_were(store):
-    assert store.missing(TOKENS) == [0, 1, 2]
+    assert store.wanted(TOKENS) == [0, 1, 2]
     saved(store)
     assert load(store, TOKENS) == 3
     assert load(store, TOKENS, first=2) == 1
     assert load(store, TOKENS, first=3) == 0
     assert load(store, [*TOKENS[:-2], 99, 99]) == 2
     assert load(store, [99, *TOKENS[1:]]) == 0
-    assert store.missing([*TOKENS[:5], 99, *TOKENS[6:]]) == [1, 2]
+    assert store.wanted([*TOKENS[:5], 99, *TOKENS[6:]]) == [1, 2]
     assert store.stats.written == 3
 
 
@@ -229,8 +234,20 @@ def test_strangers_files_stay_and_remains_of_the_dead_go(store):
     assert {path.name for path in directory.iterdir()} == {"README", "new.part", "odd.name.kv"}
 
 
+def test_use_is_marked_now_and_then(store, monkeypatch):
+    monkeypatch.setattr(prefix_store, "USED_AGAIN_S", 600.0)
+    paths = saved(store)
+    for age, marked in ((300, False), (900, True)):
+        then = time.time() - age
+        for path in paths:
+            os.utime(path, (then, then))
+        assert load(store, TOKENS) == 3
+        assert all((path.stat().st_mtime > then + 1) is marked for path in paths)
+
+
 def test_the_queue_is_bounded(store, monkeypatch):
     monkeypatch.setattr(prefix_store, "QUEUE_BYTES", 2 * FILE_BYTES)
+    assert store.wanted(TOKENS) == [0, 1]
     assert len(saved(store)) == 2
     assert load(store, TOKENS) == 2
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from transformers import AutoTokenizer
 
 from engine.errors import TokenizerError
 from engine.gguf import GGUFFile
-from engine.tokenizer import Detokenizer, Tokenizer, cache_file_for
+from engine.tokenizer import Detokenizer, Tokenizer
 from engine.tokenizers.pre_tokenizers import PRE_TOKENIZERS, pre_tokenizer
 
 CORPUS = [
@@ -141,28 +140,6 @@ def test_user_defined_tokens_are_parsed_from_plain_text(metadata):
     assert tokenizer.decode(ids) == "a<repo_name>b"
 
 
-def test_cache_gives_the_same_tokens_and_survives_damage(metadata, tokenizer, tmp_path, caplog):
-    path = cache_file_for(tmp_path / "deep", "some hash")
-    Tokenizer(metadata, cache_file=path)
-    good = path.read_bytes()
-    again = Tokenizer(metadata, cache_file=path)
-    for text in CORPUS:
-        assert again.encode(text) == tokenizer.encode(text)
-    for damage in (b"", b"{", good[: len(good) // 2], good.replace(b'"the"', b'"teh"', 1)):
-        path.write_bytes(damage)
-        rebuilt = Tokenizer(metadata, cache_file=path)
-        assert rebuilt.encode(CORPUS[2]) == tokenizer.encode(CORPUS[2])
-        assert path.read_bytes() == good
-    assert "damaged" in caplog.text
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def test_an_unwritable_cache_costs_only_time(metadata, tokenizer, tmp_path):
-    (tmp_path / "file").write_text("not a directory")
-    built = Tokenizer(metadata, cache_file=cache_file_for(tmp_path / "file", "hash"))
-    assert built.encode("Hi") == tokenizer.encode("Hi")
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -232,7 +209,3 @@ def test_long_texts_release_the_interpreter(tokenizer):
         worst, last = max(worst, now - last), now
     thread.join()
     assert worst < 0.4, f"the interpreter was held for {worst * 1000:.0f} ms"
-
-
-def test_cache_files_differ_by_model():
-    assert cache_file_for(Path("c"), "a") != cache_file_for(Path("c"), "b")

@@ -1,6 +1,9 @@
 """Packing a model's tensors: piece by piece the same, and nothing that cannot be computed with."""
 
+import mmap
 import os
+import re
+from pathlib import Path
 
 import gguf
 import numpy as np
@@ -10,6 +13,7 @@ from engine import weights
 from engine.formats import FORMATS
 from engine.formats.packed import unpack
 from engine.gguf import TENSOR_TYPES, GGUFFile, ModelFormatError
+from engine.model import Model
 from engine.weights import Weights
 
 COLUMNS = 256
@@ -98,3 +102,24 @@ def test_a_file_cut_short_while_it_is_packed(tmp_path):
         with pytest.raises(ModelFormatError, match=r"tensor 'm' .*cut short"):
             Weights(file, ["m"], "0" * 64, tmp_path, lambda *_: None)
     assert [path.name for path in tmp_path.iterdir()] == ["m.gguf"]
+
+
+def mapping(path):
+    """Bytes of a mapped file that this process holds, and those of them that it has changed."""
+    of_file = Path("/proc/self/smaps").read_text().partition(str(path))[2].partition("VmFlags")[0]
+    found = {name: 1024 * int(kib) for name, kib in re.findall(r"(\w+): +(\d+) kB", of_file)}
+    return found["Rss"], found["Private_Dirty"] + found["Anonymous"]
+
+
+def test_packed_weights_can_be_evicted_at_any_time(model_path, tmp_path):
+    model = Model.load(model_path, threads=1, context_length=64, cache_directory=tmp_path)
+    tokens = np.arange(100, 110, dtype=np.int32)
+    before = model.forward(tokens, model.new_cache())
+    (packed,) = tmp_path.glob("*.packed")
+    resident, changed = mapping(packed)
+    assert resident > packed.stat().st_size // 2
+    assert changed == 0
+    model.weights._data.base.obj.madvise(mmap.MADV_DONTNEED)  # what the kernel does without asking
+    assert mapping(packed)[0] == 0
+    assert np.array_equal(model.forward(tokens, model.new_cache()), before)
+    model.close()

@@ -62,7 +62,7 @@ async def test_a_command_is_answered_whole(hub):
     reply = await json_of(await hub.post("/hub/ask", json={"text": "set a timer for 9 minutes"}))
     assert reply["answer"] == "The 9 minutes timer is set for 9 minutes."
     assert set(reply) == {
-        "answer", "citations", "refused", "actions", "timings", "conversation",
+        "answer", "citations", "refused", "actions", "timings", "conversation", "asks",
     }  # fmt: skip
     assert reply["actions"][0]["tool"] == "timers.start"
 

@@ -3,10 +3,10 @@
 import pytest
 
 from hubd.assistant.route import Router
-from hubd.tools import sentence_file
+from hubd.tools import sentence_files
 from plugins.help import plugin
 
-ROUTER = Router([sentence_file(plugin)])
+ROUTER = Router(list(plugin.tools.values()), sentence_files(plugin))
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ ROUTER = Router([sentence_file(plugin)])
     ],
 )
 def test_small_talk(said, tool):
-    assert ROUTER.route(said).tool == tool
+    assert ROUTER.route(said, language="en").tool == tool
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_small_talk(said, tool):
     ],
 )
 def test_questions_are_left_alone(said):
-    assert ROUTER.route(said) is None
+    assert ROUTER.route(said, language="en").tool is None
 
 
 async def test_the_hub_says_what_it_is_for():

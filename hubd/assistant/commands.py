@@ -1,0 +1,193 @@
+"""From an utterance to a tool call, through the questions back that it takes.
+
+Decides with the router, remembers with the dialogues, and runs through the toolbox, where the
+policy stands. What was said in another person's conversation confirms nothing.
+"""
+
+import asyncio
+
+import msgspec
+
+from hubd.assistant import follow
+from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.questions import ask
+from hubd.assistant.route import Decision, Router
+from hubd.assistant.targets import Targets
+from hubd.home.model import Entity
+from hubd.policy import Person
+from hubd.tools import NotConfirmedError, Speaker, ToolBox
+from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn does: call a tool, or say something and wait."""
+
+    decision: Decision
+    call: ToolCall | None = None
+    text: str = ""
+    """What is said instead of a call."""
+    confirmed: bool = False
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a call."""
+
+    call: ToolCall
+    text: str
+    ok: bool
+    result: ToolResult | None = None
+    asks: bool = False
+    """Whether the text is a question back."""
+
+
+class Commands:
+    """The commands of all conversations."""
+
+    def __init__(self, tools: ToolBox, router: Router, dialogues: Dialogues) -> None:
+        self._tools = tools
+        self._router = router
+        self._dialogues = dialogues
+        self._routing = asyncio.Lock()
+        tools.set_carry_out(self.carry_out)
+
+    async def decide(self, text: str, language: str | None, area: str) -> Decision:
+        """The router's decision, made beside the event loop: it may take tens of milliseconds."""
+        async with self._routing:  # the router keeps what it compiled
+            await self._router.prepare(text, language)
+            return await asyncio.to_thread(self._router.route, text, language=language, area=area)
+
+    async def step(
+        self, text: str, conversation: str, *, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """What ``text`` has done or asked; ``None``: it is a question for the documents."""
+        memory = self._dialogues.of(conversation)
+        if (pending := memory.pending) is not None:
+            memory.pending = None
+            step = await self._answered(pending, text, person, area)
+            if step is not None:
+                return self._asked(step, conversation, text, person)
+        if says_undo(text):
+            return self._undo(conversation, text, language)
+        decision = await self.decide(text, language, area)
+        if memory.last and (follow.points_back(text) or decision.tool is None):
+            snapshot = self._tools.home.snapshot()
+            further = follow.follow(self._router, text, memory.last, snapshot)
+            if further is not None and (decision.tool is None or decision.route != "grammar"):
+                decision = further
+        if decision.tool is None:
+            return None
+        return self._asked(self._step(decision, text), conversation, text, person)
+
+    async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
+        """Call the step's tool and remember it."""
+        assert step.call is not None
+        speaker = msgspec.structs.replace(speaker, confirmed=step.confirmed)
+        try:
+            result = await self._tools.call(step.call, speaker)
+        except MissingArgumentError as error:
+            decision = msgspec.structs.replace(step.decision, asks="missing")
+            self._dialogues.ask(conversation, decision, text, speaker.person)
+            return Outcome(call=step.call, text=str(error), ok=False, asks=True)
+        except NotConfirmedError:
+            decision = msgspec.structs.replace(step.decision, asks="confirm", call=step.call)
+            self._dialogues.ask(conversation, decision, text, speaker.person)
+            said = ask(decision.language, "confirm", self._entities(decision), text)
+            return Outcome(call=step.call, text=said, ok=False, asks=True)
+        except ToolError as error:
+            return Outcome(call=step.call, text=str(error), ok=False)
+        self._dialogues.done(conversation, step.decision, text, result.undo)
+        return Outcome(call=step.call, text=result.text, ok=True, result=result)
+
+    async def carry_out(self, text: str, speaker: Speaker) -> str:
+        """``ToolContext.carry_out``: what needs a question back is not done."""
+        decision = await self.decide(text, speaker.language, speaker.area)
+        if decision.call is None or decision.asks is not None:
+            return f"“{text}”: {decision.reason}."
+        try:
+            return (await self._tools.call(decision.call, speaker)).text
+        except ToolError as error:
+            return str(error)
+
+    async def _answered(
+        self, pending: Pending, text: str, person: Person, area: str
+    ) -> Step | None:
+        """What the answer to a question back comes to; ``None``: it was none."""
+        decision, language = pending.decision, pending.decision.language
+        if pending.asks == "confirm":
+            if says_yes(text, language):
+                if person != pending.person:
+                    return Step(decision=decision, text=ask(language, "other_person"))
+                plain = msgspec.structs.replace(decision, asks=None)
+                return Step(decision=plain, call=decision.call, confirmed=True)
+            if says_no(text, language):
+                return self._dropped(decision)
+            return None
+        if says_no(text, language):
+            return self._dropped(decision)
+        if pending.asks == "which" and decision.call is not None:
+            chosen = self._chosen(text, decision)
+            return self._step(chosen, pending.text) if chosen else None
+        link = " for " if decision.tool == "timers.start" else " "
+        for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
+            complete = await self.decide(joined, language, area)
+            completed = complete.tool == decision.tool and complete.asks != "missing"
+            if completed and complete.call and complete.call != decision.call:
+                return self._step(complete, joined)
+        return None
+
+    def _chosen(self, text: str, decision: Decision) -> Decision | None:
+        """The decision with the one candidate that ``text`` names."""
+        assert decision.call is not None
+        snapshot = self._tools.home.snapshot()
+        areas = {area.id: area.name for area in snapshot.areas}
+        said = text.casefold()
+        named = [
+            entity
+            for entity in self._entities(decision)
+            if any(name.casefold() in said for name in (entity.name, *entity.aliases))
+        ]
+        placed = [
+            entity
+            for entity in self._entities(decision)
+            if entity.area and areas.get(entity.area, "\0").casefold() in said
+        ]
+        for found in (named, placed):
+            if len(found) == 1:
+                arguments = {**decision.call.arguments, "entities": [found[0].id]}
+                call = ToolCall(tool=decision.call.tool, arguments=arguments)
+                plain = msgspec.structs.replace(
+                    decision, asks=None, entities=[found[0].id], call=call
+                )
+                return self._router.asking(plain, Targets((found[0],)))
+        return None
+
+    def _step(self, decision: Decision, text: str) -> Step:
+        if decision.asks is None:
+            return Step(decision=decision, call=decision.call)
+        entities = self._entities(decision)
+        key = "nothing" if decision.asks == "which" and not entities else decision.asks
+        return Step(decision=decision, text=ask(decision.language, key, entities, text))
+
+    def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
+        """The step, with its question remembered if it is one."""
+        if step.call is None and step.decision.asks is not None:
+            self._dialogues.ask(conversation, step.decision, text, person)
+        return step
+
+    def _dropped(self, decision: Decision) -> Step:
+        left = msgspec.structs.replace(decision, asks=None)
+        return Step(decision=left, text=ask(decision.language, "dropped"))
+
+    def _undo(self, conversation: str, text: str, language: str | None) -> Step:
+        memory = self._dialogues.of(conversation)
+        spoken = memory.last.language if memory.last else language or "en"
+        decision = Decision(route="grammar", score=1.0, reason="undo", language=spoken)
+        if memory.undo is None:
+            return Step(decision=decision, text=ask(spoken, "nothing_to_undo"))
+        call, memory.undo = memory.undo, None
+        named = msgspec.structs.replace(decision, tool=call.tool, call=call)
+        return Step(decision=named, call=call)
+
+    def _entities(self, decision: Decision) -> list[Entity]:
+        wanted = set(decision.entities)
+        return [e for e in self._tools.home.snapshot().entities if e.id in wanted]

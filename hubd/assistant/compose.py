@@ -1,0 +1,153 @@
+"""A reading of words → the tool that does it: which action, on what things, with what value."""
+
+from typing import Any, NamedTuple
+
+from hubd.assistant.intents import COVERS, SWITCHED
+from hubd.assistant.targets import NOBODY, Targets, find
+from hubd.assistant.words import Reading, slots_of
+from hubd.home.model import Snapshot
+
+NOUN_DOMAINS = {"volume": "media_player", "brightness": "light"}
+PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
+ACTIVATED = ("scene", "script", "button", "input_button")
+WARMEST = 35
+
+STARTING = ("on", "run", "start", "play", "")
+OPENING = ("open", "up", "on", "full")
+CLOSING = ("close", "down", "off")
+
+SIMPLE: dict[tuple[str, str], str] = {
+    **{("on", domain): "home.turn_on" for domain in SWITCHED},
+    **{("off", domain): "home.turn_off" for domain in SWITCHED},
+    **{("toggle", domain): "home.toggle" for domain in SWITCHED},
+    **{(action, domain): "home.activate" for domain in ACTIVATED for action in STARTING},
+    **{(action, domain): "home.open" for domain in COVERS for action in OPENING},
+    **{(action, domain): "home.close" for domain in COVERS for action in CLOSING},
+    **{("stop", domain): "home.stop" for domain in COVERS},
+    ("lock", "lock"): "home.lock",
+    ("unlock", "lock"): "home.unlock",
+    ("open", "lock"): "home.unlock",
+    ("start", "vacuum"): "vacuum.start",
+    ("on", "vacuum"): "vacuum.start",
+    ("stop", "vacuum"): "vacuum.stop",
+    ("off", "vacuum"): "vacuum.stop",
+    ("pause", "vacuum"): "vacuum.stop",
+    ("home", "vacuum"): "vacuum.return_home",
+    ("start", "lawn_mower"): "mower.start",
+    ("home", "lawn_mower"): "mower.return_home",
+    **{(action, "media_player"): f"media.{action}" for action in PLAYER},
+    ("stop", "media_player"): "media.pause",
+}  # fmt: skip
+"""(action, domain) → tool with nothing but entities."""
+
+STEPPED = {
+    "media_player": "media.change_volume",
+    "light": "lights.change",
+    "climate": "climate.change",
+    "fan": "fans.change",
+}
+VALUED = {
+    "media_player": ("media.set_volume", "volume", 100),
+    "light": ("lights.set", "brightness", 100),
+    "climate": ("climate.set", "temperature", WARMEST),
+    "fan": ("fans.set_speed", "percentage", 100),
+    "cover": ("home.set_position", "position", 100),
+    "valve": ("home.set_position", "position", 100),
+}
+"""domain → tool, argument, the largest value that makes sense."""
+
+
+class Composed(NamedTuple):
+    """A tool, its arguments but for the entities, and the entities."""
+
+    tool: str
+    arguments: dict[str, Any]
+    targets: Targets
+    slots: dict[str, Any]
+
+
+def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
+    """What the words ask for, or ``None`` where they make no sense together."""
+    action = next(iter(reading.actions - {"half", "full"}), "")
+    if len(reading.areas) > 1 or len(reading.floors) > 1 or len(reading.numbers) > 1:
+        return None
+    domains, device_class = _kinds(reading, action)
+    slots = slots_of(reading)
+    if device_class:
+        slots["device_class"] = device_class
+    targets = _targets(reading, snapshot, slots, domains, area)
+    kinds = {entity.domain for entity in targets.entities}
+    if not kinds or (len(kinds) > 1 and not kinds <= set(SWITCHED)):
+        return None
+    found = _tool(reading, action, kinds)
+    if found is None:
+        return None
+    if not reading.names and len(domains) == 1:
+        slots["domain"] = next(iter(domains))
+    return Composed(found[0], found[1], targets, slots)
+
+
+def _kinds(reading: Reading, action: str) -> tuple[set[str], str]:
+    """The domains that the nouns mean, and the device class; without nouns a guess."""
+    nouns = reading.nouns
+    if len(nouns) > 1:  # "the volume of the radio"
+        nouns = nouns - set(NOUN_DOMAINS)
+    domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
+    classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
+    if domains or reading.names:
+        return domains, classes[0] if len(classes) == 1 else ""
+    if "degrees" in reading.units:
+        return {"climate"}, ""
+    if action in PLAYER or (action in ("up", "down") and not reading.areas):
+        return {"media_player"}, ""
+    if action in ("on", "off") and (reading.areas or reading.floors):
+        return {"light"}, ""
+    return set(), ""
+
+
+def _targets(
+    reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
+) -> Targets:
+    if len(reading.names) > 1:
+        found = [find(snapshot, {**slots, "name": name}, (), area=area) for name in reading.names]
+        known = {entity.id: entity for targets in found for entity in targets.entities}
+        return Targets(tuple(known.values()), any(targets.unclear for targets in found))
+    if reading.names:
+        named = find(snapshot, slots, (), area=area)
+        fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
+        return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
+    if not domains:
+        return NOBODY
+    everywhere = reading.everything and not reading.areas and not reading.floors
+    return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str, Any]] | None:
+    domain = next(iter(kinds))
+    if reading.colors and kinds == {"light"} and action in ("", "on"):
+        return "lights.set", {"color": reading.colors[-1]}
+    value = _value(reading)
+    if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
+        valued, argument, largest = VALUED[domain]
+        means_volume = "volume" in reading.nouns or action in ("up", "down")
+        if domain == "media_player" and not means_volume:
+            return None
+        return (valued, {argument: value}) if 0 <= value <= largest else None
+    if reading.numbers:
+        return None
+    if action in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
+        return STEPPED[domain], {"step": action}
+    tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
+    tool = tools.pop() if len(tools) == 1 else None
+    return (tool, {}) if tool else None
+
+
+def _only(reading: Reading) -> str:
+    return "full" if "full" in reading.actions else ""
+
+
+def _value(reading: Reading) -> float | int | None:
+    if reading.numbers:
+        number = reading.numbers[0]
+        return int(number) if number.is_integer() else number
+    return 50 if "half" in reading.actions else None

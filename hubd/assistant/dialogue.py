@@ -1,0 +1,114 @@
+"""What a conversation remembers between turns: what was done last, and what was asked back.
+
+In memory only: a question back that a restart forgets is asked by nobody, and nothing happens.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Literal
+
+import msgspec
+
+from hubd.assistant.lexicon import plain
+from hubd.assistant.route import Decision
+from hubd.policy import Person
+from plugins.api import ToolCall
+
+CONVERSATIONS = 256
+"""Conversations that are remembered; the one that was silent longest is forgotten first."""
+ANSWER_WITHIN = timedelta(seconds=60)
+REMEMBERED = timedelta(minutes=10)
+"""So long "it" means what was done last."""
+
+YES = {
+    "en": r"(yes|yeah|yep|sure|ok|okay|confirm|confirmed|do it|go ahead|please do|of course)"
+    r"( please| do it)*",
+    "de": r"(ja|jawohl|klar|mach das|mach es|bestätigt|genau)( bitte| mach das)*",
+    "zh": r"(是|是的|好|好的|对|可以|确认|确定|行)(的|吧)?",
+    "fr": r"(oui|d'accord|confirme|vas-y|bien sûr)( s'il te plaît)?",
+    "es": r"(sí|si|claro|de acuerdo|confirmo|adelante)( por favor)?",
+}
+NO = {
+    "en": r"(no|nope|cancel|don't|do not|never mind|stop|leave it)( .*)?",
+    "de": r"(nein|nee|abbrechen|lass es|nicht|stopp)( .*)?",
+    "zh": r"(不|取消|算了|别).*",
+    "fr": r"(non|annule|laisse|stop)( .*)?",
+    "es": r"(no|cancela|déjalo)( .*)?",
+}
+UNDO = re.compile(
+    r"(please )?(undo( that| it| this)?|take that back|rückgängig( machen)?|"
+    r"mach das rückgängig|撤销|annule ça|deshacer|deshaz eso)( please)?"
+)
+
+
+class Pending(msgspec.Struct, frozen=True, kw_only=True):
+    """A question back, and what its answer completes."""
+
+    asks: Literal["which", "confirm", "missing"]
+    decision: Decision
+    text: str
+    """What was said first."""
+    person: Person
+    until: datetime
+
+
+class Memory(msgspec.Struct, kw_only=True):
+    """What one conversation remembers."""
+
+    last: Decision | None = None
+    last_text: str = ""
+    last_at: datetime | None = None
+    undo: ToolCall | None = None
+    pending: Pending | None = None
+
+
+class Dialogues:
+    """The memories of all conversations, at most ``CONVERSATIONS``."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._memories: OrderedDict[str, Memory] = OrderedDict()
+
+    def of(self, conversation: str) -> Memory:
+        """What ``conversation`` remembers; what is too old is forgotten here."""
+        memory = self._memories.setdefault(conversation, Memory())
+        self._memories.move_to_end(conversation)
+        while len(self._memories) > CONVERSATIONS:
+            self._memories.popitem(last=False)
+        now = self._clock()
+        if memory.pending and now > memory.pending.until:
+            memory.pending = None
+        if memory.last_at and now - memory.last_at > REMEMBERED:
+            memory.last, memory.undo, memory.last_at = None, None, None
+        return memory
+
+    def ask(self, conversation: str, decision: Decision, text: str, person: Person) -> None:
+        """Remember what was asked back; the answer counts for a minute."""
+        assert decision.asks is not None
+        self.of(conversation).pending = Pending(
+            asks=decision.asks,
+            decision=decision,
+            text=text,
+            person=person,
+            until=self._clock() + ANSWER_WITHIN,
+        )
+
+    def done(self, conversation: str, decision: Decision, text: str, undo: ToolCall | None) -> None:
+        """Remember what was done, so that "it" means something."""
+        memory = self.of(conversation)
+        memory.last, memory.last_text, memory.last_at = decision, text, self._clock()
+        memory.undo = undo
+
+
+def says_yes(text: str, language: str) -> bool:
+    return re.fullmatch(YES.get(language, YES["en"]), plain(text)) is not None
+
+
+def says_no(text: str, language: str) -> bool:
+    return re.fullmatch(NO.get(language, NO["en"]), plain(text)) is not None
+
+
+def says_undo(text: str) -> bool:
+    return UNDO.fullmatch(plain(text)) is not None

@@ -1,0 +1,161 @@
+"""How well utterances are understood: against Home Assistant's corpus, and by style of speaking.
+
+What it reads is described in the files themselves: the corpus gives intent and slots and the
+fixture it is said in, ours give tool, entities and arguments.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from hubd.assistant import intents
+from hubd.assistant.route import Decision
+from hubd.home.file import read_description
+from hubd.home.model import Snapshot
+from plugins.lists import split
+from plugins.when import parse
+
+Outcome = Literal["right", "asks", "none", "wrong", "opposite"]
+
+OPPOSITES = {
+    ("home.turn_on", "home.turn_off"),
+    ("home.open", "home.close"),
+    ("home.lock", "home.unlock"),
+    ("media.mute", "media.unmute"),
+    ("media.pause", "media.play"),
+    ("vacuum.start", "vacuum.return_home"),
+    ("timers.start", "timers.cancel"),
+    ("timers.pause", "timers.resume"),
+    ("lists.add", "lists.remove"),
+    ("alarms.set", "alarms.cancel"),
+}
+
+
+class Sample(NamedTuple):
+    """An utterance of ours, with what must happen."""
+
+    style: str
+    text: str
+    tool: str | None
+    entities: frozenset[str]
+    arguments: Mapping[str, Any]
+
+
+def samples(data: Mapping[str, Any]) -> list[Sample]:
+    """The samples of a paraphrase file (parsed YAML): every list in it is a style."""
+    return [
+        Sample(style, row[0], row[1], frozenset((row[2] or "").split()), dict(*row[3:4]))
+        for style, rows in data.items()
+        if isinstance(rows, list)
+        for row in rows
+    ]
+
+
+def judged(sample: Sample, decision: Decision) -> Outcome:
+    """What would happen to the person who said it.
+
+    ``asks`` is a question back with nothing done; asking for the confirmation of the right thing is
+    right. A tool that only reads and is not the right one counts as not understood.
+    """
+    tool = decision.tool
+    if decision.asks in ("which", "missing") or tool is None:
+        return (
+            "right"
+            if sample.tool is None and tool is None
+            else ("asks" if tool is not None else "none")
+        )
+    if sample.tool is None:
+        return "right" if _only_reads(tool) else "wrong"
+    entities = frozenset(decision.entities)
+    if tool != sample.tool:
+        if (
+            entities
+            and entities == sample.entities
+            and _only_reads(tool)
+            and _only_reads(sample.tool)
+        ):
+            return "right"  # another way to tell the state of the same things
+        pair = {(tool, sample.tool), (sample.tool, tool)}
+        if pair & OPPOSITES:
+            return "opposite"
+        return "none" if _only_reads(tool) else "wrong"
+    arguments = meant(tool, decision.call.arguments if decision.call else {}, decision.language)
+    step = arguments.get("step")
+    if step and sample.arguments.get("step") and step != sample.arguments["step"]:
+        return "opposite"
+    if entities != sample.entities:
+        return "wrong" if not _only_reads(tool) else "none"
+    right = all(_same(arguments.get(name), value) for name, value in sample.arguments.items())
+    return "right" if right else "wrong"
+
+
+def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """The arguments as the tool will take them apart: items one by one, a time as a time."""
+    said = dict(arguments)
+    if tool == "lists.add":
+        said["items"] = [item for text in said.get("items", ()) for item in split(text)]
+    if tool in ("alarms.set", "reminders.add"):
+        text = said.get("when") or said.get("what") or ""
+        when = parse(text, language, datetime.now(UTC), awake=tool == "reminders.add")
+        said["time"] = when.at.isoformat("minutes") if when.at else None
+        said["what"] = when.rest
+    return said
+
+
+def corpus_home(fixture: Mapping[str, Any]) -> Snapshot:
+    """The household of a fixture of the corpus."""
+    return read_description(msgspec.json.encode(fixture).decode())
+
+
+class Verdict(NamedTuple):
+    """Whether a sentence of the corpus was understood."""
+
+    intent: bool
+    exact: bool
+
+
+def corpus_verdict(row: Mapping[str, Any], decision: Decision) -> Verdict:
+    """The intent's tool, and every slot with its value, none besides."""
+    tools = tools_of(str(row["intent"]), row["slots"])
+    intent = decision.tool in tools
+    said, wanted, also = decision.arguments, row["slots"], row["slots_any_of"]
+    exact = all(_same(said.get(name), value) for name, value in wanted.items()) and all(
+        name in wanted or value in also.get(name, ()) for name, value in said.items()
+    )
+    return Verdict(intent, intent and exact)
+
+
+def tools_of(intent: str, slots: Mapping[str, Any]) -> set[str]:
+    """The tools that may answer an intent."""
+    if intent in intents.TURN:
+        vacuum = {"vacuum.start"} if intent == "HassTurnOn" else {"vacuum.return_home"}
+        return {tool for tool in intents.TURN[intent] if tool} | vacuum
+    rule = intents.rule_of(intent, slots=slots)
+    return {rule.tool} if rule else set()
+
+
+def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How often each outcome came."""
+    counts = dict.fromkeys(("right", "asks", "none", "wrong", "opposite"), 0)
+    for outcome in outcomes:
+        counts[outcome] += 1
+    return counts
+
+
+def _only_reads(tool: str) -> bool:
+    return tool in ("home.state", "climate.temperature", "weather.now", "timers.list") or (
+        tool.startswith(("clock.", "help.")) or tool.endswith((".list", ".show", ".recall"))
+    )
+
+
+def _same(said: Any, wanted: Any) -> bool:
+    """Equal but for case; one of several ways to write it; one item or a list of it."""
+    if isinstance(wanted, list) and not isinstance(said, list):
+        return any(_same(said, one) for one in wanted)
+    if isinstance(said, list) and isinstance(wanted, list):
+        return len(said) == len(wanted) and all(map(_same, said, wanted))
+    if isinstance(said, str) or isinstance(wanted, str):
+        return str(said).strip().casefold() == str(wanted).strip().casefold()
+    return bool(said == wanted)

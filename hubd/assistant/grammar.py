@@ -1,0 +1,186 @@
+"""Utterance → intent and slots, by sentence grammar: Home Assistant's sentences, then our own.
+
+A plugin's sentence file is a hassil intents file whose intent names are tool names and whose slots
+are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` of the household.
+"""
+
+import logging
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import home_assistant_intents
+import yaml
+from hassil import Intents, recognize_best
+from hassil.recognize import RecognizeResult
+
+from hubd.assistant.names import Names
+
+log = logging.getLogger(__name__)
+
+MAXIMUM_UTTERANCE = 300
+"""Characters. A command is short; matching time grows with length."""
+
+LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
+"""Our name of a language → the name of Home Assistant's sentences in it."""
+
+SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
+"""Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
+comes before them."""
+
+SOMEWHERE = "somewhere"
+"""The area of a device whose area is not known."""
+
+
+class SentenceFileError(Exception):
+    """A sentence file cannot be used; the message names the file."""
+
+
+class Match(NamedTuple):
+    """What an utterance says, in the grammar's words."""
+
+    intent: str
+    """``HassTurnOn``, or the name of a tool."""
+    slots: dict[str, Any]
+    domains: frozenset[str]
+    """The domains that the sentence speaks of; empty when it does not restrict them."""
+    here: bool
+    """Whether the sentence means the area of the asking device."""
+    free: bool
+    """Whether a part of it may be anything: a message, an item."""
+    missing: bool
+    """Whether the sentence lacks something that its tool needs (``metadata: {asks: missing}``)."""
+    everything: bool
+    """Whether it means the whole house ("all lights")."""
+
+
+class Grammar:
+    """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
+
+    def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
+        """A file that is not a hassil intents file is left out, and named in the log."""
+        self.language = language
+        self._own: list[Intents] = []
+        for path in sentence_files:
+            if _language_of(path) == language:
+                try:
+                    self._own.append(_load(path))
+                except SentenceFileError as error:
+                    log.error("%s", error)
+        shared = home_assistant_intents.get_intents(LANGUAGES[language])
+        self._home = Intents.from_dict(shared) if shared else None
+        if self._home:
+            _compile(self._home)
+
+    def match(self, text: str, names: Names, area: str = "", original: str = "") -> Match | None:
+        """What ``text`` says, or ``None``. ``area`` is the name of the asking device's area.
+
+        ``original`` is the text before anything was left out: free texts keep its capitals.
+
+        Home Assistant's sentences come first: they are many, and tested. Our own come where they
+        have nothing, or only something of which a free text is the most.
+        """
+        if not text.strip() or len(text) > MAXIMUM_UTTERANCE:
+            return None
+        shared = self._recognize(text, self._home, names, area) if self._home else None
+        if shared and not _free_text(shared) and shared.intent.name not in SMALL_TALK:
+            return _match(shared, original or text)
+        own = [self._recognize(text, one, names, area) for one in self._own]
+        found = [result for result in (shared, *own) if result is not None]
+        if not found:
+            return None
+        best = min(found, key=lambda r: _rank(r, ours=r is not shared))
+        return _match(best, original or text)
+
+    def _recognize(
+        self, text: str, intents: Intents, names: Names, area: str
+    ) -> RecognizeResult | None:
+        return recognize_best(
+            text.strip(),
+            intents,
+            slot_lists={
+                name: values
+                for name, values in names.slot_lists.items()
+                if name not in intents.slot_lists
+            },
+            intent_context={"area": area or SOMEWHERE},
+            language=LANGUAGES[self.language],
+            best_slot_name="name",
+        )
+
+
+def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
+    """The least free text first; then Home Assistant's before ours, small talk last."""
+    last = 2 if result.intent.name in SMALL_TALK else int(ours)
+    return _free_text(result), last, -result.text_chunks_matched
+
+
+def _match(result: RecognizeResult, text: str) -> Match:
+    required = result.intent_data.requires_context
+    return Match(
+        intent=result.intent.name,
+        slots={
+            name: _as_written(_plain(entity.value), text)
+            if entity.is_wildcard
+            else _plain(entity.value)
+            for name, entity in result.entities.items()
+            if not (name == "area" and "area" in required and not entity.text)
+        },
+        domains=_domains(result),
+        here="area" in required,
+        free=_free_text(result) > 0,
+        missing=(result.intent_metadata or {}).get("asks") == "missing",
+        everything=(result.intent_metadata or {}).get("slot_combination") == "domain_all",
+    )
+
+
+def _domains(result: RecognizeResult) -> frozenset[str]:
+    data = result.intent_data
+    required = data.requires_context.get("domain")
+    if isinstance(required, dict):
+        required = required.get("value")
+    if isinstance(required, str):
+        return frozenset((required,))
+    return frozenset(required or data.name_domains or ())
+
+
+def _plain(value: Any) -> Any:
+    """A whole number as one; text without the spaces around it."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.strip() if isinstance(value, str) else value
+
+
+def _free_text(result: RecognizeResult) -> int:
+    """The characters that a wildcard took, whatever they are."""
+    return sum(len(entity.text) for entity in result.entities_list if entity.is_wildcard)
+
+
+def _as_written(value: Any, text: str) -> Any:
+    """A free text with the capitals that it was said with."""
+    if not isinstance(value, str):
+        return value
+    found = re.search(re.escape(value), text, re.IGNORECASE)
+    return found[0] if found else value
+
+
+def _compile(intents: Intents) -> None:
+    """Parse all sentences now: hassil would do it at the first utterance."""
+    for intent in intents.intents.values():
+        for data in intent.data:
+            _ = data.sentences
+
+
+def _load(path: Path) -> Intents:
+    try:
+        intents = Intents.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        _compile(intents)
+        return intents
+    except Exception as error:  # hassil and PyYAML share no base class
+        raise SentenceFileError(f"{path.name}: not a sentence file: {error}") from error
+
+
+def _language_of(path: Path) -> str:
+    """``timers.en.yaml`` → ``en``."""
+    return path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else "en"

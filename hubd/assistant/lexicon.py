@@ -1,0 +1,126 @@
+"""The words of commands in one language: what to leave out, what they mean, what forbids acting.
+
+A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched.
+``negation``, ``asking``, ``past``: the utterance is then no command, whatever else it says.
+``fixes``: what speech recognition mishears. ``ignore``: words without a meaning of their own.
+``actions``, ``nouns``, ``units``, ``colors``: meaning → words. ``combine``: two actions that
+together mean a third. ``phrase$`` only counts at the end, ``^phrase`` at the beginning.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+FOLDER = Path(__file__).parent / "lexicon"
+Kind = Literal[
+    "entity", "area", "floor", "action", "noun", "unit", "color", "here", "all", "ignore"
+]
+
+_PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+
+
+class Tag(NamedTuple):
+    """What a phrase means."""
+
+    kind: Kind
+    value: str
+
+
+class Lexicon:
+    """One language's words, compiled. Get it with ``lexicon``."""
+
+    def __init__(self, language: str, data: dict[str, Any]) -> None:
+        self.language = language
+        self.spaces = data["spaces"] == "true"
+        self.combine: dict[frozenset[str], str] = {
+            frozenset(pair.split("+")): action for pair, action in data.get("combine", {}).items()
+        }
+        self.phrases = {phrase: tag for tag, phrases in _tags(data) for phrase in phrases}
+        said = [data["drop"], data["negation"], data["asking"], list(self.phrases)]
+        self.words = frozenset(word for part in said for phrase in part for word in phrase.split())
+        self._verbs = {
+            phrase.rstrip("$"): tag.value
+            for phrase, tag in self.phrases.items()
+            if tag.kind == "action"
+        }
+        self._verb = self._pattern(list(self._verbs))
+        self._drop = self._pattern(data["drop"])
+        self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
+        self._fix = self._pattern(list(self._fixes)) if self._fixes else None
+        self._negation = self._pattern(data["negation"])
+        self._asking = self._pattern([*data["asking"], *data["past"]])
+
+    def stripped(self, text: str) -> str:
+        """``text`` without politeness and filler words."""
+        return (
+            " ".join(self._drop.sub(" ", plain(text)).split())
+            if self.spaces
+            else (re.sub(r"\s+", "", self._drop.sub("", plain(text))))
+        )
+
+    def fixed(self, text: str) -> str:
+        """``text`` with what speech recognition mishears put right."""
+        if self._fix is None:
+            return text
+        return self._fix.sub(lambda match: self._fixes[match[0]], text)
+
+    def negates(self, text: str) -> bool:
+        """Whether something shall *not* be done."""
+        return self._negation.search(plain(text)) is not None
+
+    def actions_in(self, text: str) -> set[str]:
+        """The actions whose words are in ``text`` (plain)."""
+        found = {self._verbs[match[0]] for match in self._verb.finditer(text)}
+        return found | {self.combine[pair] for pair in self.combine if pair <= found}
+
+    def asks(self, text: str) -> bool:
+        """Whether it asks how or why, tells of the past or sets a condition: it is no command."""
+        return self._asking.search(plain(text)) is not None
+
+    def _pattern(self, phrases: list[str]) -> re.Pattern[str]:
+        longest_first = sorted(map(plain, phrases), key=len, reverse=True)
+        alternatives = "|".join(
+            (r"(?<!.)" if phrase.startswith("^") else "")
+            + re.escape(phrase.strip("^$"))
+            + (r"(?=\s*$)" if phrase.endswith("$") else "")
+            for phrase in longest_first
+        )
+        edge = r"(?<!\w)", r"(?!\w)"
+        if not self.spaces:
+            edge = "", ""
+        return re.compile(f"{edge[0]}(?:{alternatives}){edge[1]}")
+
+
+def plain(text: str) -> str:
+    """Lower case, one form of every character, no punctuation at the end of words."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return " ".join(_PUNCTUATION.sub(" ", folded).split())
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The lexicon of ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
+    text = (FOLDER / f"{language}.yaml").read_text(encoding="utf-8")
+    # BaseLoader: every scalar is text, so that "on" and "no" are words and not truth values.
+    return Lexicon(language, yaml.load(text, Loader=yaml.BaseLoader))
+
+
+def _tags(data: dict[str, Any]) -> list[tuple[Tag, list[str]]]:
+    tags = [(Tag("ignore", ""), _plain_all(data["ignore"]))]
+    tags += [(Tag("unit", unit), _plain_all(words)) for unit, words in data["units"].items()]
+    tags += [(Tag("noun", noun), _plain_all(words)) for noun, words in data["nouns"].items()]
+    tags += [(Tag("color", color), [plain(word)]) for word, color in data["colors"].items()]
+    tags += [
+        (Tag("action", action), _plain_all(words)) for action, words in data["actions"].items()
+    ]
+    tags += [(Tag("here", ""), _plain_all(data["here"])), (Tag("all", ""), _plain_all(data["all"]))]
+    return tags
+
+
+def _plain_all(phrases: list[str]) -> list[str]:
+    return [plain(phrase) for phrase in phrases]

@@ -1,0 +1,69 @@
+"""The household's names as the sentence grammars need them, compiled once a version of the home."""
+
+from collections.abc import Iterable, Sequence
+
+from hassil.intents import SlotList, TextSlotList
+
+from hubd.home.model import Area, Entity, Floor, Snapshot
+
+SlotLists = dict[str, SlotList]
+
+
+class Names:
+    """What things are called: slot lists for hassil, and the way back from a name to its things."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.version = snapshot.version
+        self.slot_lists: SlotLists = {
+            "name": TextSlotList.from_tuples(
+                [
+                    (name, name, _context(entity))
+                    for entity in snapshot.entities
+                    for name in called(entity)
+                ],
+                name="name",
+                allow_template=False,
+            ),
+            "area": _named_list("area", snapshot.areas),
+            "floor": _named_list("floor", snapshot.floors),
+        }
+
+    @staticmethod
+    def entities(snapshot: Snapshot, name: str) -> list[Entity]:
+        """The entities of that name or alias; two rooms may each have a ceiling lamp."""
+        return [entity for entity in snapshot.entities if _is_called(entity, name)]
+
+    @staticmethod
+    def area(snapshot: Snapshot, name: str) -> Area | None:
+        """The area of that name, alias or id."""
+        return next((a for a in snapshot.areas if a.id == name or _is_called(a, name)), None)
+
+    @staticmethod
+    def floor(snapshot: Snapshot, name: str) -> Floor | None:
+        """The floor of that name, alias or id."""
+        return next((f for f in snapshot.floors if f.id == name or _is_called(f, name)), None)
+
+
+def called(thing: Entity | Area | Floor) -> tuple[str, ...]:
+    """Its name and aliases."""
+    return (thing.name, *thing.aliases)
+
+
+def _is_called(thing: Entity | Area | Floor, name: str) -> bool:
+    wanted = name.casefold()
+    return any(one.casefold() == wanted for one in called(thing))
+
+
+def _context(entity: Entity) -> dict[str, object]:
+    """What a sentence may require of the entity that it names."""
+    context: dict[str, object] = {"domain": entity.domain}
+    if device_class := entity.attributes.get("device_class"):
+        context["device_class"] = device_class
+    return context
+
+
+def _named_list(kind: str, things: Sequence[Area] | Sequence[Floor]) -> TextSlotList:
+    values: Iterable[tuple[str, str, dict[str, object]]] = [
+        (name, thing.name, {kind: thing.name}) for thing in things for name in called(thing)
+    ]
+    return TextSlotList.from_tuples(values, name=kind, allow_template=False)

@@ -1,0 +1,60 @@
+"""Number words → digits, in the languages of commands: "twenty-one" → "21"."""
+
+import re
+from functools import cache
+
+from unicode_rbnf import RbnfEngine
+
+LARGEST = 100
+
+_NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
+_CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
+_CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+
+
+def digits(text: str, language: str) -> str:
+    """``text`` (lower case) with the numbers from 0 to 100 that are words as digits."""
+    if language == "zh":
+        return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", text)
+    words = _words(language)
+    pattern = _pattern(language)
+    return pattern.sub(lambda match: words[match[0]], text)
+
+
+def chinese(text: str) -> float:
+    """A Chinese number below 1000: ``二十一`` → 21, ``二十点五`` → 20.5."""
+    whole, _, fraction = text.partition("点")
+    total, digit = 0, 0
+    for character in whole:
+        if character == "百":
+            total, digit = total + (digit or 1) * 100, 0
+        elif character == "十":
+            total, digit = total + (digit or 1) * 10, 0
+        else:
+            digit = _CHINESE_DIGITS[character]
+    value = float(total + digit)
+    for place, character in enumerate(fraction, start=1):
+        value += _CHINESE_DIGITS[character] / 10**place
+    return value
+
+
+@cache
+def _words(language: str) -> dict[str, str]:
+    """Every way to write 2 to 100; not 0 and 1: "a" and "one" are more than numbers."""
+    engine = RbnfEngine.for_language(language)
+    words: dict[str, str] = {}
+    for number in range(2, LARGEST + 1):
+        for ruleset, form in engine.format_number(number).text_by_ruleset.items():
+            if "cardinal" not in ruleset and "numbering" not in ruleset:
+                continue  # an ordinal: "second" is a unit of time
+            plain = form.replace("\xad", "")
+            for written in (plain, plain.replace("-", " ")):
+                if not any(c.isdigit() for c in written):
+                    words.setdefault(written, str(number))
+    return words
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    longest_first = sorted(_words(language), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")

@@ -1,0 +1,50 @@
+"""The last look before acting: does the verb say the opposite, or say not to?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hubd.assistant.lexicon import Lexicon, plain
+
+SAME = {
+    "home.turn_on": {"on", "open", "start"},
+    "home.turn_off": {"off", "close", "stop"},
+    "home.open": {"open", "on", "up"},
+    "home.close": {"close", "off", "down"},
+    "home.lock": {"lock", "close"},
+    "home.unlock": {"unlock", "open"},
+    "media.mute": {"mute", "off"},
+    "media.unmute": {"unmute", "on"},
+    "vacuum.start": {"start", "on"},
+    "vacuum.return_home": {"home", "stop"},
+}
+OPPOSITE = {
+    "home.turn_on": {"off", "close"},
+    "home.turn_off": {"on", "open"},
+    "home.open": {"close", "off", "down", "lock"},
+    "home.close": {"open", "on", "up"},
+    "home.lock": {"unlock", "open", "off"},
+    "home.unlock": {"lock", "close", "on"},
+    "media.mute": {"unmute"},
+    "media.unmute": {"mute"},
+    "vacuum.start": {"home", "stop"},
+    "vacuum.return_home": {"start"},
+}
+"""Tool → the verbs that it does, and those whose opposite it does."""
+
+
+def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon) -> str:
+    """Why ``tool`` must not follow from ``text``; an empty string where nothing speaks against it.
+
+    What was understood as a message, an item or a name may say anything.
+    """
+    said = plain(text)
+    for value in slots.values():
+        if isinstance(value, str):
+            said = said.replace(plain(value), " ")
+    if words.negates(said):
+        return "it says not to do it"
+    verbs = words.actions_in(said)
+    against = verbs & OPPOSITE.get(tool, set())
+    if against and not verbs & SAME.get(tool, set()):
+        return f"it says {' and '.join(sorted(against))}, which is the opposite of {tool}"
+    return ""

@@ -1,0 +1,65 @@
+"""What is asked back, and what is said when nothing was done, in five languages."""
+
+from collections.abc import Sequence
+
+from hubd.home.model import Entity
+
+SENTENCES: dict[str, dict[str, str]] = {
+    "which": {
+        "en": "Which one: {names}?",
+        "zh": "哪一个：{names}？",
+        "de": "Welches: {names}?",
+        "fr": "Lequel : {names} ?",
+        "es": "¿Cuál: {names}?",
+    },
+    "nothing": {
+        "en": "There is nothing here that I could do that with. Where, or which one?",
+        "zh": "这里没有可以这样操作的设备。是哪里的，或者哪一个？",
+        "de": "Hier gibt es nichts, womit ich das tun könnte. Wo, oder welches?",
+        "fr": "Il n'y a rien ici pour cela. Où, ou lequel ?",
+        "es": "Aquí no hay nada con que hacerlo. ¿Dónde, o cuál?",
+    },
+    "confirm": {
+        "en": "“{said}” ({names}): shall I do that? Yes or no.",
+        "zh": "“{said}”（{names}）：确定要这样做吗？请回答是或否。",
+        "de": "„{said}“ ({names}): soll ich das tun? Ja oder nein.",
+        "fr": "« {said} » ({names}) : dois-je le faire ? Oui ou non.",
+        "es": "«{said}» ({names}): ¿lo hago? Sí o no.",
+    },
+    "missing": {
+        "en": "Something is missing: how long, when, or what?",
+        "zh": "还缺一点信息：多久、什么时候，或者什么？",
+        "de": "Es fehlt noch etwas: wie lange, wann oder was?",
+        "fr": "Il manque quelque chose : combien de temps, quand ou quoi ?",
+        "es": "Falta algo: ¿cuánto tiempo, cuándo o qué?",
+    },
+    "dropped": {
+        "en": "All right, I leave it.",
+        "zh": "好的，不做了。",
+        "de": "Gut, ich lasse es.",
+        "fr": "D'accord, je ne fais rien.",
+        "es": "De acuerdo, no lo hago.",
+    },
+    "nothing_to_undo": {
+        "en": "There is nothing to undo.",
+        "zh": "没有可以撤销的操作。",
+        "de": "Es gibt nichts rückgängig zu machen.",
+        "fr": "Il n'y a rien à annuler.",
+        "es": "No hay nada que deshacer.",
+    },
+    "other_person": {
+        "en": "Only the person who asked can confirm that.",
+        "zh": "只有提出要求的人可以确认。",
+        "de": "Das kann nur bestätigen, wer es wollte.",
+        "fr": "Seule la personne qui l'a demandé peut confirmer.",
+        "es": "Solo quien lo pidió puede confirmarlo.",
+    },
+}
+_OR = {"en": " or ", "zh": "还是", "de": " oder ", "fr": " ou ", "es": " o "}
+
+
+def ask(language: str, key: str, entities: Sequence[Entity] = (), said: str = "") -> str:
+    """The sentence ``key``; choices are joined with "or"."""
+    known = language if language in _OR else "en"
+    names = _OR[known].join(dict.fromkeys(entity.name for entity in entities)) or "-"
+    return SENTENCES[key][known].format_map({"names": names, "said": said})

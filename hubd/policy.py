@@ -1,0 +1,66 @@
+"""Who may do what: risk × where the wish comes from × person → allow, confirm or deny.
+
+Every tool call is decided here, in one place, whoever asks for it. What documents, other tools or
+webhooks say is data: it may be read aloud, but it never acts. A confirmation is given by a person,
+in the conversation in which it was asked for; nothing here can give one.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from plugins.api import Risk
+
+Role = Literal["owner", "member", "guest", "child"]
+Provenance = Literal["person", "model", "schedule", "document", "webhook"]
+"""Where a wish comes from: what a person said or tapped, what the model made of what a person said,
+a time or an event that a person set up before, a text that was found, a message from outside."""
+
+Verdict = Literal["allow", "confirm", "deny"]
+
+MAY_CONFIRM: frozenset[Role] = frozenset({"owner", "member"})
+"""Guests and children do nothing dangerous."""
+
+
+class Person(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody of the household, or a device that speaks for them."""
+
+    name: str = "owner"
+    role: Role = "owner"
+    areas: frozenset[str] | None = None
+    """The ids of the areas where they may act; ``None``: everywhere."""
+    tools: tuple[str, ...] | None = None
+    """The tools, or plugins, that they may use; ``None``: all."""
+
+
+OWNER = Person()
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict, and its reason in words for the person."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+def decide(
+    risk: Risk, provenance: Provenance, person: Person, tool: str, areas: frozenset[str]
+) -> Decided:
+    """Whether ``person`` may have ``tool`` run in these areas, with a wish that came so."""
+    if person.tools is not None and not {tool, tool.partition(".")[0]} & set(person.tools):
+        return Decided(verdict="deny", reason=f"{person.name} may not use {tool}.")
+    if person.areas is not None and risk != "read" and not areas <= person.areas:
+        return Decided(verdict="deny", reason=f"{person.name} may not do anything there.")
+    if risk == "read":
+        return Decided(verdict="allow")
+    if provenance in ("document", "webhook"):
+        return Decided(verdict="deny", reason="A text or a message cannot have things done here.")
+    if risk == "act":
+        return Decided(verdict="allow")
+    if person.role not in MAY_CONFIRM:
+        return Decided(verdict="deny", reason=f"A {person.role} may not do that.")
+    if provenance == "schedule":
+        return Decided(
+            verdict="deny", reason="That needs somebody's confirmation, and nobody is asked now."
+        )
+    return Decided(verdict="confirm", reason="That needs a confirmation.")

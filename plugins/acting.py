@@ -1,0 +1,127 @@
+"""How tools change the household: call services, read the states back, tell what is so now.
+
+Shared by the plugins of the home; no plugin itself. A state that did not come about is told as
+such, never as done.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from plugins.api import Entity, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.speech import say
+
+EntityIds = Annotated[list[str], Meta(min_length=1, max_length=100)]
+Reached = Callable[[Entity], bool]
+KEPT = {
+    "light": ("brightness", "color_name", "color_temp_kelvin"),
+    "cover": ("current_position",),
+    "valve": ("current_position",),
+    "climate": ("temperature",),
+    "fan": ("percentage",),
+    "media_player": ("volume_level", "is_volume_muted"),
+}
+"""The attributes that undoing brings back."""
+
+
+async def act(
+    context: ToolContext,
+    entities: Sequence[str],
+    services: Mapping[str, str] | str,
+    said: str,
+    *,
+    reached: Reached | None = None,
+    data: Mapping[str, Any] = {},
+    value: Callable[[Entity], object] | None = None,
+) -> ToolResult:
+    """Call a service on entities of one or more domains, and say what it came to.
+
+    services: domain → service, or one service for all; ``*`` is for any other domain.
+    said: the key of the sentence for what was reached.
+    reached: whether an entity is now as it was asked to be.
+
+    Raises:
+        ToolError: no entity reached it, or one does not take the service.
+    """
+    by_service: dict[str, list[str]] = {}
+    for entity_id in entities:
+        by_service.setdefault(_service(services, entity_id), []).append(entity_id)
+    before: list[Entity] = []
+    after: list[Entity] = []
+    failed: dict[str, str] = {}
+    for service, ids in by_service.items():
+        result = await context.home.call(service, ids, data)
+        before += result.before
+        after += result.after
+        failed |= result.failed
+    done = [e for e in after if e.id not in failed and (reached is None or reached(e))]
+    sentences = _sentences(context.language, done, said, value)
+    sentences += [
+        say(context.language, "failed", [entity.name], failed[entity.id])
+        if entity.id in failed
+        else say(context.language, "did_not", [entity.name], entity.state)
+        for entity in after
+        if entity not in done
+    ]
+    if not done:
+        raise ToolError(" ".join(sentences) or say(context.language, "nothing_known"))
+    text = " ".join(sentences)
+    changed = [old for old in before if any(e.id == old.id and e != old for e in done)]
+    return ToolResult(
+        text=text, data={"entities": [shown(entity) for entity in after]}, undo=undo_of(changed)
+    )
+
+
+def shown(entity: Entity) -> dict[str, Any]:
+    """An entity as programs and the page are told."""
+    kept = {k: entity.attributes[k] for k in KEPT.get(entity.domain, ()) if k in entity.attributes}
+    return {"id": entity.id, "name": entity.name, "state": entity.state, **kept}
+
+
+def undo_of(before: Sequence[Entity]) -> ToolCall | None:
+    """The call that brings back how the entities were."""
+    if not before or any(entity.domain in ("scene", "script", "button") for entity in before):
+        return None
+    return ToolCall(tool="home.restore", arguments={"states": [shown(e) for e in before]})
+
+
+def found(context: ToolContext, entities: Sequence[str]) -> list[Entity]:
+    """The entities of those ids.
+
+    Raises:
+        ToolError: one is not there.
+    """
+    snapshot = context.home.snapshot()
+    known = {entity.id: entity for entity in snapshot.entities}
+    missing = [entity_id for entity_id in entities if entity_id not in known]
+    if missing:
+        raise ToolError(f"There is no {missing[0]} in this household.")
+    return [known[entity_id] for entity_id in entities]
+
+
+def _service(services: Mapping[str, str] | str, entity_id: str) -> str:
+    domain = entity_id.partition(".")[0]
+    service = services if isinstance(services, str) else services.get(domain, services.get("*"))
+    if service is None:
+        raise ToolError(f"{entity_id} cannot do that.")
+    return service if "." in service else f"{domain}.{service}"
+
+
+def _sentences(
+    language: str,
+    done: Sequence[Entity],
+    said: str,
+    value: Callable[[Entity], object] | None,
+) -> list[str]:
+    """One sentence for all that have the same value."""
+    if not done:
+        return []
+    if value is None:
+        return [say(language, said, [entity.name for entity in done])]
+    names: dict[str, list[str]] = {}
+    for entity in done:
+        shown_value = value(entity)
+        key = f"{shown_value:g}" if isinstance(shown_value, float) else str(shown_value)
+        names.setdefault(key, []).append(entity.name)
+    return [say(language, said, of, key) for key, of in names.items()]

@@ -1,0 +1,96 @@
+"""Heating and cooling."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from plugins.acting import EntityIds, act, found
+from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
+from plugins.speech import say
+
+plugin = Plugin("climate", sentences="climate.{language}.yaml")
+
+WARMEST = {"°C": 25.0, "°F": 77.0}
+"""Heating higher than this asks first."""
+STEP = 1.0
+"""Degrees that "warmer" means."""
+
+Degrees = Annotated[float, Meta(ge=-30, le=120)]
+
+
+def heating_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
+    """Very warm costs money, and may be a mistake."""
+    wanted = set(arguments.get("entities") or ())
+    units = {
+        str(entity.attributes.get("temperature_unit", "°C"))
+        for entity in snapshot.entities
+        if entity.id in wanted
+    }
+    limit = min((WARMEST.get(unit, WARMEST["°C"]) for unit in units), default=WARMEST["°C"])
+    return "dangerous" if float(arguments.get("temperature") or 0) > limit else "act"
+
+
+@plugin.tool(risk="act", risk_rule=heating_risk)
+async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) -> ToolResult:
+    """Set the temperature of heaters.
+
+    temperature: degrees, in the heater's own unit
+    """
+    return await act(
+        context,
+        entities,
+        {"climate": "set_temperature"},
+        "temperature_set",
+        data={"temperature": temperature},
+        reached=lambda e: _target(e) == temperature,
+        value=lambda e: float(temperature),
+    )
+
+
+@plugin.tool(risk="act")
+async def change(
+    context: ToolContext, entities: EntityIds, step: Literal["up", "down"]
+) -> ToolResult:
+    """Make it a degree warmer or cooler."""
+    heaters = found(context, entities)
+    now = next((t for t in map(_target, heaters) if t is not None), None)
+    if now is None:
+        raise ToolError(f"{heaters[0].name} has no temperature that could be changed.")
+    wanted = now + (STEP if step == "up" else -STEP)
+    unit = str(heaters[0].attributes.get("temperature_unit", "°C"))
+    if step == "up" and wanted > WARMEST.get(unit, WARMEST["°C"]):
+        raise ToolError(f"It is set to {now:g} degrees already. Say the temperature to go higher.")
+    return await set_(context, entities, temperature=wanted)
+
+
+@plugin.tool(risk="read")
+async def temperature(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
+    """Tell how warm it is."""
+    things = found(context, entities)
+    warm = [(thing.name, degrees) for thing in things if (degrees := _measured(thing)) is not None]
+    if not warm:
+        raise ToolError(say(context.language, "nothing_known"))
+    text = " ".join(say(context.language, "temperature", [name], value) for name, value in warm[:5])
+    return ToolResult(text=text, data={"temperatures": dict(warm)})
+
+
+def _target(heater: Entity) -> float | None:
+    value = heater.attributes.get("temperature")
+    return None if value is None else float(value)
+
+
+def _measured(thing: Entity) -> float | None:
+    """What a heater or a temperature sensor measures."""
+    value = thing.attributes.get("current_temperature")
+    if thing.domain == "sensor" and _senses_temperature(thing):
+        value = thing.state
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None
+
+
+def _senses_temperature(sensor: Entity) -> bool:
+    unit = str(sensor.attributes.get("unit_of_measurement", ""))
+    return sensor.attributes.get("device_class") == "temperature" or unit in ("°C", "°F")

@@ -1,0 +1,73 @@
+"""How bright and in what color lights shine."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from plugins.acting import EntityIds, act, found
+from plugins.api import Entity, Plugin, ToolContext, ToolError, ToolResult
+
+plugin = Plugin("lights", sentences="lights.{language}.yaml")
+
+Percent = Annotated[int, Meta(ge=0, le=100)]
+Kelvin = Annotated[int, Meta(ge=1_000, le=12_000)]
+Step = Literal["up", "down"]
+
+STEP_PERCENT = 25
+"""What "brighter" means."""
+
+
+@plugin.tool(risk="act")
+async def set_(
+    context: ToolContext,
+    entities: EntityIds,
+    brightness: Percent | None = None,
+    color: Annotated[str, Meta(max_length=40)] = "",
+    kelvin: Kelvin | None = None,
+) -> ToolResult:
+    """Set the brightness, the color or the color temperature of lights.
+
+    brightness: percent
+    color: an English color name, for instance blue
+    kelvin: color temperature; warm is 2700, cold is 6500
+    """
+    if brightness is not None:
+        return await act(
+            context,
+            entities,
+            {"light": "turn_on"},
+            "brightness",
+            data={"brightness_pct": brightness},
+            reached=lambda e: abs((percent(e) or 0) - brightness) <= 2,
+            value=lambda e: percent(e) or 0,
+        )
+    if color:
+        return await act(
+            context, entities, {"light": "turn_on"}, "color",
+            data={"color_name": color}, value=lambda e: color,
+        )  # fmt: skip
+    if kelvin is not None:
+        return await act(
+            context, entities, {"light": "turn_on"}, "color",
+            data={"color_temp_kelvin": kelvin}, value=lambda e: f"{kelvin} K",
+        )  # fmt: skip
+    raise ToolError("Which brightness or color? Say for instance: 40 percent.")
+
+
+@plugin.tool(risk="act")
+async def change(context: ToolContext, entities: EntityIds, step: Step) -> ToolResult:
+    """Make lights a step brighter or darker."""
+    lights = found(context, entities)
+    lit = [light for light in lights if light.state == "on"] or lights
+    now = max((percent(light) or 0 for light in lit), default=0)
+    wanted = now + STEP_PERCENT if step == "up" else now - STEP_PERCENT
+    wanted = min(100, max(1 if now else 0, wanted))
+    return await set_(context, [light.id for light in lit], brightness=wanted)
+
+
+def percent(light: Entity) -> int | None:
+    """Brightness in percent; 100 for a light that is on and cannot be dimmed."""
+    brightness = light.attributes.get("brightness")
+    if light.state != "on":
+        return 0
+    return 100 if brightness is None else round(float(brightness) / 2.55)

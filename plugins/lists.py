@@ -1,0 +1,142 @@
+"""Shopping and to-do lists: "milk and two dozen eggs" is two items."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.speech import say
+
+plugin = Plugin("lists", sentences="lists.{language}.yaml")
+
+MAXIMUM_ITEMS = 500
+SHOPPING = "shopping"
+_AND = re.compile(r"\s*(?:,|;|、|，|\band\b|\bund\b|\bet\b|\by\b|和|还有)\s*", re.IGNORECASE)
+ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and breakfast")
+
+Item = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(max_length=60)]
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    text: str
+    done: bool = False
+
+
+@plugin.tool(risk="act")
+async def add(
+    context: ToolContext,
+    items: Annotated[list[Item], Meta(min_length=1, max_length=50)],
+    list_name: Name = SHOPPING,
+) -> ToolResult:
+    """Put things on a list.
+
+    items: what to put on it
+    list_name: shopping, to-do, or any other
+    """
+    entries = await _entries(context, list_name)
+    wanted = [item for said in items for item in split(said)]
+    if len(entries) + len(wanted) > MAXIMUM_ITEMS:
+        raise ToolError(f"The list has {len(entries)} items already. Clear it first.")
+    known = {entry.text.casefold() for entry in entries if not entry.done}
+    new = [item for item in wanted if item.casefold() not in known]
+    entries = [e for e in entries if not e.done or e.text not in wanted]
+    await _keep(context, list_name, [*entries, *(Entry(text=item) for item in new)])
+    text = _say(context, "added", list_name, wanted)
+    undo = [
+        ToolCall(tool="lists.remove", arguments={"item": i, "list_name": list_name}) for i in new
+    ]
+    return ToolResult(
+        text=text, data={"list": key_of(list_name), "items": wanted},
+        undo=undo[0] if len(undo) == 1 else None,
+    )  # fmt: skip
+
+
+@plugin.tool(risk="act")
+async def complete(context: ToolContext, item: Item, list_name: Name = SHOPPING) -> ToolResult:
+    """Tick things off a list.
+
+    item: what is done or bought
+    """
+    return await _off(context, item, list_name, forget=False)
+
+
+@plugin.tool(risk="act")
+async def remove(context: ToolContext, item: Item, list_name: Name = SHOPPING) -> ToolResult:
+    """Take things off a list.
+
+    item: what to take off
+    """
+    return await _off(context, item, list_name, forget=True)
+
+
+@plugin.tool(risk="read")
+async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
+    """Tell what is on a list."""
+    open_items = [e.text for e in await _entries(context, list_name) if not e.done]
+    key = "shown" if open_items else "empty"
+    text = _say(context, key, list_name, open_items)
+    return ToolResult(text=text, data={"list": key_of(list_name), "items": open_items})
+
+
+@plugin.tool(risk="dangerous")
+async def clear(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
+    """Delete everything on a list."""
+    await _keep(context, list_name, [])
+    return ToolResult(text=_say(context, "empty", list_name))
+
+
+def split(said: str) -> list[str]:
+    """``milk, bread and two dozen eggs`` → the three items; a dish with "and" stays one."""
+    if said.casefold().strip() in ONE_THING:
+        return [said.strip()]
+    items = [item.strip(" .!?。") for item in _AND.split(said)]
+    return [_plain(item) for item in items if item] or [said.strip()]
+
+
+def key_of(list_name: str) -> str:
+    """``the Shopping list`` and ``shopping`` are one list."""
+    name = re.sub(r"\b(the|my|our|list|liste|lista)\b|清单|列表", " ", list_name.casefold())
+    name = " ".join(name.split())
+    return SHOPPING if name in ("", "groceries", "grocery", "einkauf", "einkaufs", "购物") else name
+
+
+def _plain(item: str) -> str:
+    return re.sub(r"^(some|a few|any|more|etwas|noch|点|些)\s*", "", item, flags=re.IGNORECASE)
+
+
+async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool) -> ToolResult:
+    entries = await _entries(context, list_name)
+    wanted = [part.casefold() for part in split(item)]
+    found = [e for e in entries if e.text.casefold() in wanted and not e.done]
+    if not found:
+        raise ToolError(_say(context, "absent", list_name, [item]))
+    if forget:
+        entries = [entry for entry in entries if entry not in found]
+    for entry in found:
+        entry.done = True
+    await _keep(context, list_name, entries)
+    names = [entry.text for entry in found]
+    undo = ToolCall(tool="lists.add", arguments={"items": names, "list_name": list_name})
+    text = _say(context, "removed", list_name, names)
+    return ToolResult(text=text, data={"list": key_of(list_name), "items": names}, undo=undo)
+
+
+async def _entries(context: ToolContext, list_name: str) -> list[Entry]:
+    stored: dict[str, Any] = await context.storage.get(key_of(list_name)) or {"items": []}
+    return msgspec.convert(stored["items"], list[Entry])
+
+
+async def _keep(context: ToolContext, list_name: str, entries: list[Entry]) -> None:
+    key = key_of(list_name)
+    await context.storage.put(key, {"items": msgspec.to_builtins(entries)})
+    context.emit("list", {"list": key, "items": [e.text for e in entries if not e.done]})
+
+
+def _say(context: ToolContext, key: str, list_name: str, items: Sequence[str] = ()) -> str:
+    name = key_of(list_name)
+    shown = say(context.language, SHOPPING) if name == SHOPPING else name
+    return say(context.language, f"list_{key}", items, shown, count=False)

@@ -1,0 +1,60 @@
+"""What tools say, in the language they were asked in. Shared by the plugins; no plugin itself."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+MANY = 4
+"""More names than this are counted instead of listed."""
+
+_AND = {"en": " and ", "zh": "和", "de": " und ", "fr": " et ", "es": " y "}
+_COMMA = {"zh": "、"}
+_IS = {"en": ("is", "are"), "de": ("ist", "sind")}
+
+
+def say(
+    language: str,
+    key: str,
+    names: Sequence[str] = (),
+    value: object = "",
+    *,
+    count: bool = True,
+) -> str:
+    """The sentence ``key`` of speech.yaml, in English where the language has none.
+
+    count: say how many names there are instead of more than ``MANY``
+    """
+    sentences = _sentences()[key]
+    known = language if language in sentences else "en"
+    shown = _number(value) if isinstance(value, float) else str(value)
+    listed = joined(known, names)
+    if count and len(names) > MANY:
+        listed = _sentences()["many"][known].format(value=len(names))
+    forms = _IS.get(known, ("", ""))
+    verb = forms[len(names) > 1 or _plural(known, listed)]
+    return sentences[known].format_map({"names": listed, "value": shown, "is": verb})
+
+
+def joined(language: str, names: Sequence[str]) -> str:
+    """``Lamp, TV and Fan``."""
+    if len(names) < 2:
+        return "".join(names)
+    comma = _COMMA.get(language, ", ")
+    return comma.join(names[:-1]) + _AND.get(language, " and ") + names[-1]
+
+
+def _plural(language: str, name: str) -> bool:
+    """Whether one name means several things: ``Garden Lights are on``."""
+    return language == "en" and name.endswith("s") and not name.endswith("ss")
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+@cache
+def _sentences() -> dict[str, dict[str, str]]:
+    text = (Path(__file__).parent / "speech.yaml").read_text(encoding="utf-8")
+    return dict(yaml.load(text, Loader=yaml.BaseLoader))

@@ -1,0 +1,203 @@
+"""When somebody means: "at half past six", "every weekday at 7", "in 20 minutes".
+
+Shared by alarms and reminders; no plugin itself. Times are wall-clock times in the household's
+zone, so that an alarm at 7 rings at 7 after the clocks were changed as well.
+"""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
+WAKING_HOURS = range(8, 23)
+"""An hour without "am" or "pm" means the one of the two when people are awake."""
+
+_MORNING = frozenset({"am", "in the morning", "morgens", "früh", "du matin", "de la mañana", "早上",
+                      "上午", "凌晨", "清晨"})  # fmt: skip
+_AFTERNOON = frozenset({"pm", "in the afternoon", "in the evening", "tonight", "at night",
+                        "nachmittags", "abends", "de l'après-midi", "du soir", "de la tarde",
+                        "de la noche", "下午", "晚上", "傍晚"})  # fmt: skip
+_NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
+_QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
+_HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
+_CHINESE_DIGITS = "零一二三四五六七八九"
+
+
+class When(NamedTuple):
+    """A time as it was said; what was not said is ``None``."""
+
+    at: time | None = None
+    on: date | None = None
+    delay: timedelta | None = None
+    repeat: tuple[int, ...] = ()
+    """Days of the week, Monday is 0; empty: once."""
+    rest: str = ""
+    """The utterance without the words about time."""
+
+    @property
+    def said(self) -> bool:
+        """Whether a time was said at all."""
+        return self.at is not None or self.delay is not None
+
+
+def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> When:
+    """The time that ``text`` names.
+
+    awake: an hour without "am" or "pm" is meant in waking hours (reminders, not alarms)
+    """
+    reader = _Reader(" ".join(text.split()), language)
+    repeat = reader.repeat()
+    on = reader.day(now.date())
+    delay = reader.delay()
+    at, exact = (None, False) if delay else reader.time_of_day()
+    if at and awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
+        at = at.replace(hour=at.hour + 12)
+    return When(at, on, delay, repeat, reader.rest())
+
+
+def next_time(when: When, now: datetime) -> datetime:
+    """The first moment after ``now`` that ``when`` names, aware, in the zone of ``now``.
+
+    A wall-clock time that a change of clocks skips is the moment after the gap.
+    """
+    if when.delay is not None:
+        return now + when.delay
+    assert when.at is not None
+    day = when.on or now.date()
+    for offset in range(9):
+        candidate = _wall(day + timedelta(days=offset), when.at, now)
+        if candidate > now and (not when.repeat or candidate.weekday() in when.repeat):
+            return candidate
+        if when.on and not when.repeat:
+            break
+    raise ValueError("that time has passed")
+
+
+def _wall(day: date, at: time, now: datetime) -> datetime:
+    """A wall-clock time as a moment that exists."""
+    local = datetime.combine(day, at, tzinfo=now.tzinfo)
+    return local.astimezone(UTC).astimezone(now.tzinfo)
+
+
+class _Reader:
+    """The text, from which each part takes the words that it understood."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self._text = text
+        self._language = language
+        self._words = _words(language)
+
+    def rest(self) -> str:
+        return " ".join(self._text.split()).strip(" ,.")
+
+    def _take(self, pattern: str) -> re.Match[str] | None:
+        edges = ("", "") if self._language == "zh" else (r"(?<!\w)", r"(?!\w)")
+        match = re.search(f"{edges[0]}(?:{pattern}){edges[1]}", self._text, re.IGNORECASE)
+        if match:
+            self._text = f"{self._text[: match.start()]} {self._text[match.end() :]}"
+        return match
+
+    def repeat(self) -> tuple[int, ...]:
+        for name, days in (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY)):
+            if self._take(self._words[name]):
+                return days
+        names = self._words["days"]
+        if match := self._take(rf"{self._words['every']}\s*({'|'.join(names)})s?"):
+            return (names.index(match[1].lower()),)
+        return ()
+
+    def day(self, today: date) -> date | None:
+        for pattern, offset in self._words["day_words"].items():
+            if self._take(pattern):
+                return today + timedelta(days=offset)
+        names = self._words["days"]
+        if match := self._take(rf"{self._words['on_day']}({'|'.join(names)})"):
+            ahead = (names.index(match[1].lower()) - today.weekday()) % 7
+            return today + timedelta(days=ahead or 7)
+        return None
+
+    def delay(self) -> timedelta | None:
+        match = self._take(self._words["delay"])
+        if match is None:
+            return None
+        amount = self._number(match["n"])
+        unit = match["unit"].lower()
+        if unit.startswith(("h", "stund", "小", "钟头")):
+            return timedelta(hours=amount)
+        if unit.startswith(("d", "tag", "j", "天")):
+            return timedelta(days=amount)
+        return timedelta(minutes=amount)
+
+    def time_of_day(self) -> tuple[time | None, bool]:
+        """The time of day, and whether the half of the day was said."""
+        for pattern in self._words["times"]:
+            if match := self._take(pattern):
+                return self._clock(match.groupdict())
+        return None, False
+
+    def _clock(self, said: dict[str, str | None]) -> tuple[time | None, bool]:
+        if word := said.get("word"):
+            return time(12 if word.lower() in _NOON else 0), True
+        hour = self._number(said["h"] or "0")
+        minute = self._number(said.get("m") or "0")
+        if said.get("half"):
+            minute = 30
+            hour -= 1 if self._language == "de" else 0
+        if quarter := said.get("quarter"):
+            later = quarter.lower() in _QUARTER_PAST
+            hour, minute = (hour, 15) if later else (hour - 1, 45)
+        part = (said.get("part") or "").lower().replace(".", "")
+        if part in _AFTERNOON and hour < 12:
+            hour += 12
+        if part in _MORNING and hour == 12:
+            hour = 0
+        if not (0 <= hour <= 24 and 0 <= minute < 60):
+            return None, False
+        return time(int(hour) % 24, int(minute)), bool(part) or hour > 12 or bool(said.get("m"))
+
+    def _number(self, word: str) -> float:
+        word = word.strip().lower()
+        if re.fullmatch(r"\d+(?:[.,]\d+)?", word):
+            return float(word.replace(",", "."))
+        if self._language == "zh":
+            return _chinese(word)
+        words = self._words["hours"]
+        if word in words:
+            return float(words.index(word) + 1)
+        return 0.5 if word in _HALF else 1.0
+
+
+def _chinese(word: str) -> float:
+    if word == "半":
+        return 0.5
+    total = 0
+    for character in word:
+        if character == "十":
+            total = (total or 1) * 10
+        else:
+            total += 2 if character == "两" else max(0, _CHINESE_DIGITS.find(character))
+    return total
+
+
+@cache
+def _words(language: str) -> dict[str, Any]:
+    """The language's part of when.yaml, English where there is none, placeholders filled in."""
+    read = yaml.safe_load((Path(__file__).parent / "when.yaml").read_text(encoding="utf-8"))
+    words: dict[str, Any] = read.get(language) or read["en"]
+    hours = "|".join(words["hours"])
+
+    def filled(pattern: str) -> str:
+        return (
+            pattern.replace("{hour}", rf"(?P<h>\d{{1,2}}|{hours})")
+            .replace("{hour_words}", hours)
+            .replace("{part}", words["part"])
+        )
+
+    return words | {
+        "delay": filled(words["delay"]),
+        "times": [filled(pattern) for pattern in words["times"]],
+    }

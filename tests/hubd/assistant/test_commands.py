@@ -1,0 +1,183 @@
+"""Commands in conversation, on real tools over a described household: done, asked, undone."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hubd.assistant.commands import Commands
+from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.route import Router
+from hubd.events import NoticeBoard
+from hubd.home.file import FileHome
+from hubd.policy import OWNER, Person
+from hubd.schedule import Schedule
+from hubd.store.database import Database
+from hubd.store.plugin_storage import PluginStorage
+from hubd.tools import Speaker, ToolBox, find_plugins
+
+ANN = Person(name="Ann", role="member")
+CHILD = Person(name="Tim", role="child")
+
+
+class House:
+    """All plugins over a household of tests/data/assistant, and a conversation with it."""
+
+    def __init__(self, database, home):
+        self.time = datetime(2026, 3, 2, 12, tzinfo=UTC)
+        self.home = home
+        self.tools = ToolBox(
+            find_plugins(),
+            database=database,
+            schedule=Schedule(database),
+            board=NoticeBoard(),
+            clock=lambda: self.time,
+            home=home,
+        )
+        router = Router(self.tools.tools(), self.tools.sentence_files(), home.snapshot)
+        self.commands = Commands(self.tools, router, Dialogues(lambda: self.time))
+
+    async def say(self, text, conversation="c", person=OWNER, area="living_room", language="en"):
+        """The reply, or ``None`` for a question to the documents."""
+        step = await self.commands.step(
+            text, conversation, language=language, area=area, person=person
+        )
+        if step is None:
+            return None
+        if step.call is None:
+            return step.text
+        speaker = Speaker(conversation=conversation, language=language, area=area, person=person)
+        return (await self.commands.run(step, text, conversation, speaker)).text
+
+    def state(self, entity_id):
+        return self.home.snapshot().entity(entity_id).state
+
+
+@pytest.fixture
+async def house(tmp_path, assistant_data):
+    database = await Database.open(tmp_path / "hubd.db")
+    home = await FileHome.open(PluginStorage(database, "home description"))
+    await home.load((assistant_data / "home.en.yaml").read_text(encoding="utf-8"))
+    yield House(database, home)
+    await database.close()
+
+
+async def test_a_command_is_done_and_told_from_what_was_read_back(house):
+    assert await house.say("turn on the reading lamp") == "Reading Lamp is on."
+    assert house.state("light.reading_lamp") == "on"
+
+
+async def test_undo_brings_back_how_it_was(house):
+    await house.say("set the living room light to 10 percent")
+    assert "50%" not in await house.say("undo")
+    lamp = house.home.snapshot().entity("light.living_room")
+    assert (lamp.state, round(lamp.attributes["brightness"] / 2.55)) == ("on", 50)
+    assert await house.say("undo that") == "There is nothing to undo."
+
+
+async def test_it_means_what_was_done_last(house):
+    await house.say("turn on the reading lamp")
+    await house.say("turn it off again")
+    assert house.state("light.reading_lamp") == "off"
+    await house.say("turn on the hallway light")
+    await house.say("and the desk lamp?")
+    assert house.state("light.desk_lamp") == "on"
+    await house.say("turn off the kitchen lights")
+    await house.say("what about the bedroom?")
+    assert house.state("light.bedroom") == "off"
+    await house.say("turn on the bedside lamp")
+    await house.say("make it 30 percent")
+    assert house.home.snapshot().entity("light.bedside").attributes["brightness"] == 76
+
+
+async def test_it_is_forgotten_after_a_while_and_not_shared(house):
+    await house.say("turn on the reading lamp")
+    assert await house.say("turn it off again", conversation="other") is None
+    house.time += timedelta(minutes=11)
+    assert await house.say("turn it off again") is None
+    assert house.state("light.reading_lamp") == "on"
+
+
+async def test_which_is_asked_and_answered(house):
+    question = await house.say("set the temperature to 21 degrees", area="")
+    assert question == "Which one: Thermostat or Office Heater?"
+    assert await house.say("the one in the office") == "Office Heater is set to 21 degrees."
+
+
+async def test_what_is_missing_is_asked_and_completed(house):
+    assert "how long" in (await house.say("set a timer")).casefold()
+    assert await house.say("ten minutes") == "The 10 minutes timer is set for 10 minutes."
+    assert await house.say("remind me to call Bob") == "When?"
+    assert "Call Bob: today 17:00" in await house.say("at 5 pm")
+
+
+DANGEROUS = [
+    ("unlock the front door", "lock.front_door", "unlocked"),
+    ("please unlock the front door", "lock.front_door", "unlocked"),
+    ("disengage the lock on the front door", "lock.front_door", "unlocked"),
+    ("open the garage door", "cover.garage_door", "open"),
+    ("could you open the garage door", "cover.garage_door", "open"),
+    ("set the garage door to 50 percent", "cover.garage_door", "open"),
+]
+
+
+@pytest.mark.parametrize(("said", "entity", "after"), DANGEROUS)
+async def test_danger_waits_for_a_yes(house, said, entity, after):
+    before = house.state(entity)
+    assert "shall I do that" in await house.say(said)
+    assert house.state(entity) == before
+    await house.say("yes please")
+    assert house.state(entity) == after
+
+
+@pytest.mark.parametrize("answer", ["no", "no, leave it", "what time is it", "turn on the tv"])
+async def test_anything_but_yes_leaves_it(house, answer):
+    await house.say("unlock the front door")
+    await house.say(answer)
+    await house.say("yes")
+    assert house.state("lock.front_door") == "locked"
+
+
+async def test_only_the_one_who_asked_confirms_in_time_and_in_the_same_conversation(house):
+    await house.say("unlock the front door", person=ANN)
+    assert "Only the person" in await house.say("yes", person=Person(name="Bob", role="owner"))
+    await house.say("unlock the front door", person=ANN)
+    await house.say("yes", person=ANN, conversation="other")
+    assert house.state("lock.front_door") == "locked"
+    house.time += timedelta(seconds=61)
+    await house.say("yes", person=ANN)
+    assert house.state("lock.front_door") == "locked"
+    await house.say("unlock the front door", person=ANN)
+    await house.say("yes", person=ANN)
+    assert house.state("lock.front_door") == "unlocked"
+
+
+async def test_a_child_opens_nothing_even_after_a_yes(house):
+    await house.say("open the garage door", person=CHILD)
+    assert "may not" in await house.say("yes", person=CHILD)
+    assert house.state("cover.garage_door") == "closed"
+    await house.say("turn on the tv", person=CHILD)
+    assert house.state("media_player.tv") == "on"
+
+
+async def test_undoing_what_was_locked_asks_as_well(house):
+    await house.say("lock the back door")
+    assert "shall I do that" in await house.say("undo")
+    assert house.state("lock.back_door") == "locked"
+    await house.say("yes")
+    assert house.state("lock.back_door") == "unlocked"
+
+
+async def test_a_command_for_later_never_opens_anything(house):
+    await house.say("open the garage door in 5 minutes")
+    stored = await house.tools._context("routines", Speaker()).storage.all()
+    (key,) = stored
+    await house.tools.run_job("routines", key)
+    assert house.state("cover.garage_door") == "closed"
+    await house.say("turn off the hallway light in 5 minutes")
+    (key,) = await house.tools._context("routines", Speaker()).storage.all()
+    await house.tools.run_job("routines", key)
+    assert house.state("light.hallway") == "off"
+
+
+async def test_a_question_is_left_to_the_documents(house):
+    assert await house.say("what does error E04 on the oven mean?") is None

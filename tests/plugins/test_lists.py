@@ -1,0 +1,54 @@
+"""Lists: items taken apart, ticked off, brought back; and what was said about them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.api import ToolError
+from plugins.lists import key_of, split
+
+
+@pytest.mark.parametrize(
+    ("said", "items"),
+    [
+        ("milk and two dozen eggs", ["milk", "two dozen eggs"]),
+        ("bread, butter and some cheese", ["bread", "butter", "cheese"]),
+        ("mac and cheese", ["mac and cheese"]),
+        ("Milch und Brot", ["Milch", "Brot"]),
+        ("牛奶和面包、鸡蛋", ["牛奶", "面包", "鸡蛋"]),
+        ("candy", ["candy"]),
+    ],
+)
+def test_items_are_taken_apart(said, items):
+    assert split(said) == items
+
+
+@pytest.mark.parametrize("name", ["shopping", "the Shopping list", "groceries", "购物清单", ""])
+def test_the_shopping_list_has_many_names(name):
+    assert key_of(name) == "shopping"
+
+
+@given(st.text(min_size=1, max_size=50))
+def test_something_always_stays(said):
+    assert split(said)
+
+
+async def test_a_list_is_filled_shown_ticked_and_undone(workshop):
+    added = await workshop("lists.add", items=["milk and two dozen eggs"])
+    assert added.text == "milk and two dozen eggs: on the shopping list."
+    assert (await workshop("lists.show")).data["items"] == ["milk", "two dozen eggs"]
+    done = await workshop("lists.complete", item="Milk")
+    assert (await workshop("lists.show")).data["items"] == ["two dozen eggs"]
+    await workshop.undo(done)
+    assert set((await workshop("lists.show")).data["items"]) == {"milk", "two dozen eggs"}
+    with pytest.raises(ToolError, match="is not on"):
+        await workshop("lists.remove", item="wine")
+
+
+async def test_an_item_is_there_once_and_lists_are_apart(workshop):
+    await workshop("lists.add", items=["milk"])
+    await workshop("lists.add", items=["Milk"])
+    await workshop("lists.add", items=["call Bob"], list_name="to-do")
+    assert (await workshop("lists.show")).data["items"] == ["milk"]
+    assert (await workshop("lists.show", list_name="my to-do list")).data["items"] == ["call Bob"]
+    assert (await workshop("lists.show", "zh")).text == "购物清单：milk。"

@@ -1,0 +1,114 @@
+"""Times as they are said, and the moments they are, across changes of the clocks."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
+
+BERLIN = ZoneInfo("Europe/Berlin")
+SATURDAY_NOON = datetime(2026, 3, 28, 12, tzinfo=BERLIN)  # the clocks change that night
+
+SAID = [
+    ("7", "en", time(7)),
+    ("at half past six", "en", time(6, 30)),
+    ("quarter to eight", "en", time(7, 45)),
+    ("quarter past 5 pm", "en", time(17, 15)),
+    ("at 12 am", "en", time(0)),
+    ("noon", "en", time(12)),
+    ("18:05", "en", time(18, 5)),
+    ("six o'clock", "en", time(6)),
+    ("um halb sieben", "de", time(6, 30)),
+    ("um 18 Uhr 15", "de", time(18, 15)),
+    ("viertel vor acht abends", "de", time(19, 45)),
+    ("早上六点半", "zh", time(6, 30)),
+    ("下午三点一刻", "zh", time(15, 15)),
+    ("晚上8:05", "zh", time(20, 5)),
+    ("à 7 heures et demie", "fr", time(7, 30)),
+    ("a las siete y media de la tarde", "es", time(19, 30)),
+]
+
+
+@pytest.mark.parametrize(("text", "language", "at"), SAID)
+def test_a_time_of_day(text, language, at):
+    assert parse(text, language, SATURDAY_NOON).at == at
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "rest", "at", "days"),
+    [
+        ("water the plants at 6 pm", "en", "water the plants", time(18), ()),
+        ("every weekday at 7 take the bins out", "en", "take the bins out", time(7), WEEKDAYS),
+        ("take the pill every day at noon", "en", "take the pill", time(12), DAILY),
+        ("jeden Montag um 8 Uhr Müll rausbringen", "de", "Müll rausbringen", time(8), (0,)),
+        ("每天早上七点吃药", "zh", "吃药", time(7), DAILY),
+    ],
+)
+def test_the_rest_is_what_to_do(text, language, rest, at, days):
+    said = parse(text, language, SATURDAY_NOON)
+    assert (said.rest, said.at, said.repeat) == (rest, at, days)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "delay"),
+    [("in 20 minutes", "en", 20), ("in half an hour", "en", 30), ("in two hours", "en", 120),
+     ("in einer Stunde", "de", 60), ("十分钟后", "zh", 10), ("半小时后", "zh", 30)],
+)  # fmt: skip
+def test_a_delay(text, language, delay):
+    assert parse(text, language, SATURDAY_NOON).delay == timedelta(minutes=delay)
+
+
+def test_days_are_dates():
+    assert parse("tomorrow at 8", "en", SATURDAY_NOON).on == date(2026, 3, 29)
+    assert parse("on Monday at 8", "en", SATURDAY_NOON).on == date(2026, 3, 30)
+    assert parse("on Saturday at 8", "en", SATURDAY_NOON).on == date(2026, 4, 4)
+
+
+def test_a_reminder_at_five_is_in_waking_hours_an_alarm_is_not():
+    assert parse("at 5", "en", SATURDAY_NOON, awake=True).at == time(17)
+    assert parse("at 5", "en", SATURDAY_NOON).at == time(5)
+
+
+def test_seven_is_seven_after_the_clocks_were_changed():
+    seven = next_time(When(at=time(7), repeat=DAILY), SATURDAY_NOON)
+    assert seven.isoformat() == "2026-03-29T07:00:00+02:00"
+    assert seven.astimezone(UTC).hour == 5
+
+
+def test_a_time_that_the_change_skips_is_after_the_gap():
+    half_past_two = next_time(When(at=time(2, 30)), SATURDAY_NOON)
+    assert half_past_two.isoformat() == "2026-03-29T03:30:00+02:00"
+
+
+def test_a_time_that_comes_twice_rings_once():
+    before = datetime(2026, 10, 24, 12, tzinfo=BERLIN)
+    first = next_time(When(at=time(2, 30), repeat=DAILY), before)
+    assert first.isoformat() == "2026-10-25T02:30:00+02:00"
+    assert next_time(When(at=time(2, 30), repeat=DAILY), first).day == 26
+
+
+def test_a_day_that_has_passed_is_refused():
+    with pytest.raises(ValueError, match="passed"):
+        next_time(When(at=time(8), on=date(2026, 3, 28)), SATURDAY_NOON)
+
+
+@given(
+    st.times(),
+    st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31)),
+    st.sets(st.integers(0, 6)),
+)
+def test_the_next_time_is_after_now_and_within_a_week(at, now, days):
+    now = now.replace(tzinfo=BERLIN)
+    at = at.replace(second=0, microsecond=0)
+    found = next_time(When(at=at, repeat=tuple(sorted(days))), now)
+    assert now < found <= now + timedelta(days=8, hours=2)
+    assert not days or found.weekday() in days
+
+
+@given(st.text(max_size=60), st.sampled_from(["en", "de", "fr", "es", "zh"]))
+def test_no_text_breaks_it(text, language):
+    said = parse(text, language, SATURDAY_NOON)
+    assert said.at is None or said.at.tzinfo is None
