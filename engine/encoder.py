@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.encoders.config import TABLES, EncoderConfig, EncoderFile, tensor_shapes
 from engine.encoders.forward import EncoderBuffers, build
+from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import compile_operation
 from engine.kernels.encoder import POSITIONS, SEQUENCES, STARTS
 from engine.kernels.program import ROWS, STEP_SLOTS, TOKENS
@@ -46,8 +47,8 @@ class Encoder:
         self._buffers = EncoderBuffers(c, self.step_rows, threads)
         program = build(c, self._weights, self._buffers, self._positions.ctypes.data)
         functions = list(dict.fromkeys(program.functions()))
-        for index, function in enumerate(functions):
-            progress("compiling kernels", index / len(functions))
+        fill_cache(functions, lambda fraction: progress("compiling kernels", fraction))
+        for function in functions:
             compile_operation(function)
         self._table = program.table(compile_operation)
         self._pool = ThreadPool(threads)

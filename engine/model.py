@@ -24,6 +24,7 @@ from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
 from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, QUERY_ROWS
+from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import choose_path, compile_operation
 from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
 from engine.kernels.program import (
@@ -343,6 +344,6 @@ def _angles(
 def _compile(programs: list[Program], progress: Progress) -> None:
     """Compile every operation in use, telling how far it is."""
     functions = list(dict.fromkeys(f for program in programs for f in program.functions()))
-    for index, function in enumerate(functions):
-        progress("compiling kernels", index / (len(functions) + 1))
+    fill_cache(functions, lambda fraction: progress("compiling kernels", fraction))
+    for function in functions:
         compile_operation(function)

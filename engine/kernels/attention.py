@@ -109,7 +109,7 @@ def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
                 store_floats(qkv[row], head, kv_heads, floats(key, shape), values, slot)
 
 
-@njit
+@njit(fastmath={"nnan", "nsz", "reassoc"})
 def largest(values: np.ndarray, count: int) -> np.float32:
     """The largest of the first `count` float32."""
     result = _LOWEST
@@ -246,9 +246,9 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
                 block = blocks[(base + p) // BLOCK_TOKENS] + offset
                 a, b, c = block + size * (p % BLOCK_TOKENS) * dim, queries_at, scores_at + 4 * p
                 if size == HALF_BYTES:
-                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
                 else:
-                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 0)
+                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
             for c in range(used):
                 seen = position + c // group + 1 - base
                 hidden, visible = max(0, seen - window), min(count, seen)
@@ -258,11 +258,16 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
             for p in range(0, count, BLOCK_TOKENS):
                 values = blocks[(base + p) // BLOCK_TOKENS] + offset + size * BLOCK_TOKENS * dim
                 depth = min(BLOCK_TOKENS, count - p)
-                for i in range(0, dim, LANES):
-                    a, b, c = values + size * i, scores_at + 4 * p, sums_at + 4 * i
-                    if size == HALF_BYTES:
-                        multiply_panel(a, 2 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
-                    else:
-                        float_panel(a, 4 * dim, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, 1)
+                b, c, wide = scores_at + 4 * p, sums_at, dim // LANES
+                if size == HALF_BYTES:
+                    apart = 2 * dim
+                    multiply_panel(
+                        values, apart, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, wide, 1
+                    )
+                else:
+                    apart = 4 * dim
+                    float_panel(
+                        values, apart, b, 4 * KEY_BLOCK, c, 4 * dim, depth, columns, wide, 1
+                    )
         scatter_results(sums, states, first, shared, out)
         piece = claim(operands)

@@ -10,7 +10,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from engine.kernels.simd import Dot, multiply_panel, row_multiplier, tile_multiplier
+from engine.kernels.panels import panel_multiplier
+from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
 NEEDS = ("avx2", "f16c", "fma")
@@ -53,5 +54,6 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_panel = panel_multiplier(sums=8)
 
 __all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

@@ -50,14 +50,14 @@ def _present(features: str) -> frozenset[str]:
     return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
-def _cpu_features() -> frozenset[str]:
+def cpu_features() -> frozenset[str]:
     """Features that generated code may use: the CPU's, unless NUMBA_CPU_FEATURES says otherwise."""
     return _present(_host_features() if config.CPU_FEATURES is None else config.CPU_FEATURES)
 
 
 def available_paths() -> list[str]:
     """Names of the paths that this CPU can run, best first."""
-    features = _cpu_features()
+    features = cpu_features()
     return [
         name
         for name, module in _PATHS.items()
@@ -77,7 +77,7 @@ def choose_path() -> str:
 
 
 @functools.cache
-def _source_hash() -> str:
+def source_hash() -> str:
     """Of everything that ends up in compiled kernels. numba's cache looks at one file only:
     without this, a change in a file that an operation calls into would leave stale code in the
     cache."""
@@ -95,7 +95,7 @@ def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
     seen = {name: getattr(_PATHS[path], name) for name in _TILE_KERNELS}
     copy = FunctionType(function.__code__, {**function.__globals__, **seen}, function.__name__)
     copy.__module__ = function.__module__
-    copy.__qualname__ = f"{function.__name__}_{path}_{_source_hash()}"
+    copy.__qualname__ = f"{function.__name__}_{path}_{source_hash()}"
     return copy
 
 

@@ -153,13 +153,11 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
             for panel in range(panels):
                 a, c = keys_at + panel * _HALF_BYTES * LANES * dim, scores_at + 4 * LANES * panel
                 b = queries_at
-                multiply_panel(a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 0)
+                multiply_panel(a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 1, 0)
             for r in range(here):
                 weights[r] = exponentials(floats(scores_at + 4 * r * width, rows))
-            for i in range(0, dim, LANES):
-                a, c = values_at + _HALF_BYTES * i, sums_at + 4 * i
-                b = scores_at
-                multiply_panel(a, _HALF_BYTES * dim, b, 4 * width, c, 4 * dim, rows, columns, 0)
+            a, b, c, wide = values_at, scores_at, sums_at, dim // LANES
+            multiply_panel(a, _HALF_BYTES * dim, b, 4 * width, c, 4 * dim, rows, columns, wide, 0)
             for r in range(here):
                 for i in range(dim):
                     out[first + start + r, head, i] = sums[r, i] / weights[r]

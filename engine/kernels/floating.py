@@ -35,18 +35,20 @@ def float_panel(
     c_stride: int,
     depth: int,
     columns: int,
+    vectors: int,
     add: int,
 ) -> None:
     """As `kernels.portable.multiply_panel`, for vectors of float32."""
+    width = LANES * vectors
     for column in range(columns):
-        out = floats(c + column * c_stride, LANES)
+        out = floats(c + column * c_stride, width)
         weights = floats(b + column * b_stride, depth)
         if add == 0:
             out[:] = np.float32(0.0)
         for i in range(depth):
-            vector = floats(a + i * a_stride, LANES)
-            for lane in range(LANES):
-                out[lane] += vector[lane] * weights[i]
+            values = floats(a + i * a_stride, width)
+            for lane in range(width):
+                out[lane] += values[lane] * weights[i]
 
 
 def matmul_float(operands: Any, step: Any, part: int, parts: int) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from engine.kernels.simd import Dot, multiply_panel, row_multiplier, tile_multiplier
+from engine.kernels.panels import panel_multiplier
+from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
 NEEDS = ("neon", "dotprod")
@@ -32,5 +33,6 @@ def _sdot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_sdot, _sdot)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_panel = panel_multiplier(sums=8)
 
 __all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]

@@ -157,19 +157,22 @@ def multiply_panel(
     c_stride: int,
     depth: int,
     columns: int,
+    vectors: int,
     add: int,
 ) -> None:
-    """c[column, 0:16] (+)= Σ over i < depth of a[i, 0:16] · b[column, i], for attention.
+    """c[column] (+)= Σ over i < depth of a[i] · b[column, i], for attention.
 
-    a: address of float16 vectors of 16, b and c of float32; strides in bytes from one i of a, one
-    column of b and c to the next; columns: a multiple of 4.
+    a: address of float16 (depth, 16 · vectors), b of float32 (columns, depth), c of float32
+    (columns, 16 · vectors); strides in bytes from one i of a, one column of b and c to the next;
+    columns: a multiple of 4.
     """
+    width = LANES * vectors
     for column in range(columns):
-        out = floats(c + column * c_stride, LANES)
+        out = floats(c + column * c_stride, width)
         weights = floats(b + column * b_stride, depth)
         if add == 0:
             out[:] = np.float32(0.0)
         for i in range(depth):
-            vector = halves(a + i * a_stride, LANES)
-            for lane in range(LANES):
-                out[lane] += half_to_float(vector[lane]) * weights[i]
+            values = halves(a + i * a_stride, width)
+            for lane in range(width):
+                out[lane] += half_to_float(values[lane]) * weights[i]

@@ -143,7 +143,7 @@ def _add_block(
         builder.store(value, total)
 
 
-def _zeros(builder: Any, columns: int) -> list[Any]:
+def zeros(builder: Any, columns: int) -> list[Any]:
     """A float vector for each column, in registers once LLVM has seen it."""
     totals = [cgutils.alloca_once(builder, FLOATS) for _ in range(columns)]
     for total in totals:
@@ -176,7 +176,7 @@ def emit_tile(
     store, whether to add.
     """
     tile, blocks, x, y, stride, valid, add = arguments
-    totals = _zeros(builder, columns)
+    totals = zeros(builder, columns)
     head = builder.mul(blocks, I64(SCALE_BYTES))  # scales of a Q8 tile, padded to 64 bytes
     head = builder.and_(builder.add(head, I64(63)), I64(-64))
     x_bytes = SINGLE_BYTES if width == 1 else x_layout.RECORD_BYTES
@@ -277,72 +277,3 @@ def row_multiplier(dot: Dot) -> Callable[..., None]:
 
     result: Callable[..., None] = multiply_row
     return result
-
-
-def _panel(columns: int) -> Callable[..., None]:
-    """An intrinsic: `engine.kernels.portable.multiply_panel` for a fixed number of columns."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        a, a_stride, b, b_stride, c, c_stride, depth, add = arguments
-        rows = [builder.mul(c_stride, I64(column)) for column in range(columns)]
-        outputs = [builder.add(c, row) for row in rows]
-        inputs = [builder.add(b, builder.mul(b_stride, I64(column))) for column in range(columns)]
-        totals = _zeros(builder, columns)
-        with builder.if_then(builder.icmp_signed("!=", add, I64(0))):
-            for total, output in zip(totals, outputs, strict=True):
-                builder.store(load(builder, output, 0, FLOATS, 4), total)
-        with cgutils.for_range(builder, depth) as loop:
-            source = builder.add(a, builder.mul(loop.index, a_stride))
-            vector = builder.fpext(load(builder, source, 0, HALVES, 2), FLOATS)
-            index = builder.mul(loop.index, I64(4))
-            for total, start in zip(totals, inputs, strict=True):
-                weight = load(builder, builder.add(start, index), 0, FLOAT, 4)
-                value = builder.load(total, typ=FLOATS)
-                value = fma(builder, vector, broadcast(builder, weight), value)
-                builder.store(value, total)
-        for total, output in zip(totals, outputs, strict=True):
-            store(builder, output, builder.load(total, typ=FLOATS))
-        return context.get_dummy_value()
-
-    @intrinsic
-    def multiply(
-        typing_context: Any,
-        a: Any,
-        a_stride: Any,
-        b: Any,
-        b_stride: Any,
-        c: Any,
-        c_stride: Any,
-        depth: Any,
-        add: Any,
-    ) -> Any:
-        return types.void(*[types.int64] * 8), emit
-
-    result: Callable[..., None] = multiply
-    return result
-
-
-_panel_4, _panel_8 = _panel(4), _panel(8)
-
-
-@njit
-def multiply_panel(
-    a: int,
-    a_stride: int,
-    b: int,
-    b_stride: int,
-    c: int,
-    c_stride: int,
-    depth: int,
-    columns: int,
-    add: int,
-) -> None:
-    """As `engine.kernels.portable.multiply_panel`."""
-    done = 0
-    while columns - done >= 8:
-        b_here, c_here = b + done * b_stride, c + done * c_stride
-        _panel_8(a, a_stride, b_here, b_stride, c_here, c_stride, depth, add)
-        done += 8
-    if done < columns:
-        b_here, c_here = b + done * b_stride, c + done * c_stride
-        _panel_4(a, a_stride, b_here, b_stride, c_here, c_stride, depth, add)
