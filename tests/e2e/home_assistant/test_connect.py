@@ -16,6 +16,14 @@ from hubd.home.link import Link, file_of, forget, load, save
 from hubd.paths import find_paths
 
 
+@pytest.fixture(scope="module")
+def hub(start, tmp_path_factory):
+    """A daemon that loads no model: nothing here needs one."""
+    home = tmp_path_factory.mktemp("hub")
+    (home / "hubd.toml").write_text("[engine]\npreload = false\n[rag]\npreload = false\n")
+    return start(home)
+
+
 def run(hub, *arguments, text=""):
     return subprocess.run(
         [sys.executable, "-m", "hubd", "home", *arguments],

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 PAGE = Path(__file__).parents[3] / "docs" / "home-assistant.md"
+LIGHT = "[engine]\npreload = false\n[rag]\npreload = false\n"
 BLOCK = re.compile(r"^```yaml\n# (automations|rest_commands)\.yaml\n(.*?)^```", re.M | re.S)
 
 
@@ -28,7 +29,7 @@ def connected(make_home_assistant, start, tmp_path_factory):
     """The page followed step by step: a hub and a Home Assistant with all its blocks."""
     home = tmp_path_factory.mktemp("hub")
     line = re.search(r'`\[home\] (timer_webhook = "[^"]+")`', PAGE.read_text())[1]
-    (home / "hubd.toml").write_text(f"[engine]\npreload = false\n[home]\n{line}\n")
+    (home / "hubd.toml").write_text(f"{LIGHT}[home]\n{line}\n")
     hub = start(home)
     made = hub.command("webhook", "add", "from-home", "--action", "ask").stdout
     told = dict(line.split(":", 1) for line in made.splitlines() if ":" in line)
