@@ -110,14 +110,15 @@ def sub_norm_names(name: str, values: np.ndarray, config: Any) -> Tensors:
 
 def stacked_experts(name: str, values: np.ndarray, config: Any) -> Tensors:
     """transformers has gate and up in one; the names of the router are the first release's."""
-    name = name.replace("block_sparse_moe", "mlp").replace("mlp.gate.", "block_sparse_moe.gate.")
+    name = name.replace("block_sparse_moe", "mlp").replace("mlp.router.", "mlp.gate.")
+    name = name.replace("mlp.gate.", "block_sparse_moe.gate.")
     if name.endswith("experts.gate_up_proj"):
         gate, up = np.split(values, 2, axis=1)
         yield name.replace("gate_up_proj", "gate_proj.weight"), gate
         yield name.replace("gate_up_proj", "up_proj.weight"), up
     elif name.endswith("experts.down_proj"):
         yield f"{name}.weight", values
-    elif config.model_type == "mixtral":
+    elif config.model_type in ("mixtral", "granitemoe"):
         yield from interleaved(name, values, config)
     else:
         yield name, values
@@ -200,6 +201,20 @@ CASES = {
         "granite",
         interleaved,
         keys=GRANITE_SCALES | {"attention.scale": 0.2},
+    ),
+    "granitemoe": Case(
+        "GraniteMoeConfig",
+        {
+            "embedding_multiplier": 3.0,
+            "residual_multiplier": 0.3,
+            "attention_multiplier": 0.2,
+            "logits_scaling": 4.0,
+            "num_local_experts": 5,
+            "num_experts_per_tok": 2,
+        },
+        "granitemoe",
+        stacked_experts,
+        keys=GRANITE_SCALES | {"attention.scale": 0.2, "expert_count": 5, "expert_used_count": 2},
     ),
     "olmo2": Case("Olmo2Config", {}, "olmo2"),
     "olmo3": Case(
@@ -296,6 +311,12 @@ CASES = {
         sub_norm_names,
         keys={"hidden_activation": "relu2"},
     ),
+    "bitnet-b1.58": Case(
+        "BitNetConfig",
+        {"hidden_act": "relu2", "tie_word_embeddings": True},
+        "bitnet-b1.58",
+        sub_norm_names,
+    ),
     "opt": Case(
         "OPTConfig",
         {"ffn_dim": 96, "word_embed_proj_dim": 64, "num_key_value_heads": 4}
@@ -369,8 +390,19 @@ def byte_tokens() -> list[str]:
     )
 
 
-def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[str] = ()) -> None:
-    """The model as the converter would write it; tokens: of a byte-level vocabulary, if any."""
+def write(
+    path: Any,
+    case: Case,
+    model: Any,
+    type_name: str,
+    tokens: Sequence[str] = (),
+    raw: dict[int, np.ndarray] | None = None,
+) -> None:
+    """The model as the converter would write it.
+
+    tokens: of a byte-level vocabulary, if any; raw: by the address of a parameter, the rows of
+    bytes that it is to be, where they are made already.
+    """
     c = model.config
     writer = gguf.GGUFWriter(path, case.architecture)
     if tokens:
@@ -399,14 +431,19 @@ def write(path: Any, case: Case, model: Any, type_name: str, tokens: Sequence[st
     if "rope_theta" in base:
         writer.add_rope_freq_base(base["rope_theta"])
     numbers = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}
-    number = numbers.get(case.architecture, numbers["llama"])
+    known_as = case.architecture.removesuffix("-b1.58")
+    number = numbers.get(known_as, numbers["llama"])
     names = gguf.get_tensor_name_map(number, c.num_hidden_layers)
     for source, parameter in model.state_dict().items():
         if c.tie_word_embeddings and source == "lm_head.weight":
             continue
         for name, values in case.change(source, parameter.numpy(), c):
-            target = names.get_name(name, try_suffixes=(".weight", ".bias"))
-            add_tensor(writer, target or name, values, type_name)
+            target = names.get_name(name, try_suffixes=(".weight", ".bias")) or name
+            if raw and parameter.data_ptr() in raw:
+                kind = gguf.GGMLQuantizationType[type_name]
+                writer.add_tensor(target, raw[parameter.data_ptr()], raw_dtype=kind)
+            else:
+                add_tensor(writer, target, values, type_name)
     for name, values in case.tensors.items():
         add_tensor(writer, name, values, "F32")
     writer.write_header_to_file()

@@ -39,6 +39,7 @@ from engine.protocol import (
 )
 from engine.sampling import Grammar, SamplingParams, TokenLogprobs
 from engine.tokenizer import Tokenizer
+from engine.tool_choice import call_grammar, chosen_tools
 
 MAX_ANSWERS = 8
 _LONGEST_OPENING_TOKENS = 8
@@ -138,21 +139,42 @@ def _arguments(text: str) -> Any:
         return text
 
 
-def tools_of(body: ChatRequest) -> list[dict[str, Any]]:
-    """The tools on offer. Raises InvalidRequestError for a choice that cannot be enforced."""
-    match body.tool_choice:
-        case "none":
-            return []
-        case None | "auto":
-            pass
-        case _:
-            raise InvalidRequestError(
-                "tool_choice can be 'auto' or 'none'; a call cannot be forced", param="tool_choice"
-            )
+def tools_of(body: ChatRequest) -> tuple[list[dict[str, Any]], bool]:
+    """The tools on offer, and whether one has to be called. Raises InvalidRequestError."""
     for tool in body.tools or ():
         if not isinstance(tool.function.get("name"), str):
             raise InvalidRequestError("a tool's function has no name", param="tools")
-    return [{"type": tool.type, "function": tool.function} for tool in body.tools or ()]
+    tools = [{"type": tool.type, "function": tool.function} for tool in body.tools or ()]
+    return chosen_tools(tools, body.tool_choice)
+
+
+def with_forced_call(
+    params: SamplingParams,
+    template: ChatTemplate,
+    tokenizer: Tokenizer,
+    prompt: Sequence[int],
+    tools: Sequence[dict[str, Any]],
+) -> SamplingParams:
+    """The parameters of an answer that has to be a call. Raises InvalidRequestError."""
+    if params.grammar is not None:
+        raise InvalidRequestError(
+            f"tool_choice and {params.grammar.param} exclude each other", param=params.grammar.param
+        )
+    thinking = _opens_reasoning(template, tokenizer, prompt)
+    grammar = call_grammar(template.convention, tokenizer.control, tools, thinking=thinking)
+    return msgspec.structs.replace(params, grammar=grammar)
+
+
+def _opens_reasoning(template: ChatTemplate, tokenizer: Tokenizer, prompt: Sequence[int]) -> bool:
+    """Whether the prompt ends within a reasoning block."""
+    if not template.thinks:
+        return False
+    controls = set(tokenizer.control.values())
+    opening = "".join(
+        tokenizer.token_text(token) if token in controls else tokenizer.decode([token])
+        for token in prompt[-_LONGEST_OPENING_TOKENS:]
+    )
+    return opening.rstrip().endswith(THINK)
 
 
 def shown_tokens(template: ChatTemplate, tokenizer: Tokenizer, tools: bool) -> list[int]:
@@ -172,22 +194,16 @@ class ChatAnswer:
         tokenizer: Tokenizer,
         prompt: Sequence[int],
         tools: Sequence[dict[str, Any]],
+        *,
+        most_calls: int | None = None,
     ) -> None:
-        opening = (
-            "".join(
-                tokenizer.token_text(token)
-                if token in tokenizer.control.values()
-                else tokenizer.decode([token])
-                for token in prompt[-_LONGEST_OPENING_TOKENS:]
-            )
-            if template.thinks
-            else ""
-        )
+        """most_calls: of tools that are told; None: all."""
+        self._most_calls = most_calls
         self._parser = ChatParser(
             template.convention if tools else None,
             [tool["function"]["name"] for tool in tools],
             thinks=template.thinks,
-            thinking=opening.rstrip().endswith(THINK),
+            thinking=_opens_reasoning(template, tokenizer, prompt),
         )
         self._tokenizer = tokenizer
         self._calls = 0
@@ -227,7 +243,11 @@ class ChatAnswer:
         )
 
     def _deltas(self, events: Sequence[Event]) -> list[ChatDelta]:
-        return [self._delta(event) for event in events]
+        return [
+            self._delta(event)
+            for event in events
+            if not isinstance(event, ToolCall) or self._calls != self._most_calls
+        ]
 
     def _delta(self, event: Event) -> ChatDelta:
         match event:

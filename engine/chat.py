@@ -16,6 +16,7 @@ import jinja2
 import msgspec
 
 from engine.chat_parse import END_THINK, convention_of
+from engine.default_templates import default_template
 from engine.errors import ChatTemplateError
 from engine.template_sandbox import compile_template, run
 from engine.tokenizer import Tokenizer
@@ -105,7 +106,8 @@ class ChatTemplate:
     def _template(self) -> jinja2.Template:
         if not self._source:
             raise ChatTemplateError(
-                "this model file has no chat template; use /v1/completions with a whole prompt"
+                "this model file has no chat template, and its vocabulary tells of none; use"
+                " /v1/completions with a whole prompt"
             )
         return compile_template(self._source)
 
@@ -199,6 +201,6 @@ def _spelled(tokenizer: Tokenizer, token: int | None) -> str:
 
 
 def chat_template_of(metadata: Mapping[str, Any]) -> ChatTemplate:
-    """The template a GGUF file carries in ``tokenizer.chat_template``."""
+    """The template a GGUF file carries in ``tokenizer.chat_template``, else its family's own."""
     source = metadata.get("tokenizer.chat_template")
-    return ChatTemplate(source if isinstance(source, str) else None)
+    return ChatTemplate(source if isinstance(source, str) else default_template(metadata))

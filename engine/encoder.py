@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.encoders.config import TABLES, EncoderConfig, EncoderFile, tensor_shapes
 from engine.encoders.forward import EncoderBuffers, build
+from engine.gguf_header import ModelFormatError
 from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import compile_operation
 from engine.kernels.encoder import POSITIONS, SEQUENCES, STARTS
@@ -98,9 +99,14 @@ class Encoder:
 
 
 def _position_table(file: EncoderFile) -> NDArray[np.float32]:
-    """float32 (positions, dim): what is added to every embedding, the first token type included."""
+    """float32 (positions, dim): what is added to every embedding, the first token type included.
+
+    Raises ModelFormatError for one that is not finite.
+    """
     positions, types = TABLES
     table = file.tensors.floats(positions)
     if types in file.tensors.tensors:
         table = table + file.tensors.floats(types)[0]
+    if not np.isfinite(table).all():
+        raise ModelFormatError(f"tensor {positions!r}: the positions are not all finite numbers")
     return np.ascontiguousarray(table, np.float32)

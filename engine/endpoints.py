@@ -29,6 +29,7 @@ from engine.answers import (
     shown_tokens,
     text_logprobs,
     tools_of,
+    with_forced_call,
 )
 from engine.embed_service import EmbedService
 from engine.embeddings import check_count, embedding_reply, listed
@@ -125,11 +126,15 @@ class Endpoints:
         engine = self._ready()
         body = await _body(request, ChatRequest)
         self._check_model(body.model)
-        params, messages, tools = sampling_of(body), messages_of(body), tools_of(body)
+        params, messages, (tools, forced) = sampling_of(body), messages_of(body), tools_of(body)
         prompt = await asyncio.to_thread(engine.encode_chat, messages, tools)
+        if forced:
+            params = with_forced_call(params, engine.chat_template, engine.tokenizer, prompt, tools)
         shown = shown_tokens(engine.chat_template, engine.tokenizer, bool(tools))
         identity = _identity("chatcmpl")
-        new_answer = partial(ChatAnswer, engine.chat_template, engine.tokenizer, prompt, tools)
+        most = 1 if body.parallel_tool_calls is False else None
+        about = (engine.chat_template, engine.tokenizer, prompt, tools)
+        new_answer = partial(ChatAnswer, *about, most_calls=most)
         async with _answers(engine, prompt, params, body, "messages", shown) as streams:
             if body.stream:
                 chunks = self._chat_chunks(streams, new_answer, identity, body)

@@ -76,6 +76,7 @@ class Engine:
         prefix_disk_bytes: int = 0,
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
+        activation: str | None = None,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -84,6 +85,7 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
+        ``activation`` is as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
         """
         directory = None if cache_directory is None else Path(cache_directory)
@@ -94,6 +96,7 @@ class Engine:
             cache_directory=directory,
             progress=progress,
             adapters=adapters,
+            activation=activation,
         )
         metadata = model.gguf.metadata
         try:

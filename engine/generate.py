@@ -230,7 +230,7 @@ class Generation:
             self._begin_mask()
             if draft and len(part) == 1 and not self._forced:
                 room = self._limit - (len(self.tokens) - self._prompt_tokens) - 1
-                self._drafts = self._drafter.guess(self.tokens, room)
+                self._drafts = self._drafter.guess(self.tokens, min(room, self._params.guesses))
         tokens = np.asarray([*part, *self._drafts], dtype=np.int32)
         return [Part(tokens, self._sequence, 1 + len(self._drafts) if last else 0)]
 

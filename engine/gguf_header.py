@@ -88,12 +88,12 @@ _UNREADABLE_TYPES = {
     31: "Q4_0_4_4",
     32: "Q4_0_4_8",
     33: "Q4_0_8_8",
-    36: "IQ4_NL_4_4",
     37: "IQ4_NL_4_8",
     38: "IQ4_NL_8_8",
     40: "NVFP4",
 }
 """Numbers that llama.cpp has given away, most of them withdrawn since."""
+_I2_S = 36
 
 
 class ModelFormatError(EngineError):
@@ -270,6 +270,12 @@ def _tensor(cursor: _Cursor, index: int) -> TensorInfo:
         raise cursor.fail(field, f"{rank} dimensions; 1 to {MAX_DIMENSIONS} are allowed")
     dimensions = [cursor.length(f"dimension {d} of {field}") for d in range(rank)]
     kind = cursor.number("<I", f"type of {field}")
+    if kind == _I2_S:
+        raise cursor.fail(
+            field,
+            "type I2_S of bitnet.cpp (or IQ4_NL_4_4, withdrawn) is not supported; get the model"
+            " with TQ1_0, TQ2_0, F16 or BF16 weights",
+        )
     if kind in _UNREADABLE_TYPES:
         raise cursor.fail(field, f"type {_UNREADABLE_TYPES[kind]} is not supported")
     if kind not in TENSOR_TYPES:

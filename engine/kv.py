@@ -5,6 +5,7 @@ may be held by several sequences, and by the prefix cache; who writes into a blo
 gets a copy first. Knows nothing of token ids. For one thread at a time.
 """
 
+import contextlib
 import mmap
 import weakref
 
@@ -201,10 +202,11 @@ def _release_all(pool: BlockPool, blocks: list[int]) -> None:
 def _reserved(blocks: int, block_bytes: int) -> NDArray[np.uint8]:
     """Zeros (blocks, block_bytes) that take memory page by page as they are written.
 
-    NumPy asks for huge pages. A block that is not full yet, and the arena's first blocks, would
-    then take 2 MB each.
+    In huge pages: attention at 1 024 positions takes 1.0 ms a token instead of 1.4 (SmolLM2), for
+    which a sequence's first block takes 2 MB.
     """
     memory = mmap.mmap(-1, blocks * block_bytes)
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # a kernel without them
+            memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, np.uint8).reshape(blocks, block_bytes)

@@ -77,13 +77,14 @@ class Model:
         cache_directory: Path | None,
         progress: Progress,
         adapters: Adapters,
+        activation: str | None,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
-        self.content_hash = adapters.content_hash(gguf.content_hash())
+        self.content_hash = _identity(adapters.content_hash(gguf.content_hash()), activation)
         name, family = architecture_of(gguf)
         self._family = family
-        whole = read_config(gguf, name, family)
+        whole = read_config(gguf, name, family, activation)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
@@ -116,6 +117,7 @@ class Model:
         cache_directory: Path | None = None,
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
+        activation: str | None = None,
     ) -> Self:
         """Load a GGUF file.
 
@@ -123,7 +125,8 @@ class Model:
         sequence, at most what the model was trained for; default that, up to DEFAULT_CONTEXT.
         cache_directory: where packed weights are kept; without it they are packed into memory.
         progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
-        add to the weights. Raises OSError or ModelFormatError.
+        add to the weights. activation: silu, gelu, relu, relu2 or drelu, for a file that does not
+        say that it has another than its family. Raises OSError or ModelFormatError.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -133,7 +136,8 @@ class Model:
         try:
             with closing(Adapters.opened(adapters, gguf)) as opened:
                 told = progress or _silent
-                return cls(gguf, threads, context_length, cache_directory, told, opened)
+                where = (context_length, cache_directory)
+                return cls(gguf, threads, *where, told, opened, activation)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
@@ -305,6 +309,13 @@ class _Rows(NamedTuple):
         )
 
 
+def _identity(content_hash: str, activation: str | None) -> str:
+    """What tells this model from others in caches: the same weights may compute something else."""
+    if activation is None:
+        return content_hash
+    return hashlib.sha256(f"{content_hash} {activation}".encode()).hexdigest()
+
+
 def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:
     """The configuration with the context that is asked for, or one that a small box can fill."""
     if context_length is None:
@@ -319,6 +330,7 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
 
     A tensor that the program would not use means that the model computes something else.
     """
+    _check_dialect(gguf)
     for name, shape in shapes.items():
         if name not in gguf.tensors:
             raise ModelFormatError(f"tensor {name!r} is missing")
@@ -329,6 +341,20 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
     if unknown:
         raise ModelFormatError(f"tensor {unknown[0]!r} is not one that this architecture has")
     return list(shapes)
+
+
+def _check_dialect(gguf: GGUFFile) -> None:
+    """Refuse by name the files that hold a known model in a form of their own."""
+    if "powerinfer.sparse_threshold" in gguf.metadata:
+        raise ModelFormatError(
+            "powerinfer.sparse_threshold is there: PowerInfer's own form, with matrices transposed"
+            " and predictors; get the model as plain GGUF, and set activation to relu"
+        )
+    if "blk.0.ffn_gate.0.weight" in gguf.tensors:
+        raise ModelFormatError(
+            "tensor 'blk.0.ffn_gate.0.weight': experts one by one, as files before April 2024 have"
+            " them; get a newer file of the model"
+        )
 
 
 def _angles(

@@ -123,6 +123,7 @@ class ChatRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True)
     top_logprobs: int | None = None
     tools: list[FunctionTool] | None = None
     tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
 
 
 class CompletionRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):

@@ -84,6 +84,8 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
     """``None``: until the model ends or the context is full."""
     ignore_eos: bool = False
     """Go on when the model says that it is done; for benchmarks."""
+    guesses: int = 7
+    """Tokens guessed ahead at most, which changes nothing but the speed (see speculation)."""
     beam_width: int = 1
     """Beginnings that are continued side by side, for the best whole answer: beam search with
     temperature 0, beam sampling above. 1: none of that."""
@@ -106,6 +108,7 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
         _in_range("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
         if self.grammar is not None and self.prefix:
             raise InvalidRequestError("prefix does not go with a grammar", param="prefix")
+        _in_range("guesses", self.guesses, 0, 7)
         _in_range("beam_width", self.beam_width, 1, MAX_BEAMS)
         _in_range("length_penalty", self.length_penalty, -10.0, 10.0)
         if self.beam_width > 1:

@@ -146,6 +146,7 @@ def _load(
             prefix_disk_bytes=options.prefix_disk_mb << 20,
             progress=show,
             adapters=options.adapter,
+            activation=options.activation,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -215,6 +216,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--activation",
+        choices=("silu", "gelu", "relu", "relu2", "drelu"),
+        help="of a model whose file does not tell that it is not its family's",
+    )
     parser.add_argument(
         "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
     )

@@ -38,7 +38,7 @@ class LookupDrafter:
         for size in range(LONGEST_MATCH, SHORTEST_MATCH - 1, -1):
             at = self._follows.get(tuple(tokens[-size:]))
             if at is not None:
-                return list(tokens[at : at + min(most, MOST_GUESSES)])
+                return list(tokens[at : at + most])
         return []
 
     def learn(self, guessed: int, right: int) -> None:

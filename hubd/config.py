@@ -54,6 +54,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: Annotated[
         str, Meta(min_length=1, description="a file name in the model folder, or a path")
     ] = DEFAULT_MODEL
+    activation: Annotated[
+        Literal["", "silu", "gelu", "relu", "relu2", "drelu"],
+        Meta(description="silu, gelu, relu, relu2 or drelu, or nothing for what the file says"),
+    ] = ""
     adapters: Annotated[
         list[str],
         Meta(description="a list of LoRA files in the model folder, or paths: FILE or FILE:SCALE"),

@@ -6,6 +6,7 @@ from engine.architectures import (
     gemma2,
     gemma3,
     granite,
+    granitemoe,
     llama,
     olmo2,
     opt,
@@ -25,6 +26,7 @@ _MODULES = (
     gemma2,
     gemma3,
     granite,
+    granitemoe,
     llama,
     olmo2,
     opt,
@@ -37,7 +39,7 @@ _MODULES = (
 )
 ARCHITECTURES: dict[str, Family] = {
     module.__name__.rpartition(".")[2]: module.FAMILY for module in _MODULES
-}
+} | bitnet.ALIASES
 """`general.architecture` → what is different from Llama."""
 
 

@@ -1,6 +1,7 @@
 """The sizes and constants of a model, read from metadata that may be anything."""
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ _ACTIVATIONS = {
     "drelu": Activation.DOUBLE_RELU,
 }
 """`<architecture>.hidden_activation` → what gate and up become."""
+_RELU_NAMES = re.compile(r"prosparse|relu.?llama|turbo.?sparse|bamboo", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,12 @@ def number(metadata: dict[str, Any], key: str, default: float | None = None) -> 
     raise ModelFormatError(f"{key} {problem}; a number between 0 and {_LARGEST} is expected")
 
 
-def read_config(gguf: GGUFFile, name: str, family: Family) -> ModelConfig:
+def read_config(
+    gguf: GGUFFile, name: str, family: Family, activation: str | None = None
+) -> ModelConfig:
     """The configuration; ModelFormatError for a field that is missing or makes no sense.
 
-    name: `general.architecture`, which opens the keys.
+    name: `general.architecture`, which opens the keys; activation: what the file should have said.
     """
     meta = gguf.metadata
     heads, layers = (
@@ -122,7 +126,7 @@ def read_config(gguf: GGUFFile, name: str, family: Family) -> ModelConfig:
         rotated=integer(meta, f"{name}.rope.dimension_count", head_dim),
         rope_base=number(meta, f"{name}.rope.freq_base", 10_000.0),
         rope_scaling=_rope_scaling(meta, name),
-        activation=_activation(meta, name, family),
+        activation=_activation(meta, name, family, activation),
         query_scale=number(meta, f"{name}.attention.scale", query_scale),
         window=_window(meta, name, family),
         score_cap=_optional(meta, f"{name}.attn_logit_softcapping", 0.0),
@@ -178,9 +182,17 @@ def _window(meta: dict[str, Any], name: str, family: Family) -> int:
     return window
 
 
-def _activation(meta: dict[str, Any], name: str, family: Family) -> Activation:
-    """What the file says, else what the family has."""
-    said = meta.get(f"{name}.hidden_activation")
+def _activation(meta: dict[str, Any], name: str, family: Family, asked: str | None) -> Activation:
+    """What the user says, else the file, else what the family has."""
+    if asked is not None and asked not in _ACTIVATIONS:
+        raise ValueError(f"activation is {asked!r}; known: {', '.join(_ACTIVATIONS)}")
+    said = asked or meta.get(f"{name}.hidden_activation")
+    if said is None and name == "llama" and _RELU_NAMES.search(str(meta.get("general.name"))):
+        raise ModelFormatError(
+            f"general.name is {meta['general.name']!r}, of models with ReLU in place of SiLU, but"
+            f" {name}.hidden_activation does not say so: set activation to relu, to drelu for"
+            " TurboSparse and Bamboo, or to silu"
+        )
     if said is None or family.activation == Activation.PLAIN_RELU:
         return family.activation
     if said not in _ACTIVATIONS:

@@ -246,6 +246,8 @@ def add_mixture_to_stream(f: Forward, layer: str, h: Activations) -> None:
     multiply(f, f"{layer}ffn_gate_inp", h, b.scores, b.score_stride)
     chosen = (b.choices, b.shares)
     f.program.add(choose_experts, b.scores, b.score_stride, c.experts, used, *chosen)
+    if c.residual_scale != 1:
+        f.program.add(scale, b.shares, used, float_bits(c.residual_scale))
     width = 2 * c.ffn_dim
     multiply_chosen(f, f"{layer}ffn_gate_exps", h, b.ffn, width, used, barrier=NO_BARRIER)
     multiply_chosen(f, f"{layer}ffn_up_exps", h, b.ffn + 4 * c.ffn_dim, width, used)

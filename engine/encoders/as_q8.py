@@ -40,7 +40,8 @@ class AsQ8:
         floats = self._source.tensor_bytes(own, first, count).view("<f4").astype(np.float32)
         quantize = FORMATS["Q8_0"].quantize
         assert quantize is not None
-        return quantize(floats)
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
+            return quantize(floats)
 
     def floats(self, name: str) -> NDArray[np.float32]:
         """A whole tensor as float32, by the name that it got. Raises ModelFormatError."""

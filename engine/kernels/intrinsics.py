@@ -158,6 +158,27 @@ def pause(typing_context: Any) -> Any:
 
 
 @intrinsic
+def _prefetch_line(typing_context: Any, address: Any) -> Any:
+    """Ask for the cache line at `address`, to be read later."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], cgutils.voidptr_t)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, I32, I32, I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, I32(0), I32(2), I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), emit
+
+
+@njit(inline="always")
+def prefetch(address: int, count: int) -> None:
+    """Ask for `count` bytes from `address` on, a multiple of 64, to be read soon."""
+    for line in range(address, address + count, 64):
+        _prefetch_line(line)
+
+
+@intrinsic
 def call_operation(
     typing_context: Any, function: Any, operands: Any, step: Any, thread: Any, threads: Any
 ) -> Any:

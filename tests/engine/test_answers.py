@@ -6,15 +6,19 @@ import re
 
 import aiohttp
 import msgspec
+import numpy as np
 import openai
 import pytest
 
 from engine.answers import ChatAnswer, shown_tokens
 from engine.chat import ChatTemplate
+from engine.chat_parse import CONVENTIONS, ChatParser, ToolCall
 from engine.generate import Finished, Piece
 from engine.gguf import GGUFFile
 from engine.protocol import Health, Timings
+from engine.structured import Guides
 from engine.tokenizer import Tokenizer
+from engine.tool_choice import call_grammar
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 HELLO = [{"role": "user", "content": "Set a timer for five minutes."}]
@@ -102,10 +106,111 @@ async def test_without_tools_the_same_text_is_an_answer(client):
     assert "<tool_call>" in answer.choices[0].message.content
 
 
-async def test_a_forced_tool_choice_is_refused(client):
-    with pytest.raises(openai.BadRequestError, match="cannot be forced") as refused:
-        await chat(client, tools=TOOLS, tool_choice="required")
-    assert refused.value.param == "tool_choice"
+STRICT = {
+    "type": "function",
+    "function": {
+        "name": "set_timer",
+        "parameters": {
+            "type": "object",
+            "properties": {"minutes": {"type": "integer", "minimum": 1, "maximum": 99}},
+            "additionalProperties": False,
+        },
+    },
+}
+BROKEN = {"type": "function", "function": {"name": "x", "parameters": {"type": 3}}}
+LIGHT = {
+    "type": "function",
+    "function": {
+        "name": "set_light",
+        "parameters": {
+            "type": "object",
+            "properties": {"room": {"$ref": "#/$defs/room"}},
+            "required": ["room"],
+            "additionalProperties": False,
+            "$defs": {"room": {"enum": ["kitchen", "attic"]}},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [
+        ("required", {"set_timer", "set_light"}),
+        ({"type": "function", "function": {"name": "set_light"}}, {"set_light"}),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_a_call_that_is_demanded_is_made_and_valid(client, choice, names, seed):
+    request = {"tools": [STRICT, LIGHT], "tool_choice": choice, "temperature": 1, "seed": seed}
+    (answer,) = (await chat(client, **request)).choices
+    assert answer.finish_reason == "tool_calls"
+    assert not answer.message.content
+    (call,) = answer.message.tool_calls
+    assert call.function.name in names
+    arguments = json.loads(call.function.arguments)
+    if call.function.name == "set_light":
+        assert arguments in ({"room": "kitchen"}, {"room": "attic"})
+    chunks = [chunk async for chunk in await chat(client, stream=True, **request)]
+    parts = [part for chunk in chunks for part in chunk.choices[0].delta.tool_calls or ()]
+    assert [part.function.model_dump() for part in parts] == [call.function.model_dump()]
+
+
+ONE_CALL = CALLS.removeprefix(r"(On it\. )?")
+TWO_CALLS = rf"{ONE_CALL}\n{ONE_CALL}"
+
+
+async def test_one_call_at_a_time_if_asked(client):
+    request = {"tools": TOOLS, "extra_body": {"guided_regex": TWO_CALLS}, "max_tokens": 120}
+    both = (await chat(client, **request)).choices[0].message.tool_calls
+    one = (await chat(client, parallel_tool_calls=False, **request)).choices[0]
+    assert len(both) == 2
+    assert [call.function for call in one.message.tool_calls] == [both[0].function]
+    assert one.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("request_", "param", "message"),
+    [
+        ({"tool_choice": "required"}, "tools", "no tools are there"),
+        ({"tools": TOOLS, "tool_choice": "always"}, "tool_choice", "must be 'auto'"),
+        (
+            {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "x"}}},
+            "tool_choice",
+            "no tool 'x'",
+        ),
+        (
+            {"tools": TOOLS, "tool_choice": "required", "response_format": {"type": "json_object"}},
+            "response_format",
+            "exclude each other",
+        ),
+        ({"tools": [BROKEN], "tool_choice": "required"}, "tools", "tools: "),
+    ],
+)
+async def test_demands_that_make_no_sense(client, request_, param, message):
+    with pytest.raises(openai.BadRequestError, match=message) as refused:
+        await chat(client, **request_)
+    assert refused.value.param == param
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("thinking", [False, True])
+def test_the_grammar_of_every_convention_makes_calls_that_are_read(tokenizer, convention, thinking):
+    """Any answer it lets through, here by random choice among the tokens allowed."""
+    grammar = call_grammar(convention, tokenizer.control, [*TOOLS, LIGHT], thinking=thinking)
+    guides, rng = Guides(tokenizer), np.random.default_rng(3)
+    parser = ChatParser(convention, ["set_timer", "set_light"], thinks=thinking, thinking=thinking)
+    guide, events = guides.guide(grammar), []
+    while not guide.complete:
+        token = int(rng.choice(np.flatnonzero(guide.mask())))
+        guide.accept(token)
+        events += parser.push(tokenizer.decode([token]))
+    guides.close()
+    events += parser.finish()
+    (call,) = [event for event in events if isinstance(event, ToolCall)]
+    assert len(events) == 1
+    assert call.name in ("set_timer", "set_light")
+    assert isinstance(json.loads(call.arguments), dict)
 
 
 async def test_response_formats(client):

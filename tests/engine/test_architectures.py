@@ -199,3 +199,36 @@ def test_rope_factors_that_cannot_be_used(tmp_path, name, values, message):
     write(tmp_path / "small.gguf", tensors_of(True) | {name: values}, "Q8_0")
     with pytest.raises(ModelFormatError, match=message):
         Model.load(tmp_path / "small.gguf")
+
+
+@pytest.mark.parametrize(
+    ("extra", "tensors", "message"),
+    [
+        (("general.name", "ProSparse Llama 2 7B", "string"), {}, "set activation to relu"),
+        (("general.name", "TurboSparse-Mistral", "string"), {}, "drelu for"),
+        (("powerinfer.sparse_threshold", 0.0, "float32"), {}, "PowerInfer's own form"),
+        (None, {"blk.0.ffn_gate.0.weight": np.ones((FFN, DIM), np.float32)}, "experts one by one"),
+    ],
+)
+def test_files_in_a_form_of_their_own_are_told_what_to_do(tmp_path, extra, tensors, message):
+    keys = [extra] if extra else []
+    write(tmp_path / "small.gguf", tensors_of(True) | tensors, "Q8_0", keys)
+    with pytest.raises(ModelFormatError, match=message):
+        Model.load(tmp_path / "small.gguf")
+
+
+def test_a_name_of_relu_models_is_no_hindrance_once_it_is_said(tmp_path):
+    extra = [("general.name", "ReluLLaMA 7B", "string")]
+    write(tmp_path / "small.gguf", tensors_of(True), "Q8_0", extra)
+    Model.load(tmp_path / "small.gguf", activation="relu").close()
+
+
+def test_the_weights_of_bitnet_cpp_are_refused_by_name(tmp_path):
+    write(tmp_path / "small.gguf", tensors_of(True), "F32")
+    data = bytearray((tmp_path / "small.gguf").read_bytes())
+    name = b"blk.0.attn_q.weight"
+    kind = data.index(name) + len(name) + 4 + 2 * 8
+    data[kind : kind + 4] = (36).to_bytes(4, "little")
+    (tmp_path / "small.gguf").write_bytes(data)
+    with pytest.raises(ModelFormatError, match=r"type I2_S of bitnet\.cpp .*TQ2_0"):
+        Model.load(tmp_path / "small.gguf")

@@ -10,6 +10,7 @@ import torch
 import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordPiece
@@ -230,6 +231,18 @@ def test_files_that_are_missing(tmp_path, name):
         TextEncoder.load(folder, threads=1)
 
 
+@pytest.mark.parametrize(
+    "name", ["embeddings.position_embeddings.weight", "encoder.layer.1.output.dense.weight"]
+)
+def test_weights_that_are_no_numbers_are_refused(tmp_path, name):
+    folder = write_folder(tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    tensors[name][3, 5] = np.nan
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelFormatError, match="not all finite numbers"):
+        TextEncoder.load(folder, threads=1)
+
+
 def test_texts_out_of_bounds_are_refused(tiny):
     encoder = tiny.encoder
     for texts in ([], [[]], [[2] * 65], [[2] * 64] * 5, [[len(VOCABULARY)]], [[-1]]):
@@ -269,7 +282,7 @@ def test_minilm_agrees_with_sentence_transformers_on_500_texts(tmp_path):
     texts = texts[:500]
     torch.set_num_threads(1)
     oracle = SentenceTransformer(str(model_folder()), device="cpu", local_files_only=True)
-    exact = oracle.encode(texts, batch_size=8, normalize_embeddings=True)
+    exact = oracle.encode(texts, batch_size=32, normalize_embeddings=True)
     with TextEncoder.load(model_folder(), threads=2, cache_directory=tmp_path) as encoder:
         found = encoder.embed(texts)
     assert len(texts) == 500

@@ -3,15 +3,20 @@
 This machine runs some of the paths (test_kernels.py); the code of the others is read here.
 """
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from llvmlite import binding, ir
 
-from engine.kernels import avx2, avx512vnni, avxvnni, neon
+from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
 from engine.kernels.simd import emit_tile
 from engine.kernels.vectors import I64
 
+KERNEL_TESTS = Path(__file__).with_name("test_kernels.py")
 X86, ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 TARGETS = {
     "avx512vnni": (avx512vnni, X86, "icelake-server", r"vpdpbusd\s.*%zmm"),
@@ -55,3 +60,27 @@ def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, column
     bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
     assert len(found) >= columns * 512 // bytes_at_once
     assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+def as_on(cpu, features, path, tmp_path):
+    """Run the products of test_kernels.py in a process that knows no more than an older CPU."""
+    environment = os.environ | {
+        "NUMBA_CPU_NAME": cpu,
+        "NUMBA_CPU_FEATURES": ",".join(f"+{feature}" for feature in features.split()),
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    chosen = "from engine.kernels.dispatch import available_paths; print(available_paths()[0])"
+    found = subprocess.run(
+        [sys.executable, "-c", chosen], env=environment, check=True, capture_output=True, text=True
+    )
+    assert found.stdout.strip() == path
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(KERNEL_TESTS)]
+    wanted = f"test_one_row_is_computed_like_many and {path} or test_matmul and {path} and 5-"
+    subprocess.run([*command, "-k", wanted], env=environment, check=True, timeout=300)
+
+
+@pytest.mark.skipif("avx2" not in dispatch.available_paths(), reason="this CPU has no AVX2")
+def test_products_as_on_a_cpu_without_avx512(tmp_path):
+    """The AVX2 path, and everything around it, in 32-byte registers."""
+    haswell = "avx avx2 fma f16c bmi bmi2 lzcnt popcnt sse sse2 sse3 ssse3 sse4.1 sse4.2 movbe"
+    as_on("haswell", haswell, "avx2", tmp_path)

