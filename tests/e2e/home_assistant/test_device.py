@@ -69,7 +69,8 @@ def connected(make_home_assistant, start, tmp_path_factory):
     """A hub and a Home Assistant that know each other."""
     home = tmp_path_factory.mktemp("hub")
     (home / "hubd.toml").write_text(
-        '[engine]\npreload = false\n[rag]\npreload = false\n[home]\neverything = true\ntimer_webhook = "timer-of-the-hub"\n'
+        "[engine]\npreload = false\n[rag]\npreload = false\n"
+        '[home]\neverything = true\ntimer_webhook = "timer-of-the-hub"\n'
     )
     hub = start(home)
     made = hub.command("webhook", "add", "from-home", "--action", "ask").stdout
