@@ -115,7 +115,7 @@ def main() -> None:
     arguments = parser.parse_args()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     house = Household()
-    for path in sorted(DATA.glob("paraphrases.*.yaml")):
+    for path in sorted((*DATA.glob("paraphrases.*.yaml"), *DATA.glob("strangers*.yaml"))):
         measure_paraphrases(house, path, arguments.show)
     if arguments.eval:
         for language in LANGUAGES:

@@ -4,8 +4,10 @@ import asyncio
 import logging
 import os
 import queue
+import threading
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +42,8 @@ Progress = Callable[[str, float], None]
 
 EMBED_SLICE_TOKENS = 64
 DEFAULT_KV_BYTES = 256 << 20
+BRING_BACK_SECONDS = 0.03
+"""What a request waits at most while prompts are brought back from disk after the start."""
 CLOSE_STORE_SECONDS = 1.0
 """How long prompts that are being written to disk may hold up the end."""
 
@@ -62,6 +66,10 @@ class Engine:
         self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
         self._kept = kept
         self.scheduler = Scheduler(model, cache, kept=kept)
+        if kept is not None:
+            threading.Thread(
+                target=_bring_back, args=(self.scheduler, kept), name="prefix-reader", daemon=True
+            ).start()
         self.guides = Guides(tokenizer)
 
     @classmethod
@@ -86,7 +94,8 @@ class Engine:
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         ``activation`` is as in ``Model.load``.
-        Raises OSError, engine.gguf.ModelFormatError or TokenizerError.
+        Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
+        which nothing fits.
         """
         directory = None if cache_directory is None else Path(cache_directory)
         model = Model.load(
@@ -101,10 +110,10 @@ class Engine:
         metadata = model.gguf.metadata
         try:
             tokenizer = Tokenizer(metadata)
+            cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
         except BaseException:
             model.close()
             raise
-        cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
         kept = None
         if directory is not None and prefix_disk_bytes > 0:
             try:
@@ -231,6 +240,25 @@ class Engine:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _bring_back(scheduler: Scheduler, kept: KeptPrefixes) -> None:
+    """Have the prompts used last in memory before they are asked for, while nobody asks: a request
+    brings back what it needs itself."""
+    try:
+        for tokens in kept.recent():
+            more = True
+            while more:
+                while scheduler.load().active:
+                    time.sleep(BRING_BACK_SECONDS)
+                part = partial(_restore_some, kept=kept, tokens=tokens)
+                more = scheduler.run(part).result()
+    except (EngineError, CancelledError):
+        return  # it is shutting down, or has better things to do
+
+
+def _restore_some(model: Model, kept: KeptPrefixes, tokens: Sequence[int]) -> bool:
+    return kept.restore(tokens, BRING_BACK_SECONDS)
 
 
 def _kv_blocks(model: Model, kv_bytes: int | None) -> int:

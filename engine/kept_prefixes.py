@@ -5,7 +5,7 @@ Used by the compute thread alone. Knows token ids and blocks; nothing of request
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,10 @@ class KeptPrefixes:
                 break
         self.restore_s += time.perf_counter() - began
         return more
+
+    def recent(self) -> Iterator[list[int]]:
+        """Tokens of the prompts used last, as many as fill half of the memory. For any thread."""
+        return self._store.recent(self._cache.pool.blocks // 2)
 
     def keep(self, tokens: Sequence[int]) -> None:
         """Have the cached blocks at the beginning of `tokens` written, unless they are there."""

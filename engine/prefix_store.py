@@ -1,28 +1,20 @@
 """Keys and values of prompts on disk, so that a prefix survives the process that computed it.
 
-One file holds one KV block: the keys and values of `block_tokens` positions, as opaque bytes. Its
-name is a hash chained over the model and all token ids up to the block's last, so a file can only
-be found by the very tokens it belongs to. Nothing in a file is believed: model, parent and token
-ids have to be those expected, byte for byte, and a checksum covers the rest. What does not fit is
-deleted and the caller computes it again.
-
-Files are read, not mapped: it takes as long (33 ms for 46 MB, SHA-256 and copy included), and a
-bad sector is an OSError where a map would end the process with SIGBUS, again at every start.
+Blocks are written in the background and found again by the tokens they belong to. A file that is
+not what it should be is deleted, and the caller computes the block again. A budget bounds all files
+of the directory; what was unused for longest goes first.
 
 Several processes may share a directory: files appear whole by rename, are never changed, and a file
 that another process deleted is one that is missing. Knows nothing of models, caches or requests.
 """
 
 import contextlib
-import hashlib
 import itertools
 import logging
 import os
 import stat
-import tempfile
 import threading
 import time
-import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,11 +23,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.prefix_files import SUFFIX, Block, Files, unlink, write
+
 log = logging.getLogger(__name__)
 
-MAGIC = b"hubd KV block 1\n"
-"""Raised with every change of the file's form: older files are then never found, and age out."""
-SUFFIX = ".kv"
 QUEUE_BYTES = 64 * 1024 * 1024
 """Waiting to be written at most; what does not fit is not kept."""
 QUEUE_JOBS = 64
@@ -45,9 +36,6 @@ PAUSE_S = 60.0
 """After a write that failed (a full disk) nothing is written for this long."""
 ABANDONED_S = 3600.0
 """A temporary file of this age belongs to a process that was killed."""
-_CHECKSUM_BYTES = 4
-"""A CRC-32, which finds every error that is not longer than 32 bits. For 46 MB it takes 11 ms,
-SHA-256 26 ms on a CPU that has instructions for it."""
 _NICENESS = 10
 
 Payload = NDArray[np.uint8]
@@ -69,18 +57,11 @@ class StoreStats(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks that could not be written."""
 
 
-class _Block(msgspec.Struct, frozen=True):
-    """Where a block is kept, and everything that its file must begin with."""
-
-    path: Path
-    header: bytes
-
-
 class _Job(msgspec.Struct, frozen=True):
     """Blocks of one prompt to write, and all of its files: those there are in use again."""
 
     paths: list[Path]
-    blocks: list[tuple[_Block, bytes]]
+    blocks: list[tuple[Block, bytes]]
 
 
 class PrefixStore:
@@ -95,11 +76,8 @@ class PrefixStore:
         Raises StoreError if the directory is not this user's alone, OSError if it cannot be made.
         """
         self._directory = directory
-        self._block_tokens = block_tokens
-        self._block_bytes = block_bytes
+        self._files = Files(directory, model, block_tokens, block_bytes)
         self._budget = budget
-        form = f"{model}\n{block_tokens} tokens\n{block_bytes} bytes\n".encode()
-        self._root = hashlib.sha256(MAGIC + form).digest()
         self._counts = {"loaded": 0, "written": 0, "dropped": 0, "failed": 0}
         self._changed = threading.Condition()
         self._queue: deque[_Job] = deque()
@@ -124,7 +102,7 @@ class PrefixStore:
             room, waiting = self._room(), set(self._waiting)
         if not room:
             return []
-        blocks = enumerate(self._blocks(tokens))
+        blocks = enumerate(self._files.blocks(tokens))
         missing = (n for n, b in blocks if b.path not in waiting and not b.path.exists())
         return list(itertools.islice(missing, room))
 
@@ -133,23 +111,27 @@ class PrefixStore:
 
         Each uint8 (block_bytes,) is checked, and stays as it is until the next one is asked for.
         """
-        blocks = self._blocks(tokens)
-        buffer = bytearray(self._file_bytes)
+        blocks = self._files.blocks(tokens)
+        buffer = bytearray(self._files.file_bytes)
         used = min(first, len(blocks))
         for block in blocks[used:]:
             if not self._read(block, buffer):
                 break
             used += 1
             self._count("loaded")
-            yield np.frombuffer(buffer, np.uint8)[-self._block_bytes :]
+            yield np.frombuffer(buffer, np.uint8)[-self._files.block_bytes :]
         _touch([block.path for block in blocks[:used]])
+
+    def recent(self, limit: int) -> Iterator[list[int]]:
+        """Token ids of the prompts used last, of at most `limit` blocks together."""
+        return self._files.prompts(limit)
 
     def save(self, tokens: Sequence[int], payloads: dict[int, bytes]) -> None:
         """Have these blocks written in the background, and the others of the prompt kept longer.
 
         payloads: by number of block. Returns at once; what does not fit into the queue is left out.
         """
-        blocks = self._blocks(tokens)
+        blocks = self._files.blocks(tokens)
         with self._changed:
             if len(self._queue) >= QUEUE_JOBS or self._closing:
                 return
@@ -178,42 +160,23 @@ class PrefixStore:
         """Blocks that the queue takes now."""
         if self._closing or time.monotonic() < self._paused_until:
             return 0
-        most = min(QUEUE_BYTES, self._budget) // self._file_bytes
+        most = min(QUEUE_BYTES, self._budget) // self._files.file_bytes
         return max(0, most - len(self._waiting))
 
-    @property
-    def _file_bytes(self) -> int:
-        """Header, checksum, payload."""
-        header = len(MAGIC) + 2 * len(self._root) + 4 * self._block_tokens
-        return header + _CHECKSUM_BYTES + self._block_bytes
-
-    def _blocks(self, tokens: Sequence[int]) -> list[_Block]:
-        """The whole blocks of a prompt, each named after all tokens up to its end."""
-        ids = np.asarray(tokens, "<i4")
-        blocks, parent = [], self._root
-        for number in range(len(ids) // self._block_tokens):
-            start = number * self._block_tokens
-            own = ids[start : start + self._block_tokens].tobytes()
-            name = hashlib.sha256(parent + own).digest()
-            path = self._directory / f"{name.hex()}.{number}{SUFFIX}"
-            blocks.append(_Block(path, MAGIC + name + parent + own))
-            parent = name
-        return blocks
-
-    def _read(self, block: _Block, buffer: bytearray) -> bool:
+    def _read(self, block: Block, buffer: bytearray) -> bool:
         """Fill `buffer` with the file if it is exactly the one expected; delete it otherwise."""
         try:
-            whole = _read_whole(block.path, buffer)
+            sound = self._files.read(block, buffer)
         except FileNotFoundError:
             return False
         except OSError as error:
             log.warning("cannot read a block of the prefix cache: %s", error)
-            whole = False
-        if whole and _is_sound(block.header, memoryview(buffer)):
+            sound = False
+        if sound:
             return True
         self._count("dropped")
         log.warning("dropped a block of the prefix cache that is damaged: %s", block.path.name)
-        _unlink(block.path)
+        unlink(block.path)
         return False
 
     def _write_all(self) -> None:
@@ -245,9 +208,9 @@ class PrefixStore:
         _touch(job.paths)  # so that a prompt's own beginning does not make room for its end
         wanted = [(block, payload) for block, payload in job.blocks if not block.path.exists()]
         if wanted:
-            evict(self._directory, self._budget - len(wanted) * self._file_bytes)
+            evict(self._directory, self._budget - len(wanted) * self._files.file_bytes)
         for block, payload in wanted:
-            _write(block, payload)
+            write(block, payload)
             self._count("written")
         _touch(job.paths)
 
@@ -268,7 +231,7 @@ def evict(directory: Path, budget: int) -> None:
                 status = entry.stat(follow_symlinks=False)
                 if entry.name.endswith(".part"):
                     if time.time() - status.st_mtime > ABANDONED_S:
-                        _unlink(Path(entry.path))
+                        unlink(Path(entry.path))
                 elif entry.name.endswith(SUFFIX):
                     number = int(entry.name.split(".")[1])
                     files.append((status.st_mtime_ns, -number, status.st_size, entry.path))
@@ -276,52 +239,8 @@ def evict(directory: Path, budget: int) -> None:
     for _, _, size, path in sorted(files):
         if excess <= 0:
             break
-        _unlink(Path(path))
+        unlink(Path(path))
         excess -= size
-
-
-def _is_sound(header: bytes, file: memoryview) -> bool:
-    """Whether it begins with the header, and the checksum is that of header and payload."""
-    start = len(header) + _CHECKSUM_BYTES
-    if file[: len(header)] != header:
-        return False
-    return file[len(header) : start] == _checksum(header, file[start:])
-
-
-def _checksum(header: bytes, payload: bytes | memoryview) -> bytes:
-    return zlib.crc32(payload, zlib.crc32(header)).to_bytes(_CHECKSUM_BYTES, "little")
-
-
-def _read_whole(path: Path, buffer: bytearray) -> bool:
-    """Fill the buffer; False for what is no file of exactly that size. Raises OSError."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(path, flags)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size != len(buffer):
-            return False
-        view = memoryview(buffer)
-        while view and (count := os.readv(descriptor, [view])):
-            view = view[count:]
-        return not view
-    finally:
-        os.close(descriptor)
-
-
-def _write(block: _Block, payload: bytes) -> None:
-    """Write a file whole or not at all, readable by its owner alone. Raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=block.path.parent, suffix=".part")  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(block.header)
-            file.write(_checksum(block.header, payload))
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(block.path)
-    except BaseException:
-        _unlink(Path(temporary))
-        raise
 
 
 def _touch(paths: Sequence[Path]) -> None:
@@ -331,11 +250,6 @@ def _touch(paths: Sequence[Path]) -> None:
         with contextlib.suppress(OSError):
             if now - path.lstat().st_mtime_ns > USED_AGAIN_S * 1e9:
                 os.utime(path, ns=(now, now), follow_symlinks=False)
-
-
-def _unlink(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
 
 
 def _require_private(directory: Path) -> None:

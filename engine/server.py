@@ -143,6 +143,7 @@ def _load(
             threads=options.threads,
             context_length=options.context_length,
             cache_directory=options.cache_directory,
+            kv_bytes=(options.kv_mb << 20) or None,
             prefix_disk_bytes=options.prefix_disk_mb << 20,
             progress=show,
             adapters=options.adapter,
@@ -216,6 +217,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--context-length", type=int, help="tokens (default: the model's)")
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
+    parser.add_argument(
+        "--kv-mb", type=int, default=0, help="keys and values at most (default: 256, or a context)"
+    )
     parser.add_argument(
         "--activation",
         choices=("silu", "gelu", "relu", "relu2", "drelu"),

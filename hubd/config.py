@@ -70,6 +70,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 4096
     preload: Annotated[bool, Meta(description="true or false")] = True
     idle_unload: Seconds = 0.0
+    kv_mb: Annotated[
+        int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
+    ] = 0
     prefix_disk_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 1024

@@ -16,7 +16,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
@@ -36,6 +36,9 @@ _REFERENCE = re.compile(
     r"hf:(?P<owner>[\w.-]+)/(?P<repository>[\w.-]+)/(?P<file>[\w./ -]+\.gguf)", re.ASCII
 )
 
+MAX_PARTS = 500
+_PART = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.DOTALL)
+
 Progress = Callable[[str, float | None], None]
 """Called with what is being done and how much of it is done (0 to 1, ``None`` when not known)."""
 
@@ -48,8 +51,13 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file in the model folder."""
 
     name: str
+    """Of a split model, the name of its first part, which stands for all."""
     bytes: int
+    """Of all parts."""
     default: bool
+    parts: int = 1
+    missing: int = 0
+    """Parts that are not there."""
 
 
 class _Stamp(msgspec.Struct, frozen=True):
@@ -61,12 +69,31 @@ class _Stamp(msgspec.Struct, frozen=True):
 
 
 def installed(models: Path) -> list[ModelFile]:
-    """The model files that are there, by name."""
-    return [
-        ModelFile(name=path.name, bytes=path.stat().st_size, default=path.name == DEFAULT_MODEL)
-        for path in sorted(models.glob("*.gguf"))
-        if path.is_file()
-    ]
+    """The models that are there, by name; a split one is one."""
+    files = {path.name: path.stat().st_size for path in models.glob("*.gguf") if path.is_file()}
+    found = []
+    for name in sorted({parts_of(name)[0] for name in files}):
+        sizes = [files[part] for part in parts_of(name) if part in files]
+        parts = len(parts_of(name))
+        found.append(
+            ModelFile(
+                name=name,
+                bytes=sum(sizes),
+                default=name == DEFAULT_MODEL,
+                parts=parts,
+                missing=parts - len(sizes),
+            )
+        )
+    return found
+
+
+def parts_of(name: str) -> list[str]:
+    """The files of the model that a file belongs to: itself, or all parts of a split one."""
+    match = _PART.fullmatch(name)
+    if match is None or not 1 <= int(match["number"]) <= int(match["count"]) <= MAX_PARTS:
+        return [name]
+    count = int(match["count"])
+    return [f"{match['stem']}-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]
 
 
 def is_right(path: Path, sha256: str = SHA256) -> bool:
@@ -107,7 +134,10 @@ def pull_default(models: Path, progress: Progress) -> tuple[Path, bool]:
 
 
 def pull_from_hub(reference: str, models: Path, progress: Progress) -> Path:
-    """Fetch ``hf:OWNER/REPO/FILE.gguf`` from the Hugging Face Hub.
+    """Fetch ``hf:OWNER/REPO/FILE.gguf`` from the Hugging Face Hub; of a split model every part.
+
+    What an interrupted pull has fetched is kept for the next one of the same model. The first part
+    is put in place last: a model whose first part is there is whole. Gives its path.
 
     Raises:
         ModelError: not such a reference, no network, no such file, or not a GGUF file.
@@ -116,20 +146,31 @@ def pull_from_hub(reference: str, models: Path, progress: Progress) -> Path:
     if match is None or ".." in reference:
         raise ModelError(f"not a model: {reference}", "Write it as hf:OWNER/REPO/FILE.gguf")
     repository = f"{match['owner']}/{match['repository']}"
-    with _scratch(models, 0) as scratch:
-        progress("downloading", None)
-        path = _from_hub(repository, match["file"], scratch)
-        with path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise ModelError(f"{reference} is not a GGUF file")
-        target = models / PurePosixPath(match["file"]).name
-        _put(path, target)
+    files = parts_of(match["file"])
+    name = hashlib.sha256(f"{repository}/{files[0]}".encode()).hexdigest()[:16]
+    with _scratch(models, 0, f"{SCRATCH}{name}") as scratch:
+        paths = []
+        for index, one in enumerate(files):
+            which = f" part {index + 1} of {len(files)}" if len(files) > 1 else ""
+            progress(f"downloading{which}", None)
+            path = _from_hub(repository, one, scratch)
+            with path.open("rb") as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    path.unlink()
+                    raise ModelError(f"hf:{repository}/{one} is not a GGUF file")
+            paths.append(path)
+        for path in reversed(paths):
+            target = models / path.name
+            _put(path, target)
     return target
 
 
 @contextmanager
-def _scratch(models: Path, needed: int) -> Iterator[Path]:
-    """A temporary folder on the disk of the models; one pull at a time, leftovers removed."""
+def _scratch(models: Path, needed: int, kept: str | None = None) -> Iterator[Path]:
+    """A temporary folder on the disk of the models; one pull at a time, leftovers removed.
+
+    kept: the name of one that a failure leaves, to be gone on with.
+    """
     models.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (models / ".pull.lock").open("w") as lock:
         try:
@@ -137,13 +178,19 @@ def _scratch(models: Path, needed: int) -> Iterator[Path]:
         except BlockingIOError as error:
             raise ModelError("another `hubd model pull` is running", "Wait for it.") from error
         for leftover in models.glob(f"{SCRATCH}*"):
-            shutil.rmtree(leftover, ignore_errors=True)
+            if leftover.name != kept:
+                shutil.rmtree(leftover, ignore_errors=True)
         free = shutil.disk_usage(models).free
         if free < needed:
             raise ModelError(
                 f"{models} has {free // 2**20} MB free; {needed // 2**20} MB are needed",
                 "Make room, or set HUBD_HOME to a larger disk.",
             )
+        if kept is not None:
+            (models / kept).mkdir(mode=0o700, exist_ok=True)
+            yield models / kept
+            shutil.rmtree(models / kept, ignore_errors=True)
+            return
         with tempfile.TemporaryDirectory(dir=models, prefix=SCRATCH) as folder:
             yield Path(folder)
 
@@ -236,8 +283,11 @@ def _from_hub(repository: str, file: str, scratch: Path) -> Path:
         raise ModelError("the Hugging Face Hub cannot be reached", hint) from error
     except EntryNotFoundError as error:
         raise ModelError(f"{repository} has no file {file}") from error
-    except OSError as error:  # every other failure of the network or the disk
-        raise ModelError(f"{repository}/{file} cannot be fetched: {error}") from error
+    except Exception as error:  # the client lets the errors of its HTTP library through
+        raise ModelError(
+            f"{repository}/{file} cannot be fetched: {error}",
+            "Try again: what has been fetched is kept.",
+        ) from error
 
 
 def _put(source: Path, target: Path) -> None:

@@ -265,6 +265,7 @@ class EngineSupervisor:
             *("--threads", str(settings.threads)),
             *("--context-length", str(settings.context_length)),
             *("--cache-directory", str(self._paths.cache)),
+            *("--kv-mb", str(settings.kv_mb)),
             *([f"--activation={settings.activation}"] if settings.activation else []),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),

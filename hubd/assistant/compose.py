@@ -46,6 +46,15 @@ STEPPED = {
     "climate": "climate.change",
     "fan": "fans.change",
 }
+STEPS = {
+    "brighter": ("light", "up"),
+    "dimmer": ("light", "down"),
+    "warmer": ("climate", "up"),
+    "cooler": ("climate", "down"),
+    "louder": ("media_player", "up"),
+    "quieter": ("media_player", "down"),
+}
+"""Verbs that say by themselves what is stepped."""
 VALUED = {
     "media_player": ("media.set_volume", "volume", 100),
     "light": ("lights.set", "brightness", 100),
@@ -94,12 +103,16 @@ def _kinds(reading: Reading, action: str) -> tuple[set[str], str]:
         nouns = nouns - set(NOUN_DOMAINS)
     domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
     classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
+    if action in STEPS and not reading.names:
+        return {STEPS[action][0]}, ""
     if domains or reading.names:
         return domains, classes[0] if len(classes) == 1 else ""
     if "degrees" in reading.units:
         return {"climate"}, ""
     if action in PLAYER or (action in ("up", "down") and not reading.areas):
         return {"media_player"}, ""
+    if action in ("open", "close") and reading.areas:
+        return {"cover"}, ""
     if action in ("on", "off") and (reading.areas or reading.floors):
         return {"light"}, ""
     return set(), ""
@@ -129,12 +142,15 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     value = _value(reading)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
         valued, argument, largest = VALUED[domain]
-        means_volume = "volume" in reading.nouns or action in ("up", "down")
+        means_volume = "volume" in reading.nouns or action in ("up", "down", *STEPS)
         if domain == "media_player" and not means_volume:
             return None
         return (valued, {argument: value}) if 0 <= value <= largest else None
     if reading.numbers:
         return None
+    if action in STEPS:
+        domain, step = STEPS[action]
+        return (STEPPED[domain], {"step": step}) if kinds == {domain} else None
     if action in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
         return STEPPED[domain], {"step": action}
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}

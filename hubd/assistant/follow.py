@@ -3,7 +3,7 @@
 import re
 
 from hubd.assistant import words
-from hubd.assistant.compose import SIMPLE, STEPPED, VALUED
+from hubd.assistant.compose import SIMPLE, STEPPED, STEPS, VALUED
 from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.targets import Targets, find
@@ -61,8 +61,9 @@ def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Dec
             if 0 <= value <= largest
             else None
         )
-    if action in ("up", "down") and domain in STEPPED:
-        return _again(router, last, STEPPED[domain], {"step": action}, found, {"step": action})
+    domain_of_step, step = STEPS.get(action, (domain, action))
+    if step in ("up", "down") and domain_of_step == domain and domain in STEPPED:
+        return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
 

@@ -9,6 +9,7 @@ LARGEST = 100
 
 _NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
 _CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
+_HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
 _CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 
 
@@ -18,7 +19,8 @@ def digits(text: str, language: str) -> str:
         return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", text)
     words = _words(language)
     pattern = _pattern(language)
-    return pattern.sub(lambda match: words[match[0]], text)
+    text = pattern.sub(lambda match: words[match[0]], text)
+    return _HALF.sub(r"\1.5", text)
 
 
 def chinese(text: str) -> float:

@@ -32,6 +32,7 @@ from hubd.supervisor import model_path
 SYSTEM_TOKENS, NEW_TOKENS = 2000, 30
 ROUNDS, RESTARTS, FOREIGN_REQUESTS = 9, 3, 30
 CONTEXT, DISK_MB = 4096, 512
+IDLE_S = 2.0
 START_LIMIT_S = 600.0
 VOCABULARY = 20_000
 """Random ids stay below it: every model has so many."""
@@ -66,6 +67,8 @@ class Figures(msgspec.Struct, kw_only=True):
     """The same when the system prompt was read by this process."""
     ttft_restart_ms: float
     """The same when it was read by a process that has ended."""
+    ttft_restart_idle_ms: float
+    """And that had some seconds to bring back what was used last."""
     ttft_cached_ratio: float
     ttft_restart_ratio: float
     restarted_cached_tokens: int
@@ -123,12 +126,15 @@ async def measure(bench: Bench) -> Figures:
         for _ in range(ROUNDS):  # in turns, so that a noisy neighbour hits both
             alone.append((await _first_token(client, _tokens(chosen, NEW_TOKENS)))[0])
             cached.append((await _first_token(client, [*system, *_tokens(chosen, NEW_TOKENS)]))[0])
-    restarted, from_disk = [], []
-    for _ in range(RESTARTS):
+    restarted: list[float] = []
+    rested: list[float] = []
+    from_disk = []
+    for pause, times in [(0.0, restarted), (IDLE_S, rested)] * RESTARTS:
         async with bench.engine() as client:
             await _first_token(client, _tokens(chosen, 2 * NEW_TOKENS))
+            await asyncio.sleep(pause)
             took, hits = await _first_token(client, [*system, *_tokens(chosen, NEW_TOKENS)])
-        restarted.append(took)
+        times.append(took)
         from_disk.append(hits)
     async with bench.engine() as client:
         unmoved = await _foreign(client, move=False, day=1)
@@ -141,6 +147,7 @@ async def measure(bench: Bench) -> Figures:
         ttft_cold_ms=_ms(cold),
         ttft_cached_ms=_ms(statistics.median(cached)),
         ttft_restart_ms=_ms(statistics.median(restarted)),
+        ttft_restart_idle_ms=_ms(statistics.median(rested)),
         ttft_cached_ratio=round(statistics.median(cached) / base, 2),
         ttft_restart_ratio=round(statistics.median(restarted) / base, 2),
         restarted_cached_tokens=min(from_disk),
@@ -238,6 +245,7 @@ def show(figures: Figures) -> str:
             f"  ({f.ttft_cached_ratio} × alone)",
             f"  … after a restart, from disk     {f.ttft_restart_ms:8.1f} ms"
             f"  ({f.ttft_restart_ratio} × alone, {f.restarted_cached_tokens} tokens from disk)",
+            f"  … and {IDLE_S:.0f} s without work         {f.ttft_restart_idle_ms:8.1f} ms",
             f"prompts of {f.foreign_prompt_tokens:.0f} tokens that begin with the time:",
             f"  tokens found in the cache        {f.foreign_hit_ratio:8.1%}"
             f"  ({f.foreign_hit_ratio_with_first:.1%} with the first request,"

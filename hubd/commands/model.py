@@ -50,7 +50,9 @@ def list_() -> None:
     found = models.installed(paths.models)
     for one in found:
         mark = "*" if paths.models / one.name == used else " "
-        click.echo(f"{mark} {one.name}  {one.bytes / 1e6:.0f} MB")
+        parts = f" in {one.parts} parts" if one.parts > 1 else ""
+        parts += f", {one.missing} of them missing" if one.missing else ""
+        click.echo(f"{mark} {one.name}  {one.bytes / 1e6:.0f} MB{parts}")
     if not found:
         click.echo(f"There is no model in {paths.models}: fetch one with `hubd model pull`.")
 

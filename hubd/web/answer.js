@@ -14,17 +14,34 @@ import { counted } from "/static/text.js";
  * @typedef {import("/static/api.js").Action} Action
  * @typedef {import("/static/api.js").Done} Done
  * @typedef {import("/static/citations.js").OpenSource} OpenSource
+ * @typedef {(call: import("/static/api.js").ToolCall) => Promise<string>} Undo what came of it, in words
  */
 
-/** @param {Action} action */
-function actionCard(action) {
+/**
+ * @param {Action} action
+ * @param {Undo | null} undo takes it back; null where it is too late for that
+ */
+function actionCard(action, undo) {
   const timer = action.tool.startsWith("timers.");
-  return h(
+  const words = h("p", {}, action.text);
+  const card = h(
     "div",
     { class: action.ok ? "action" : "action failed" },
     icon(action.ok ? (timer ? "timer" : "done") : "warning"),
-    h("p", {}, action.text),
+    words,
   );
+  const call = action.undo;
+  if (call && undo) {
+    const button = h("button", { type: "button", class: "quiet" }, "Undo");
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      words.textContent = await undo(call);
+      button.remove();
+      announce(words.textContent);
+    });
+    card.append(button);
+  }
+  return card;
 }
 
 /** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
@@ -60,9 +77,10 @@ function copyButton(text) {
 
 /**
  * @param {string} question
- * @param {{openSource: OpenSource, grown: () => void}} hooks `grown` is called when the answer got longer
+ * @param {{openSource: OpenSource, grown: () => void, undo: Undo}} hooks
+ *   `grown` is called when the answer got longer
  */
-export function createAnswer(question, { openSource, grown }) {
+export function createAnswer(question, { openSource, grown, undo }) {
   const doing = h("span");
   const working = h(
     "p",
@@ -122,7 +140,7 @@ export function createAnswer(question, { openSource, grown }) {
     /** @param {Action} action */
     addAction(action) {
       working.hidden = true;
-      actions.append(actionCard(action));
+      actions.append(actionCard(action, undo));
       grown();
     },
     /** @param {Done} done @param {{silent?: boolean}} [options] silent: nothing is announced */
@@ -131,7 +149,8 @@ export function createAnswer(question, { openSource, grown }) {
       reply.hidden = false;
       working.hidden = true;
       reply.classList.toggle("refused", done.refused);
-      actions.replaceChildren(...done.actions.map(actionCard));
+      const takeBack = silent ? null : undo;
+      actions.replaceChildren(...done.actions.map((action) => actionCard(action, takeBack)));
       // A tool's answer repeats the card word for word: the card alone says it.
       const repeated =
         done.actions

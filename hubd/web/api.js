@@ -8,7 +8,9 @@ import { readEvents } from "/static/sse.js";
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
  *            score: number, heading: string}} Passage
  * @typedef {Passage & {answer_start: number, answer_end: number}} Citation
- * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object}} Action
+ * @typedef {{tool: string, arguments: Object}} ToolCall
+ * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object,
+ *            undo: ToolCall | null}} Action
  * @typedef {{answer: string, citations: Citation[], refused: boolean, actions: Action[],
  *            timings: Object, conversation: string}} Done
  * @typedef {{document: string, path: string, type: string, status: "ready" | "skipped",

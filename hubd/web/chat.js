@@ -2,7 +2,7 @@
  * The conversation: the question box, the turns, and the welcome before the first of them.
  */
 
-import { HubError, ask } from "/static/api.js";
+import { HubError, ask, runTool } from "/static/api.js";
 import { createAnswer } from "/static/answer.js";
 import { byId, announce } from "/static/dom.js";
 import { engineWords, onEngine } from "/static/engine.js";
@@ -45,10 +45,20 @@ export function startChat({ openSource, emptied }) {
     );
   }
 
+  /** @param {import("/static/api.js").ToolCall} call @returns {Promise<string>} what came of it */
+  async function undo(call) {
+    try {
+      return (await runTool(call.tool, call.arguments)).text;
+    } catch (error) {
+      if (error instanceof HubError) return error.message;
+      throw error;
+    }
+  }
+
   /** @param {string} question */
   function addTurn(question) {
     welcome.hidden = true;
-    const answer = createAnswer(question, { openSource, grown });
+    const answer = createAnswer(question, { openSource, grown, undo });
     log.append(answer.element);
     return answer;
   }

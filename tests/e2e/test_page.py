@@ -124,6 +124,15 @@ def test_a_timer_counts_down_rings_on_every_page_and_is_stopped_once(page, hub, 
         expect(one).to_have_title(title)
 
 
+def test_what_was_done_can_be_undone(page, hub):
+    ask(page, "set a pasta timer for 9 minutes")
+    page.get_by_role("button", name="Undo").click()
+    expect(last_answer(page).locator(".action")).to_contain_text("The pasta timer is cancelled.")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    with hub.client() as client:
+        assert client.post("/hub/tools/timers.list", json={}).json()["data"]["timers"] == []
+
+
 def test_a_timer_can_be_cancelled_on_the_strip(page):
     ask(page, "set a pasta timer for 9 minutes")
     page.get_by_role("button", name="Cancel the pasta timer").click()

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import Engine
 from engine.batch import Batch, Ticket
 from engine.beam_search import BeamSearch
-from engine.errors import EngineError
+from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece
 from engine.kv import BlockPool
 from engine.model import Model, Part
@@ -239,6 +240,21 @@ def test_a_search_with_beams_survives_preemption(home):
     assert traffic.batch.preemptions
     assert answers[0] == answers[1]
     assert len(answers[0]) == 60
+
+
+def test_the_memory_for_keys_and_values_bounds_the_context(tiny_path):
+    with Engine.load(tiny_path, threads=1) as engine:
+        block = engine.model.kv_layout.block_bytes
+    with Engine.load(tiny_path, threads=1, kv_bytes=3 * block + 100) as engine:
+        assert engine.context_length == 96
+        assert engine.scheduler.counts().kv_blocks == 3
+        params = SamplingParams(temperature=0.0, ignore_eos=True)
+        *pieces, finished = engine.generate_fully(TEXT[:90], params)
+        assert (len(pieces), finished.reason) == (6, "length")
+        with pytest.raises(ContextLengthError):
+            engine.prepare(TEXT[:96], params)
+    with pytest.raises(ValueError, match="kv_bytes is 100"):
+        Engine.load(tiny_path, threads=1, kv_bytes=100)
 
 
 def test_what_can_never_fit_is_refused(home):

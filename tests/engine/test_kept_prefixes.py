@@ -82,11 +82,23 @@ def test_after_a_restart_a_prompt_continues_from_disk(home, tmp_path):
     with home.open(tmp_path) as engine:
         assert home.check(engine, TEXT) == whole(TEXT)
         assert home.check(engine, OTHER) == 100
-        assert engine._kept.restored_tokens == whole(TEXT)
+        assert engine._kept.restored_tokens >= whole(TEXT)
         time.sleep(0.1)
-        assert engine.scheduler.counts().restored_tokens == whole(TEXT)
+        assert engine.scheduler.counts().restored_tokens >= whole(TEXT)
     with home.open(tmp_path) as engine:
         assert home.check(engine, OTHER) == whole(OTHER)
+
+
+def test_after_a_restart_the_prompts_used_last_come_back_before_they_are_asked_for(home, tmp_path):
+    with home.open(tmp_path) as engine:
+        home.check(engine, TEXT)
+        kept(engine)
+    with home.open(tmp_path) as engine:
+        deadline = time.monotonic() + 30
+        while engine._kept.restored_tokens < whole(TEXT):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert home.check(engine, TEXT) == whole(TEXT)
 
 
 def test_a_conversation_continues_with_its_own_answer(home, tmp_path):

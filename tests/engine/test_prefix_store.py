@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import prefix_store
-from engine.prefix_store import ABANDONED_S, MAGIC, PrefixStore, StoreError, evict
+from engine.prefix_files import MAGIC
+from engine.prefix_store import ABANDONED_S, PrefixStore, StoreError, evict
 
 WRITER = Path(__file__).with_name("prefix_writer.py")
 _spec = importlib.util.spec_from_file_location("prefix_writer", WRITER)
@@ -232,6 +233,33 @@ def test_strangers_files_stay_and_remains_of_the_dead_go(store):
         os.utime(path, (long_ago, long_ago))
     evict(directory, 0)
     assert {path.name for path in directory.iterdir()} == {"README", "new.part", "odd.name.kv"}
+
+
+def test_the_prompts_used_last_come_first_and_whole(store):
+    one, other = TOKENS, [*TOKENS[:BLOCK_TOKENS], *range(90, 99)]
+    saved(store, one)
+    saved(store, other)
+    assert load(store, one) == 3
+    whole = [one[: 3 * BLOCK_TOKENS], other[: 3 * BLOCK_TOKENS]]
+    assert list(store.recent(99)) == whole
+    assert list(store.recent(5)) == whole, "what they share counts once"
+    assert list(store.recent(4)) == [whole[0], whole[1][: 2 * BLOCK_TOKENS]]
+    assert list(store.recent(2)) == [one[: 2 * BLOCK_TOKENS]]
+    first = files(store)[0]
+    first.unlink()
+    assert list(store.recent(99)) == [], "without its beginning a prompt is of no use"
+
+
+@settings(max_examples=40)
+@given(offset=st.integers(0, FIELDS["checksum"] - 1), bit=st.integers(0, 7))
+def test_a_damaged_header_gives_no_prompt(tmp_path_factory, offset, bit):
+    opened = open_store(tmp_path_factory.mktemp("header") / "prefixes")
+    path = saved(opened)[1]
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 1 << bit
+    path.write_bytes(content)
+    assert list(opened.recent(99)) == [TOKENS[:BLOCK_TOKENS]]
+    opened.close(5)
 
 
 def test_use_is_marked_now_and_then(store, monkeypatch):

@@ -16,7 +16,7 @@ def small(monkeypatch):
 
 async def test_the_figures_agree_with_each_other(small, model_path, tmp_path):
     figures = await cache.measure(cache.Bench(model_path, 1, tmp_path))
-    assert figures.restarted_cached_tokens == 192, "the whole blocks of the system prompt"
+    assert figures.restarted_cached_tokens >= 192, "at least the whole blocks of the system prompt"
     assert figures.ttft_cached_ratio == pytest.approx(
         figures.ttft_cached_ms / figures.ttft_alone_ms, abs=0.02
     )

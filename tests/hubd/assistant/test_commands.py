@@ -1,64 +1,14 @@
 """Commands in conversation, on real tools over a described household: done, asked, undone."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from hubd.assistant.commands import Commands
-from hubd.assistant.dialogue import Dialogues
-from hubd.assistant.route import Router
-from hubd.events import NoticeBoard
-from hubd.home.file import FileHome
-from hubd.policy import OWNER, Person
-from hubd.schedule import Schedule
-from hubd.store.database import Database
-from hubd.store.plugin_storage import PluginStorage
-from hubd.tools import Speaker, ToolBox, find_plugins
+from hubd.policy import Person
+from hubd.tools import Speaker
 
 ANN = Person(name="Ann", role="member")
 CHILD = Person(name="Tim", role="child")
-
-
-class House:
-    """All plugins over a household of tests/data/assistant, and a conversation with it."""
-
-    def __init__(self, database, home):
-        self.time = datetime(2026, 3, 2, 12, tzinfo=UTC)
-        self.home = home
-        self.tools = ToolBox(
-            find_plugins(),
-            database=database,
-            schedule=Schedule(database),
-            board=NoticeBoard(),
-            clock=lambda: self.time,
-            home=home,
-        )
-        router = Router(self.tools.tools(), self.tools.sentence_files(), home.snapshot)
-        self.commands = Commands(self.tools, router, Dialogues(lambda: self.time))
-
-    async def say(self, text, conversation="c", person=OWNER, area="living_room", language="en"):
-        """The reply, or ``None`` for a question to the documents."""
-        step = await self.commands.step(
-            text, conversation, language=language, area=area, person=person
-        )
-        if step is None:
-            return None
-        if step.call is None:
-            return step.text
-        speaker = Speaker(conversation=conversation, language=language, area=area, person=person)
-        return (await self.commands.run(step, text, conversation, speaker)).text
-
-    def state(self, entity_id):
-        return self.home.snapshot().entity(entity_id).state
-
-
-@pytest.fixture
-async def house(tmp_path, assistant_data):
-    database = await Database.open(tmp_path / "hubd.db")
-    home = await FileHome.open(PluginStorage(database, "home description"))
-    await home.load((assistant_data / "home.en.yaml").read_text(encoding="utf-8"))
-    yield House(database, home)
-    await database.close()
 
 
 async def test_a_command_is_done_and_told_from_what_was_read_back(house):

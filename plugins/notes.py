@@ -1,0 +1,122 @@
+"""Notes, and what the household should remember: kept with their date, found by words, forgotten.
+
+"Remember that the spare key is with Ann", then "where is the spare key?" in the same words.
+"""
+
+import re
+import secrets
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.speech import say
+
+plugin = Plugin("notes", sentences="notes.{language}.yaml")
+
+MAXIMUM = 1_000
+SHOWN = 5
+STOP_WORDS = frozenset({
+    "the", "a", "an", "is", "are", "was", "were", "where", "what", "who", "when", "which", "my",
+    "our", "your", "me", "i", "we", "you", "do", "does", "did", "about", "know", "of", "in", "on",
+    "at", "to", "for", "with", "it", "this", "that", "there", "has", "have", "tell", "remember",
+    "der", "die", "das", "ist", "sind", "wo", "wer", "wann", "mein", "unser", "ein", "eine",
+    "über", "von", "im", "am", "zu",
+})  # fmt: skip
+Text = Annotated[str, Meta(min_length=1, max_length=1_000)]
+
+
+class Note(msgspec.Struct, kw_only=True):
+    id: str
+    text: str
+    at: datetime
+
+
+@plugin.tool(risk="act")
+async def add(context: ToolContext, text: Text) -> ToolResult:
+    """Keep a note, or a fact that the household should remember.
+
+    text: what to keep
+    """
+    if len(await context.storage.all()) >= MAXIMUM:
+        raise ToolError(f"There are {MAXIMUM} notes already. Forget some first.")
+    note = Note(id=secrets.token_hex(6), text=text, at=context.now)
+    await context.storage.put(note.id, msgspec.to_builtins(note))
+    return ToolResult(
+        text=say(context.language, "noted", [text]),
+        data=_data(note),
+        undo=ToolCall(tool="notes.drop", arguments={"note": note.id}),
+    )
+
+
+@plugin.tool(risk="read")
+async def recall(context: ToolContext, about: Text) -> ToolResult:
+    """Tell what was noted about something, with the day it was noted.
+
+    about: what to look for
+    """
+    found = _matching(await _notes(context), about)[:SHOWN]
+    if not found:
+        raise ToolError(say(context.language, "not_noted", [about]))
+    return ToolResult(text=_told(found), data={"notes": [_data(note) for note in found]})
+
+
+@plugin.tool(risk="read")
+async def list_(context: ToolContext) -> ToolResult:
+    """Tell the latest notes."""
+    notes = (await _notes(context))[:SHOWN]
+    if not notes:
+        return ToolResult(text=say(context.language, "no_notes"), data={"notes": []})
+    return ToolResult(text=_told(notes), data={"notes": [_data(note) for note in notes]})
+
+
+@plugin.tool(risk="dangerous")
+async def forget(context: ToolContext, about: Text) -> ToolResult:
+    """Forget what was noted about something.
+
+    about: what to forget
+    """
+    found = _matching(await _notes(context), about)
+    if not found:
+        raise ToolError(say(context.language, "not_noted", [about]))
+    for note in found:
+        await context.storage.delete(note.id)
+    return ToolResult(text=say(context.language, "forgotten", [note.text for note in found]))
+
+
+@plugin.tool(risk="act")
+async def drop(context: ToolContext, note: Annotated[str, Meta(max_length=40)]) -> ToolResult:
+    """Take one note back, by its id: what undo calls."""
+    stored = await context.storage.get(note)
+    if stored is None:
+        raise ToolError(say(context.language, "no_notes"))
+    await context.storage.delete(note)
+    return ToolResult(text=say(context.language, "forgotten", [stored["text"]]))
+
+
+async def _notes(context: ToolContext) -> list[Note]:
+    """All of them, the latest first."""
+    notes = [msgspec.convert(stored, Note) for stored in (await context.storage.all()).values()]
+    return sorted(notes, key=lambda note: note.at, reverse=True)
+
+
+def _matching(notes: list[Note], about: str) -> list[Note]:
+    """The notes that hold every word that means something; Chinese is compared by characters."""
+    words = words_of(about)
+    return [note for note in notes if words and words <= words_of(note.text)]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words that mean something, in lower case."""
+    words = re.findall(r"[\u4e00-\u9fff]|[^\W_]+", text.casefold())
+    return frozenset(word for word in words if word not in STOP_WORDS)
+
+
+def _told(notes: list[Note]) -> str:
+    return " ".join(f"“{note.text}” ({note.at:%d.%m.%Y})" for note in notes)
+
+
+def _data(note: Note) -> dict[str, Any]:
+    return {"id": note.id, "text": note.text, "at": note.at.isoformat()}
