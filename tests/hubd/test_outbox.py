@@ -26,7 +26,9 @@ async def test_the_oldest_are_forgotten_first(database, monkeypatch):
     assert (await outbox.first()).data == {"n": 4}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
+)
 @given(data=st.dictionaries(st.text(max_size=5), st.one_of(st.integers(0, 9), st.text())))
 async def test_data_comes_back_as_it_was(database, data):
     outbox = Outbox(database)
