@@ -42,6 +42,7 @@ def test_the_kitchen_lights(hub, home_assistant):
 
 def test_the_garage_door_is_asked_about_first(hub, home_assistant):
     home_assistant.service("cover.close_cover", entity_id="cover.garage_door")
+    home_assistant.wait_for("cover.garage_door", "closed", 30)
     asked = ask(hub, "open the garage door")
     assert home_assistant.state("cover.garage_door") == "closed"
     assert asked["answer"].endswith("?")
@@ -65,4 +66,3 @@ def test_while_home_assistant_is_away_the_rest_works(hub, home_assistant):
         assert "No timer is running" in ask(hub, "list timers")["answer"]
     finally:
         home_assistant.start()
-    home_assistant.wait_for("light.kitchen_lights", "off")
