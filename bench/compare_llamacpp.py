@@ -254,6 +254,11 @@ def markdown(rows: list[Row], machine: str, threads: int) -> str:
             f"{row.share(row.file_bytes_per_token):.2f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
+    disturbed = max(
+        turn["others"] for row in rows for done in row.turns.values() for turn in quiet(done)
+    )
+    if disturbed > QUIET:
+        lines += ["", f"Disturbed: other programs took up to {disturbed:.0%} of the cores."]
     return "\n".join(lines) + "\n"
 
 

@@ -80,6 +80,14 @@ class Figures(msgspec.Struct, kw_only=True):
     foreign_hit_ratio_with_first: float
     foreign_hit_ratio_unmoved: float
     """The same with the time left in its place."""
+    streams4_ratio: float | None = None
+    """From `hubd bench streams`, with the next one."""
+    lookup_ratio: float | None = None
+
+
+class _Streams(msgspec.Struct):
+    streams4_ratio: float
+    lookup_ratio: float
 
 
 class Bench:
@@ -88,16 +96,16 @@ class Bench:
     def __init__(self, model: Path, threads: int, directory: Path) -> None:
         self.model = model
         self.threads = threads
-        self._directory = directory
+        self.directory = directory
 
     @asynccontextmanager
     async def engine(self) -> AsyncIterator[EngineClient]:
         """A process that is ready; SIGTERM ends it with the block."""
-        socket = self._directory / "engine.sock"
+        socket = self.directory / "engine.sock"
         command = [
             *(sys.executable, "-m", "engine.server", "--socket", str(socket)),
             *("--model", str(self.model), "--threads", str(self.threads)),
-            *("--context-length", str(CONTEXT), "--cache-directory", str(self._directory)),
+            *("--context-length", str(CONTEXT), "--cache-directory", str(self.directory)),
             *("--prefix-disk-mb", str(DISK_MB), "--exit-with-parent"),
         ]
         process = await asyncio.create_subprocess_exec(
@@ -155,6 +163,24 @@ async def measure(bench: Bench) -> Figures:
         foreign_hit_ratio=_hit_ratio(moved[1:]),
         foreign_hit_ratio_with_first=_hit_ratio(moved),
         foreign_hit_ratio_unmoved=_hit_ratio(unmoved[1:]),
+    )
+
+
+async def with_streams(bench: Bench, figures: Figures) -> Figures:
+    """The figures with those of ``engine.benchmarks.streams``, which runs in its own process."""
+    command = [
+        *(sys.executable, "-m", "engine.benchmarks.streams", str(bench.model), "--json"),
+        *("--threads", str(bench.threads), "--cache-directory", str(bench.directory)),
+    ]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    if process.returncode:
+        raise EngineError(f"hubd bench streams ended with status {process.returncode}")
+    ratios = msgspec.json.decode(said, type=_Streams)
+    return msgspec.structs.replace(
+        figures,
+        streams4_ratio=round(ratios.streams4_ratio, 2),
+        lookup_ratio=round(ratios.lookup_ratio, 2),
     )
 
 
@@ -250,6 +276,8 @@ def show(figures: Figures) -> str:
             f"  tokens found in the cache        {f.foreign_hit_ratio:8.1%}"
             f"  ({f.foreign_hit_ratio_with_first:.1%} with the first request,"
             f" {f.foreign_hit_ratio_unmoved:.1%} with the time left in its place)",
+            f"four streams, quoting with guesses: {f.streams4_ratio} and {f.lookup_ratio} times"
+            " one stream and none (`hubd bench streams` tells more)",
         )
     )
 
@@ -265,7 +293,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     where, model = given.cache_directory, given.model or _configured_model()
     with tempfile.TemporaryDirectory(prefix="hubd-bench-", dir=where) as directory:
         try:
-            figures = asyncio.run(measure(Bench(model, given.threads, Path(directory))))
+            bench = Bench(model, given.threads, Path(directory))
+            figures = asyncio.run(measure(bench))
+            figures = asyncio.run(with_streams(bench, figures))
         except EngineError as error:
             raise SystemExit(f"{model.name} cannot be measured: {error}") from error
     print(msgspec.json.encode(figures).decode() if given.json else show(figures))

@@ -36,10 +36,10 @@ def gone(process: int, within_s: float) -> bool:
 def test_an_engine_killed_in_mid_answer_is_a_clear_error_and_the_next_question_works(hub):
     engine = hub.child("engine.server")
     with hub.client() as client:
-        os.kill(engine, signal.SIGSTOP)  # so that the answer cannot be complete before the kill
         with client.stream("POST", "/hub/ask", json=QUESTION) as response:
             stream = events(response)
             assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
+            os.kill(engine, signal.SIGSTOP)  # so that the answer cannot be complete before the kill
             time.sleep(1)  # until the engine has been asked; before that, the next one would answer
             os.kill(engine, signal.SIGKILL)
             name, data = list(stream)[-1]
@@ -95,13 +95,14 @@ def test_a_killed_hub_leaves_no_orphan_and_keeps_timers_and_documents(hub, start
 def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(hub, start):
     hub.stop()
     again = start(hub.home)
-    os.kill(again.child("engine.server"), signal.SIGSTOP)  # so that it cannot be complete in time
     with (
         again.client() as client,
         client.stream("POST", "/hub/ask", json=QUESTION) as response,
     ):
         stream = events(response)
         assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
+        engine = again.child("engine.server")
+        os.kill(engine, signal.SIGSTOP)  # so that the answer cannot be complete in time
         again.process.send_signal(signal.SIGTERM)
         began = time.monotonic()
         name, data = list(stream)[-1]
