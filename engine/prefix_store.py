@@ -120,7 +120,7 @@ class PrefixStore:
             used += 1
             self._count("loaded")
             yield np.frombuffer(buffer, np.uint8)[-self._files.block_bytes :]
-        _touch([block.path for block in blocks[:used]])
+        _touch([block.path for block in blocks[:used]], USED_AGAIN_S)
 
     def recent(self, limit: int) -> Iterator[list[int]]:
         """Token ids of the prompts used last, of at most `limit` blocks together."""
@@ -205,14 +205,15 @@ class PrefixStore:
             return self._queue.popleft()
 
     def _write_job(self, job: _Job) -> None:
-        _touch(job.paths)  # so that a prompt's own beginning does not make room for its end
         wanted = [(block, payload) for block, payload in job.blocks if not block.path.exists()]
+        after = 0.0 if wanted else USED_AGAIN_S
+        _touch(job.paths, after)  # so that a prompt's own beginning does not make room for its end
         if wanted:
             evict(self._directory, self._budget - len(wanted) * self._files.file_bytes)
         for block, payload in wanted:
             write(block, payload)
             self._count("written")
-        _touch(job.paths)
+        _touch(job.paths, after)
 
     def _count(self, what: str) -> None:
         with self._changed:
@@ -243,12 +244,15 @@ def evict(directory: Path, budget: int) -> None:
         excess -= size
 
 
-def _touch(paths: Sequence[Path]) -> None:
-    """All used now, at the same moment: of equals the last block of a prompt is evicted first."""
+def _touch(paths: Sequence[Path], after_s: float) -> None:
+    """All used now, at the same moment: of equals the last block of a prompt is evicted first.
+
+    Those that were used within `after_s` seconds stay as they are.
+    """
     now = time.time_ns()
     for path in paths:
         with contextlib.suppress(OSError):
-            if now - path.lstat().st_mtime_ns > USED_AGAIN_S * 1e9:
+            if now - path.lstat().st_mtime_ns > after_s * 1e9:
                 os.utime(path, ns=(now, now), follow_symlinks=False)
 
 

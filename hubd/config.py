@@ -111,6 +111,14 @@ class Assistant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     everything: Annotated[bool, Meta(description="true or false")] = False
+    timer_webhook: Annotated[
+        str,
+        Meta(
+            max_length=200,
+            pattern=r"^[\w.~-]*$",
+            description="the id of a webhook trigger in Home Assistant, or nothing",
+        ),
+    ] = ""
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

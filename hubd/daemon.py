@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from hubd import lock
+from hubd import lock, readings
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
@@ -24,15 +24,19 @@ from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.home.automations import automations
+from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.paths import Paths, create_directories
+from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
+from hubd.store.outbox import Outbox
 from hubd.store.plugin_storage import PluginStorage
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
@@ -117,11 +121,15 @@ async def open_rooms(
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
+    device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
+    device.linked = lambda: household.linked is not None
+    household.on_connected = device.beside
+    await stack.enter_async_context(_background(device.listen()))
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
     tools = ToolBox(
-        find_plugins(),
+        [*find_plugins(), automations(household)],
         database=database,
         schedule=schedule,
         board=board,
@@ -137,7 +145,7 @@ async def open_rooms(
         conversations=Conversations(database),
         clock=clock,
     )
-    webhooks = Webhooks(database)
+    webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(
         config=config,
@@ -150,11 +158,13 @@ async def open_rooms(
         board=board,
         assistant=assistant,
         household=household,
+        device=device,
         described=described,
         webhooks=webhooks,
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
+    device.readings = lambda: readings.read(services)
     return services, schedule
 
 
@@ -183,6 +193,7 @@ async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: D
     for door in (*browsers, doors.unix(services.paths.socket)):
         await web.SockSite(runner, door.dup()).start()  # the site closes its own
     host, port = browsers[0].getsockname()[:2]
+    services.device.listens_at(host, port)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 

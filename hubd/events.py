@@ -4,7 +4,7 @@ Publishing never waits. A listener that does not keep up is dropped; its page co
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,6 +25,8 @@ class NoticeBoard:
 
     def __init__(self) -> None:
         self._listeners: set[asyncio.Queue[Notice | None]] = set()
+        self.observers: list[Callable[[Notice], None]] = []
+        """Parts of the hub that take notice too; called at once, they must not wait."""
 
     @property
     def listeners(self) -> int:
@@ -33,6 +35,8 @@ class NoticeBoard:
 
     def publish(self, event: str, data: dict[str, Any]) -> None:
         """Tell everyone who listens now; nobody else will hear it."""
+        for observer in self.observers:
+            observer(Notice(event, data))
         for queue in list(self._listeners):
             if queue.full():
                 self._drop(queue)

@@ -137,6 +137,8 @@ def _print(told: dict[str, Any]) -> None:
             f"connected with {status['url']} (Home Assistant {status['version']}), "
             f"{entities} entit{'y' if entities == 1 else 'ies'} to see"
         )
+        if told.get("push"):
+            click.echo(told["push"])
     else:
         click.echo(f"{status['state']} {status['url']}: {status['problem']}".rstrip(": "))
         if status["state"] != "connecting":

@@ -220,7 +220,7 @@ class HomeAssistant:
             except HomeError as error:
                 self._show("away", str(error))
                 failures += 1
-            except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+            except Exception:  # whatever it says, the hub goes on trying
                 log.exception("Home Assistant said something that is not understood")
                 self._show("away", "it said something that is not understood")
                 failures += 1
@@ -275,6 +275,8 @@ class HomeAssistant:
                 await self._load(connection)
             except HomeError as error:
                 log.info("the registries cannot be read: %s", error)
+            except Exception:  # the connection is of use all the same
+                log.exception("the registries are not understood")
 
     async def _load(self, connection: Connection) -> None:
         entities = await connection.command("config/entity_registry/list_for_display")

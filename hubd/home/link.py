@@ -6,7 +6,6 @@ the address beside it.
 """
 
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ import msgspec
 
 from hubd.errors import BadRequestError, HubError
 from hubd.paths import Paths
+from hubd.private import write_private
 
 CREDENTIAL = "home-assistant-token"
 FILE_NAME = "home-assistant.json"
@@ -77,15 +77,7 @@ def load(paths: Paths, environment: Mapping[str, str] = os.environ) -> Link | No
 
 def save(paths: Paths, link: Link) -> None:
     """Keep the link, readable by its owner alone from the first byte, in one step."""
-    file = file_of(paths)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(msgspec.json.encode(link))
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(file)
+    write_private(file_of(paths), msgspec.json.encode(link))
 
 
 def forget(paths: Paths) -> bool:

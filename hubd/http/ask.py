@@ -97,6 +97,8 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     try:
         async with aclosing(services.assistant.turn(utterance)) as turn:
             async for event in turn:
+                if isinstance(event, Done):
+                    await services.device.answered(utterance.text, event)
                 yield event
                 if isinstance(event, Done | Failed):
                     return

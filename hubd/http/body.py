@@ -62,7 +62,7 @@ def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
 
 def error_body(path: str, code: str, message: str, hint: str, status: int) -> dict[str, Any]:
     """An error as the household's clients know it, as OpenAI's under ``/v1``, as Ollama's."""
-    if path.startswith("/api/") and not path.startswith("/api/webhook"):
+    if path.startswith("/api/") and not path.startswith(("/api/webhook", "/api/home-assistant")):
         return {"error": f"{message} {hint}".strip()}
     if not path.startswith("/v1/"):
         return {"error": {"code": code, "message": message, "hint": hint}}

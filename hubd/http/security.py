@@ -46,7 +46,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "hubd_token"
 COOKIE_AGE_S = 400 * 24 * 3600
 OPEN_PATHS = frozenset({"/healthz"})
-WEBHOOKS = "/api/webhook/"
+OWN_SECRETS = ("/api/webhook/", "/api/home-assistant/notify")
 """Each has a secret of its own."""
 
 
@@ -135,7 +135,7 @@ def _check_origin(request: web.Request) -> None:
 
 def _check_token(request: web.Request) -> None:
     token = request.app[SERVICES].config.http.token
-    if not token or request.path in OPEN_PATHS or request.path.startswith(WEBHOOKS):
+    if not token or request.path in OPEN_PATHS or request.path.startswith(OWN_SECRETS):
         return
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     cookie = request.cookies.get(COOKIE, "")

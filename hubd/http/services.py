@@ -12,6 +12,7 @@ from hubd.assistant.turn import Assistant
 from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
+from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.deliveries import Deliveries
@@ -68,6 +69,11 @@ class Turns:
         self._closed = True
         await self._idle.wait()
 
+    @property
+    def running(self) -> int:
+        """How many now."""
+        return self._running
+
     async def wait_until_idle(self) -> None:
         """Until nobody waits for an answer: background work gives way to people."""
         await self._idle.wait()
@@ -91,6 +97,7 @@ class Services:
     board: NoticeBoard
     assistant: Assistant
     household: Household
+    device: HubDevice
     described: FileHome
     """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks

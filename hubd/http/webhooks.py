@@ -94,6 +94,8 @@ async def receive(request: web.Request) -> web.StreamResponse:
 
 def _sender(webhook: Webhook, request: web.Request, body: bytes) -> Sender:
     try:
+        if not webhook.secret:
+            raise SignatureError("this webhook's secret was lost: remove it and make it again")
         return verify(webhook.secret, request.headers, body, time.time())
     except SignatureError as error:
         request.app[SERVICES].deliveries.count_stranger(request.remote or "")

@@ -53,7 +53,6 @@ WEBHOOK_MIGRATIONS = (
         name TEXT PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         action TEXT NOT NULL,
-        secret TEXT NOT NULL,
         callback TEXT NOT NULL,
         created_at TEXT NOT NULL
     ) WITHOUT ROWID;
@@ -77,6 +76,18 @@ WEBHOOK_MIGRATIONS = (
         answer BLOB NOT NULL,
         PRIMARY KEY (webhook, key)
     ) WITHOUT ROWID;
+    """,
+)
+
+
+OUTBOX_MIGRATIONS = (
+    """
+    CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        data TEXT NOT NULL
+    );
     """,
 )
 
@@ -126,4 +137,5 @@ def _open(path: Path) -> apsw.Connection:
     connection = connect(path)
     migrate(connection, "hub", MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
+    migrate(connection, "outbox", OUTBOX_MIGRATIONS)
     return connection

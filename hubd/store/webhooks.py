@@ -1,13 +1,16 @@
 """Webhooks into the hub: which there are, and every call of them.
 
 A call with a key is remembered with its answer, so that the same delivery is carried out once.
+Secrets are in a private file and not in the database.
 """
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import apsw
 import msgspec
 
+from hubd.private import SecretFile
 from hubd.store.database import Database
 
 KEEP_DELIVERIES = timedelta(days=1)
@@ -24,6 +27,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     action: str
     """``ask``, ``notify``, ``event``, ``ingest`` or ``tool:NAME``."""
     secret: str
+    """Empty where its file was lost: then nobody can call it."""
     callback: str = ""
     """Where answers of ``ask`` may be sent."""
     created_at: str = ""
@@ -58,8 +62,9 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 class Webhooks:
     """The tables."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, secrets: SecretFile) -> None:
         self._database = database
+        self._secrets = secrets
 
     async def add(self, webhook: Webhook) -> bool:
         """Keep a new one; False where its name is taken or there are too many."""
@@ -69,22 +74,32 @@ class Webhooks:
             if int(str(count)) >= MAXIMUM_WEBHOOKS:
                 return False
             connection.execute(
-                "INSERT INTO webhook VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (*msgspec.structs.astuple(webhook)[:-1], _now()),
+                "INSERT INTO webhook VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (webhook.name, webhook.id, webhook.action, webhook.callback, _now()),
             )
             return connection.changes() > 0
 
-        return await self._database.run(insert)
+        # The secret first: a webhook without one could not be called.
+        await asyncio.to_thread(self._secrets.put, webhook.id, webhook.secret)
+        if await self._database.run(insert):
+            return True
+        await asyncio.to_thread(self._secrets.remove, webhook.id)
+        return False
 
     async def remove(self, name: str) -> bool:
         """Forget one; whether it was there."""
 
-        def delete(connection: apsw.Connection) -> bool:
+        def delete(connection: apsw.Connection) -> str | None:
             connection.execute("DELETE FROM webhook_delivery WHERE webhook = ?", (name,))
-            connection.execute("DELETE FROM webhook WHERE name = ?", (name,))
-            return connection.changes() > 0
+            row = connection.execute(
+                "DELETE FROM webhook WHERE name = ? RETURNING id", (name,)
+            ).fetchone()
+            return str(row[0]) if row else None
 
-        return await self._database.run(delete)
+        identity = await self._database.run(delete)
+        if identity is not None:
+            await asyncio.to_thread(self._secrets.remove, identity)
+        return identity is not None
 
     async def all(self) -> list[Webhook]:
         """All of them, by name."""
@@ -169,12 +184,19 @@ class Webhooks:
         return await self._database.run(select)
 
     async def _select(self, statement: str, values: tuple[str, ...]) -> list[Webhook]:
-        def select(connection: apsw.Connection) -> list[Webhook]:
-            names = Webhook.__struct_fields__
-            rows = connection.execute(statement, values)
-            return [msgspec.convert(dict(zip(names, row, strict=True)), Webhook) for row in rows]
+        def select(connection: apsw.Connection) -> list[tuple[object, ...]]:
+            return list(connection.execute(statement, values))
 
-        return await self._database.run(select)
+        rows = await self._database.run(select)
+        if not rows:
+            return []
+        secrets = await asyncio.to_thread(self._secrets.all)
+        names = ("name", "id", "action", "callback", "created_at")
+        found = (dict(zip(names, row, strict=True)) for row in rows)
+        return [
+            msgspec.convert(one | {"secret": secrets.get(str(one["id"]), "")}, Webhook)
+            for one in found
+        ]
 
 
 def _now() -> str:

@@ -245,4 +245,4 @@ def test_killed_in_the_middle_of_an_answer_the_prompt_is_there_again(
     again = start_engine(*options, model=tiny_path)
     ready(again.address)
     reply = asked(again.address, TEXT[:400], 4)
-    assert reply["usage"]["prompt_tokens_details"]["cached_tokens"] == 384
+    assert reply["usage"]["prompt_tokens_details"]["cached_tokens"] >= 384

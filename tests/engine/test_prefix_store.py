@@ -201,6 +201,15 @@ def test_the_oldest_prompt_goes_first_and_its_last_block_before_the_others(tmp_p
     store.close(5)
 
 
+def test_a_beginning_outlives_its_ends_also_when_all_are_young(tmp_path, monkeypatch):
+    monkeypatch.setattr(prefix_store, "USED_AGAIN_S", 600.0)
+    store = open_store(tmp_path / "prefixes", budget=4 * FILE_BYTES)
+    for last in range(8):
+        saved(store, [*TOKENS[:BLOCK_TOKENS], *[last] * BLOCK_TOKENS])
+        assert load(store, TOKENS) == 1
+    store.close(5)
+
+
 def test_a_prompt_in_use_keeps_its_beginning(tmp_path):
     store = open_store(tmp_path / "prefixes", budget=4 * FILE_BYTES)
     save(store, TOKENS)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import stat
 import time
 
 import pytest
@@ -237,3 +238,23 @@ def test_an_empty_body_is_an_empty_object():
     assert parsed("application/x-www-form-urlencoded", None, b"a=1&b=") == {"a": "1", "b": ""}
     with pytest.raises(HubError, match="form"):
         parsed("application/x-www-form-urlencoded", None, b"&".join([b"a=1"] * 300))
+
+
+async def test_a_secret_is_in_no_copy_of_the_database(hub, make, tmp_path):
+    path = await make("event")
+    file = tmp_path / "data" / "webhook-secrets.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert SECRET in file.read_text()
+    for part in (tmp_path / "data").glob("hubd.db*"):
+        assert SECRET.encode() not in part.read_bytes()
+    assert await services(hub).webhooks.remove("event")
+    assert SECRET not in file.read_text()
+    assert (await hub.post(path, json={}, headers=bearer())).status == 404
+
+
+async def test_without_its_secret_a_webhook_is_closed(hub, make, tmp_path):
+    path = await make("event")
+    (tmp_path / "data" / "webhook-secrets.json").unlink()
+    for token in ("", SECRET):
+        headers = {"Authorization": f"Bearer {token}"}
+        assert (await hub.post(path, json={}, headers=headers)).status == 401

@@ -16,6 +16,14 @@ from hubd.home.link import Link, file_of, forget, load, save
 from hubd.paths import find_paths
 
 
+@pytest.fixture(scope="module")
+def hub(start, tmp_path_factory):
+    """A daemon that loads no model: nothing here needs one."""
+    home = tmp_path_factory.mktemp("hub")
+    (home / "hubd.toml").write_text("[engine]\npreload = false\n[rag]\npreload = false\n")
+    return start(home)
+
+
 def run(hub, *arguments, text=""):
     return subprocess.run(
         [sys.executable, "-m", "hubd", "home", *arguments],
@@ -51,7 +59,11 @@ def test_a_person_connects_looks_and_disconnects(home_assistant, hub):
 def test_only_the_owner_may_have_the_link_read_again(hub):
     with hub.client() as client:
         assert client.post("/hub/home-assistant/reload").status_code == 403
-        assert client.get("/hub/home-assistant").json() == {"linked": False, "status": None}
+        assert client.get("/hub/home-assistant").json() == {
+            "linked": False,
+            "status": None,
+            "push": "",
+        }
 
 
 async def test_all_is_well(home_assistant):

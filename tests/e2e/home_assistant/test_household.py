@@ -1,0 +1,68 @@
+"""Commands of the household carried out by a real Home Assistant and read back."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def hub(home_assistant, start, tmp_path_factory):
+    """A hub that is connected with Home Assistant."""
+    home = tmp_path_factory.mktemp("hub")
+    (home / "hubd.toml").write_text("[engine]\npreload = false\n[rag]\npreload = false\n")
+    hub = start(home)
+    subprocess.run(
+        [sys.executable, "-m", "hubd", "home", "connect", home_assistant.url],
+        env=hub.environment,
+        input=home_assistant.token + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return hub
+
+
+def ask(hub, text, conversation=None):
+    with hub.client() as client:
+        response = client.post("/hub/ask", json={"text": text, "conversation": conversation})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_the_kitchen_lights(hub, home_assistant):
+    home_assistant.service("light.turn_off", entity_id="light.kitchen_lights")
+    done = ask(hub, "turn on the kitchen lights")
+    assert [action["ok"] for action in done["actions"]] == [True]
+    assert home_assistant.state("light.kitchen_lights") == "on"
+    ask(hub, "turn off the kitchen lights")
+    assert home_assistant.state("light.kitchen_lights") == "off"
+
+
+def test_the_garage_door_is_asked_about_first(hub, home_assistant):
+    home_assistant.service("cover.close_cover", entity_id="cover.garage_door")
+    home_assistant.wait_for("cover.garage_door", "closed", 30)
+    asked = ask(hub, "open the garage door")
+    assert home_assistant.state("cover.garage_door") == "closed"
+    assert "shall I do that?" in asked["answer"]
+    done = ask(hub, "yes", asked["conversation"])
+    assert [action["ok"] for action in done["actions"]] == [True]
+    assert home_assistant.state("cover.garage_door") in ("open", "opening")
+
+
+def test_what_is_not_exposed_is_not_touched(hub, home_assistant):
+    before = home_assistant.state("alarm_control_panel.security")
+    done = ask(hub, "arm the security alarm")
+    assert not any(action["ok"] for action in done["actions"])
+    assert home_assistant.state("alarm_control_panel.security") == before
+
+
+def test_while_home_assistant_is_away_the_rest_works(hub, home_assistant):
+    home_assistant.stop()
+    try:
+        done = ask(hub, "turn on the kitchen lights")
+        assert "has not answered since" in done["answer"]
+        assert "No timer is running" in ask(hub, "list timers")["answer"]
+    finally:
+        home_assistant.start()
