@@ -45,8 +45,15 @@ def test_a_row_of_the_families_is_measured(tmp_path, name):
     assert eight.median == pytest.approx(float(row[3].split(",")[0]), abs=0.005)
 
 
-def test_a_row_of_the_formats_is_measured(tmp_path):
-    (row,) = [row for row in rows("formats") if row[0] == "Q4_K"]
-    added, lost = measure_format("Q4_K", tmp_path)
-    assert added.median == pytest.approx(float(row[2].split(",")[0]), rel=0.3)
-    assert lost.median == pytest.approx(float(row[3].split(",")[0]), rel=0.3)
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_qwen2_with_weights_of_any_format_is_computed_right(tmp_path, name):
+    """Beside transformers with the same, dequantized weights; and as the page says."""
+    (row,) = [row for row in rows("formats") if row[0] == name]
+    added, lost = measure_format(name, tmp_path)
+    assert added.median < (1e-4 if name == "F32" else 0.03)
+    assert added.same is None or added.same > 0.99
+    if name != "F32":  # the last bits of float32 are the CPU's
+        assert added.median == pytest.approx(float(row[2].split(",")[0]), rel=0.3)
+    assert (lost is None) == (row[3] == "–")
+    if lost is not None and name != "F32":
+        assert lost.median == pytest.approx(float(row[3].split(",")[0]), rel=0.3)
