@@ -33,7 +33,7 @@ from engine.gguf import ModelFormatError, TensorInfo
 from engine.lora import Adapters, Change
 from engine.tensor_source import TensorSource
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 _HEADER_BYTES = 4096
 _ALIGNMENT = 64

@@ -11,8 +11,10 @@ each. Quants of 4, 5 and 6 bits lie in records, block after block:
 
 4 and 5 bits: weight = scale · quant + minimum. 6 bits: weight = scale of its half · (quant - 32).
 
-- 8 bits: `scale (blocks, 16) f16` padded to 64 bytes, then `(blocks, 8 groups, 16 rows, 4)` of w +
-  128. weight = scale · (byte - 128).
+- 8 bits: pairs of blocks, `scale (2, 16) f16`, then `(2, 8 groups, 16 rows, 4)` of w + 128; with an
+  odd number of blocks the last is half empty. weight = scale · (byte - 128). Scales lie beside
+  their weights so that a tile is read from its start to its end: with all scales in front of it a
+  single row was multiplied at 15 GB/s in place of 21.
 - 32 bits: `weight (inputs, 16 rows) f32`, for files that are to be computed exactly.
 
 Rows are padded with zeros to a multiple of 16. Every tile starts on a multiple of 64 bytes.
@@ -39,6 +41,8 @@ RECORD_BYTES = {
 """Bits → bytes of a record: 320, 384, 448."""
 Q4_RECORD_BYTES, Q5_RECORD_BYTES, Q6_RECORD_BYTES = RECORD_BYTES.values()
 Q8_BLOCK_BYTES = LANES * BLOCK
+Q8_PAIR_BYTES = 2 * (SCALE_BYTES + Q8_BLOCK_BYTES)
+"""1088: whole cache lines, which a block with its scales is not."""
 Bytes = NDArray[np.uint8]
 
 
@@ -66,7 +70,7 @@ def tile_bytes(bits: int, blocks: int) -> int:
         return blocks * Q6_RECORD_BYTES
     if bits == FLOAT_BITS:
         return blocks * BLOCK * LANES * 4
-    return (blocks * SCALE_BYTES + 63) // 64 * 64 + blocks * Q8_BLOCK_BYTES
+    return (blocks + 1) // 2 * Q8_PAIR_BYTES
 
 
 def padded_rows(rows: int) -> int:
@@ -134,6 +138,19 @@ def _pack_records(out: Bytes, groups: Bytes, blocks: Blocks) -> None:
     np.concatenate(flat, axis=2, out=out)
 
 
+def _half_pairs(pairs: Bytes, first: int, count: int) -> tuple[Bytes, Bytes]:
+    """Scales and weights of every second of `count` blocks, from `first` on: views.
+
+    pairs: uint8 (tiles, pairs, Q8_PAIR_BYTES).
+    """
+    here = pairs[:, : (count + 1 - first) // 2]
+    weights = 2 * SCALE_BYTES + first * Q8_BLOCK_BYTES
+    return (
+        here[:, :, first * SCALE_BYTES : (first + 1) * SCALE_BYTES],
+        here[:, :, weights : weights + Q8_BLOCK_BYTES],
+    )
+
+
 def pack(blocks: Blocks) -> Bytes:
     """Interleave a matrix by 16 rows; gives a flat uint8 array (see the module's docstring)."""
     count = blocks.quants.shape[1]
@@ -146,9 +163,11 @@ def pack(blocks: Blocks) -> Bytes:
     out = np.zeros((tiles, tile_bytes(blocks.bits, count)), np.uint8)
     if blocks.bits == 8:
         assert blocks.scales is not None, "a quantized matrix has scales"
-        head = count * SCALE_BYTES
-        out[:, :head] = _by_block(blocks.scales).reshape(tiles, -1)
-        out[:, (head + 63) // 64 * 64 :] = (groups ^ np.uint8(0x80)).reshape(tiles, -1)
+        pairs = out.reshape(tiles, -1, Q8_PAIR_BYTES)
+        for first in (0, 1):
+            scales, weights = _half_pairs(pairs, first, count)
+            scales[:] = _by_block(blocks.scales)[:, first::2]
+            weights[:] = (groups ^ np.uint8(0x80)).reshape(tiles, count, -1)[:, first::2]
     else:
         _pack_records(out.reshape(tiles, count, RECORD_BYTES[blocks.bits]), groups, blocks)
     return out.reshape(-1)
@@ -181,9 +200,13 @@ def unpack(data: Bytes, bits: int, rows: int, columns: int) -> NDArray[np.float3
         return values.swapaxes(1, 2).reshape(-1, columns)[:rows]
     tiles = data.reshape(-1, tile_bytes(bits, count))
     if bits == 8:
-        head = count * SCALE_BYTES
-        scales = np.ascontiguousarray(tiles[:, :head]).view(np.float16).reshape(-1, count, LANES)
-        stored = tiles[:, (head + 63) // 64 * 64 :].reshape(-1, count, GROUPS, LANES, 4)
+        pairs = tiles.reshape(len(tiles), -1, Q8_PAIR_BYTES)
+        halves = np.empty((len(tiles), count, SCALE_BYTES), np.uint8)
+        stored = np.empty((len(tiles), count, GROUPS, LANES, 4), np.uint8)
+        for first in (0, 1):
+            halves[:, first::2], quants = _half_pairs(pairs, first, count)
+            stored[:, first::2] = quants.reshape(len(tiles), -1, GROUPS, LANES, 4)
+        scales = halves.view(np.float16)
         weights = (stored.astype(np.float32) - 128) * scales[:, :, None, :, None]
     else:
         weights = _unpack_records(tiles.reshape(len(tiles), count, -1), bits)

@@ -11,6 +11,7 @@ from engine.formats.packed import (
     LANES,
     NIBBLE_BYTES,
     Q8_BLOCK_BYTES,
+    Q8_PAIR_BYTES,
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
@@ -46,9 +47,10 @@ def _read_block(
 ) -> None:
     """A block of 16 rows: weights uint8 (8, 16, 4) as they are stored, scales float32 (2, 16)."""
     if bits == 8:
-        record = tile + b * SCALE_BYTES
-        head = (blocks * SCALE_BYTES + 63) // 64 * 64
-        weights[:] = unsigned_bytes(tile + head + b * Q8_BLOCK_BYTES, (_GROUPS, LANES, 4))
+        pair = tile + b // 2 * Q8_PAIR_BYTES
+        record = pair + b % 2 * SCALE_BYTES
+        block = pair + 2 * SCALE_BYTES + b % 2 * Q8_BLOCK_BYTES
+        weights[:] = unsigned_bytes(block, (_GROUPS, LANES, 4))
     else:
         record = tile + b * (size_of_tile(bits, blocks) // blocks)
         both = unsigned_bytes(record + 2 * SCALE_BYTES, (_GROUPS // 2, LANES, 4))

@@ -8,7 +8,7 @@ from engine.formats.packed import (
     FLOAT_BITS,
     LANES,
     NIBBLE_BYTES,
-    Q8_BLOCK_BYTES,
+    Q8_PAIR_BYTES,
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
@@ -19,13 +19,12 @@ from engine.kernels.tiles import size_of_tile
 @njit
 def _unpack_bytes(tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
     """A row of a tile of 8 bits."""
-    head = (blocks * SCALE_BYTES + 63) // 64 * 64
-    scales = halves(tile, (blocks, LANES))
-    quants = unsigned_bytes(tile + head, (blocks, Q8_BLOCK_BYTES // 64, LANES, 4))
     for b in range(blocks):
-        scale = half_to_float(scales[b, lane])
+        pair = tile + b // 2 * Q8_PAIR_BYTES
+        scale = half_to_float(halves(pair, (2, LANES))[b % 2, lane])
+        quants = unsigned_bytes(pair + 2 * SCALE_BYTES, (2, BLOCK // 4, LANES, 4))[b % 2]
         for i in range(BLOCK):
-            quant = np.float32(quants[b, i // 4, lane, i % 4]) - np.float32(128.0)
+            quant = np.float32(quants[i // 4, lane, i % 4]) - np.float32(128.0)
             out[b * BLOCK + i] = scale * quant
 
 
