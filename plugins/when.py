@@ -14,7 +14,8 @@ import yaml
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
 WAKING_HOURS = range(8, 23)
-"""An hour without "am" or "pm" means the one of the two when people are awake."""
+"""An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
+What comes every day at 7 comes in the morning."""
 
 _MORNING = frozenset({"am", "in the morning", "morgens", "früh", "du matin", "de la mañana", "早上",
                       "上午", "凌晨", "清晨"})  # fmt: skip
@@ -47,14 +48,16 @@ class When(NamedTuple):
 def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> When:
     """The time that ``text`` names.
 
-    awake: an hour without "am" or "pm" is meant in waking hours (reminders, not alarms)
+    awake: an hour without "am" or "pm" is meant in waking hours, unless it is for many days
+        (reminders, not alarms)
     """
     reader = _Reader(" ".join(text.split()), language)
     repeat = reader.repeat()
     on = reader.day(now.date())
     delay = reader.delay()
     at, exact = (None, False) if delay else reader.time_of_day()
-    if at and awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
+    once_awake = awake and not repeat
+    if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
     return When(at, on, delay, repeat, reader.rest())
 

@@ -72,6 +72,11 @@ def test_a_reminder_at_five_is_in_waking_hours_an_alarm_is_not():
     assert parse("at 5", "en", SATURDAY_NOON).at == time(5)
 
 
+def test_what_comes_on_many_days_comes_when_it_was_said():
+    said = parse("every weekday at 7 take the bins out", "en", SATURDAY_NOON, awake=True)
+    assert (said.at, said.repeat) == (time(7), WEEKDAYS)
+
+
 def test_seven_is_seven_after_the_clocks_were_changed():
     seven = next_time(When(at=time(7), repeat=DAILY), SATURDAY_NOON)
     assert seven.isoformat() == "2026-03-29T07:00:00+02:00"
