@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from bench.families import CASES, TOKENS, random_model, write
+from bench.model_table import theirs
 from engine.model import Model
 
 
@@ -22,30 +22,10 @@ def logits_of(path: Any, **options: Any) -> np.ndarray:
         model.close()
 
 
-def transformers_logits(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Logits of TOKENS, and the positions that rounding should not change.
-
-    Those are sure of their best token and, with experts, of which ones they choose.
-    """
-    options = {"output_router_logits": True} if hasattr(model.config, "num_experts_per_tok") else {}
-    with torch.inference_mode():
-        result = model(torch.from_numpy(TOKENS[None].astype(np.int64)), **options)
-    logits = result.logits[0].numpy()
-    best = np.sort(logits, axis=1)
-    routers = getattr(result, "router_logits", None) or ()
-    # An expert that is changed at a position is seen by all positions after it.
-    sure = best[:, -1] - best[:, -2] > (0.3 if routers else 0.15) * np.std(logits)
-    for layer in routers:
-        ranked = np.sort(layer.numpy(), axis=1)
-        last = ranked.shape[1] - model.config.num_experts_per_tok
-        sure &= ranked[:, last] - ranked[:, last - 1] > 0.15 * np.std(ranked)
-    return logits, sure
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_logits_are_those_of_transformers(tmp_path, name):
     model = random_model(CASES[name])
-    expected, sure = transformers_logits(model)
+    expected, sure = theirs(model)
     write(tmp_path / "exact.gguf", CASES[name], model, "F32")
     found = logits_of(tmp_path / "exact.gguf")
     error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
@@ -67,7 +47,7 @@ def test_an_activation_that_the_file_does_not_tell(tmp_path, name, activation):
     """As files of ReLU models mostly are: nothing in them differs from a Llama."""
     case = dataclasses.replace(CASES[name], keys={})
     model = random_model(case)
-    expected, _ = transformers_logits(model)
+    expected, _ = theirs(model)
     write(tmp_path / "m.gguf", case, model, "F32")
     asked, plain = (logits_of(tmp_path / "m.gguf", activation=a) for a in (activation, None))
     assert np.linalg.norm(asked - expected) < 1e-4 * np.linalg.norm(expected)
