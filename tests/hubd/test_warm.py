@@ -81,14 +81,24 @@ async def test_each_engine_process_reads_it_once_and_a_change_is_read_too(engine
 async def test_it_waits_for_people_and_gives_way_to_them(engine):
     turns = Turns()
     client = await engine.client()
-    long = [RULES * 3]
-    async with warming(engine, turns, lambda: long):
+    static = [RULES * 3]
+    async with warming(engine, turns, lambda: static):
         async with turns.one():
             await asyncio.sleep(0.3)
             assert (await client.health()).active == 0, "somebody is being answered"
         await until(client, busy=True)
         async with turns.one():
             await until(client, busy=False)
-        await until(client, busy=True)  # it goes on, so it was abandoned and not finished
+            assert await cached(client, static[0]) < 0.9, "abandoned, not finished"
+
+
+async def test_what_was_abandoned_is_read_when_it_is_quiet_again(engine):
+    turns = Turns()
+    client = await engine.client()
+    static = [RULES * 3]
+    async with warming(engine, turns, lambda: static):
+        await until(client, busy=True)
+        async with turns.one():
+            await until(client, busy=False)
         await quiet_again(client)
-    assert await cached(client, long[0]) > 0.9, "and done when it was quiet"
+    assert await cached(client, static[0]) > 0.9
