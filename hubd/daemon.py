@@ -137,12 +137,13 @@ async def open_rooms(
         home=household,
     )
     stack.push_async_callback(tools.close)
+    conversations = Conversations(database)
     assistant = Assistant(
         config=config,
         library=library,
         engine=engine,
         tools=tools,
-        conversations=Conversations(database),
+        conversations=conversations,
         clock=clock,
     )
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
@@ -156,6 +157,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         board=board,
+        conversations=conversations,
         assistant=assistant,
         household=household,
         device=device,
@@ -164,6 +166,7 @@ async def open_rooms(
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
+    stack.push_async_callback(services.answers.close)
     device.readings = lambda: readings.read(services)
     return services, schedule
 

@@ -82,6 +82,20 @@ async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
     return ToolResult(text=text, data={"list": key_of(list_name), "items": open_items})
 
 
+@plugin.tool(risk="read")
+async def all_(context: ToolContext) -> ToolResult:
+    """Tell what is on every list, with what is ticked off."""
+    stored = await context.storage.all()
+    lists = [{"list": key, "items": stored[key]["items"]} for key in sorted(stored)]
+    told = [
+        _say(context, "shown", key, [item["text"] for item in stored[key]["items"] if not item["done"]])
+        for key in sorted(stored)
+        if not all(item["done"] for item in stored[key]["items"])
+    ]
+    text = " ".join(told) or _say(context, "empty", SHOPPING)
+    return ToolResult(text=text, data={"lists": lists})
+
+
 @plugin.tool(risk="dangerous")
 async def clear(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
     """Delete everything on a list."""

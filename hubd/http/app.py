@@ -8,6 +8,7 @@ from aiohttp import web
 from hubd.errors import HubError
 from hubd.http import (
     ask,
+    conversations,
     documents,
     events,
     health,
@@ -31,6 +32,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FAMILIES = (
     health,
     ask,
+    conversations,
     documents,
     tools,
     home_assistant,

@@ -9,13 +9,15 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from hubd.assistant.events import Done, Event, Failed
+from hubd.assistant.events import Done, Event, Failed, Retrieved, Started
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
-from hubd.errors import BadRequestError, HubError
-from hubd.http.body import read_body, reply
+from hubd.errors import BadRequestError, HubError, NotFoundError
+from hubd.http.answers import Answer
+from hubd.http.body import query, read_body, reply
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
+from rag.types import Passage
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +37,16 @@ class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: Text
     conversation: Annotated[str, Meta(max_length=64)] | None = None
     stream: bool = False
+    resumable: bool = False
+    """Streamed, and goes on for a while when the connection breaks."""
     language: Annotated[str, Meta(max_length=20)] | None = None
     area: Annotated[str, Meta(max_length=120)] = ""
     """The area of the asking device: its id or name."""
+
+
+class After(msgspec.Struct, kw_only=True):
+    after: Annotated[int, Meta(ge=0)] = 0
+    """The number of the last event that came."""
 
 
 class Explain(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -63,10 +72,70 @@ async def ask(request: web.Request) -> web.StreamResponse:
         language=body.language,
         area=area_id(services, body.area),
     )
+    if body.resumable:
+        return await _resumable(request, services, utterance)
     async with services.turns.one():
         if body.stream or "text/event-stream" in request.headers.get("Accept", ""):
             return await stream(request, _frames(services, utterance))
         return reply(fields(await finished(services, utterance)))
+
+
+async def running(request: web.Request) -> web.StreamResponse:
+    """The answers that are being made, and what was asked."""
+    answers = request.app[SERVICES].answers.running()
+    return reply([_shown(answer) for answer in answers])
+
+
+async def resume(request: web.Request) -> web.StreamResponse:
+    """The rest of an answer, after the event that came last."""
+    services = request.app[SERVICES]
+    answer = _answer(request)
+    after = query(request, After).after
+    return await stream(request, services.answers.follow(answer, after))
+
+
+async def stop(request: web.Request) -> web.StreamResponse:
+    """End the work on an answer, for everybody who reads it."""
+    request.app[SERVICES].answers.stop(_answer(request))
+    return reply({"stopped": True})
+
+
+def _answer(request: web.Request) -> Answer:
+    answer = request.app[SERVICES].answers.find(request.match_info["answer"])
+    if answer is None:
+        raise NotFoundError("there is no such answer any more", "Look in the conversation.")
+    return answer
+
+
+def _shown(answer: Answer) -> dict[str, str]:
+    return {"answer": answer.id, "conversation": answer.conversation, "text": answer.text}
+
+
+async def _resumable(
+    request: web.Request, services: Services, utterance: Utterance
+) -> web.StreamResponse:
+    """An answer of its own task; this request is its first reader."""
+    answer = Answer(utterance.text)
+
+    async def made() -> AsyncGenerator[tuple[str, object], None]:
+        yield "answer", {"answer": answer.id, "text": utterance.text}
+        try:
+            async with services.turns.one(), aclosing(events(services, utterance)) as turn:
+                async for event in turn:
+                    yield str(event.__struct_config__.tag), fields(event)
+                    if isinstance(event, Started):
+                        change = {"change": "answering", "answer": answer.id}
+                        _tell(services, event.conversation, change)
+        except HubError as error:
+            yield "error", {"code": error.code, "message": error.message, "hint": error.hint}
+
+    services.answers.start(answer, made())
+    return await stream(request, services.answers.follow(answer))
+
+
+def _tell(services: Services, conversation: str, change: dict[str, str]) -> None:
+    """Every page hears what became of a conversation."""
+    services.board.publish("conversation", {"conversation": conversation, **change})
 
 
 async def explain(request: web.Request) -> web.StreamResponse:
@@ -94,11 +163,16 @@ async def retrieve(request: web.Request) -> web.StreamResponse:
 
 async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Event, None]:
     """The events of a turn, ended by exactly one ``Done`` or ``Failed`` whatever happens."""
+    retrieved: list[Passage] = []
     try:
         async with aclosing(services.assistant.turn(utterance)) as turn:
             async for event in turn:
+                if isinstance(event, Retrieved):
+                    retrieved = event.passages
                 if isinstance(event, Done):
                     await services.device.answered(utterance.text, event)
+                    if utterance.history is None:
+                        await _kept(services, event, retrieved)
                 yield event
                 if isinstance(event, Done | Failed):
                     return
@@ -108,6 +182,13 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     except Exception:
         log.exception("a turn failed")
     yield INTERNAL
+
+
+async def _kept(services: Services, done: Done, retrieved: list[Passage]) -> None:
+    """Keep what the answer was made from, and tell every page of the new turn."""
+    if retrieved:
+        await services.conversations.explain(done.conversation, retrieved)
+    _tell(services, done.conversation, {"change": "turn"})
 
 
 async def finished(services: Services, utterance: Utterance) -> Done:
@@ -146,6 +227,9 @@ def fields(event: Event) -> dict[str, object]:
 
 ROUTES = [
     web.post("/hub/ask", ask),
+    web.get("/hub/answers", running),
+    web.get("/hub/answers/{answer}", resume),
+    web.delete("/hub/answers/{answer}", stop),
     web.post("/hub/explain", explain),
     web.post("/hub/retrieve", retrieve),
 ]

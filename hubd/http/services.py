@@ -15,9 +15,11 @@ from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http.answers import Answers
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
+from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
@@ -95,6 +97,7 @@ class Services:
     engine: EngineSupervisor
     tools: ToolBox
     board: NoticeBoard
+    conversations: Conversations
     assistant: Assistant
     household: Household
     device: HubDevice
@@ -102,6 +105,7 @@ class Services:
     """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
     clock: Clock
+    answers: Answers = field(default_factory=Answers)
     deliveries: Deliveries = field(default_factory=Deliveries)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)

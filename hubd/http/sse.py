@@ -28,9 +28,10 @@ HEADERS = {
 }
 
 
-def frame(event: str, data: Any) -> bytes:
-    """One event with a name, its data as JSON."""
-    return b"event: %s\ndata: %s\n\n" % (event.encode(), msgspec.json.encode(data))
+def frame(event: str, data: Any, *, number: int | None = None) -> bytes:
+    """One event with a name, its data as JSON; with a number where a reader may come back."""
+    head = b"" if number is None else b"id: %d\n" % number
+    return head + b"event: %s\ndata: %s\n\n" % (event.encode(), msgspec.json.encode(data))
 
 
 async def stream(

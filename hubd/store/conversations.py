@@ -1,7 +1,9 @@
 """What was said: conversations and their turns, kept so that "and the dishwasher?" makes sense."""
 
 import secrets
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import apsw
 import msgspec
@@ -9,6 +11,12 @@ import msgspec
 from engine.protocol import ChatMessage
 from hubd.assistant.events import Done
 from hubd.store.database import Database
+from rag.types import Passage
+
+RESTORABLE = timedelta(days=1)
+"""A deleted conversation is gone for good after this time."""
+EXCERPT = 60
+"""Characters before and after the words that were searched for."""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,10 +24,35 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 
     conversation: str
     started_at: str
-    """ISO 8601, UTC."""
+    """ISO 8601, UTC; so is ``last_at``."""
+    last_at: str
     turns: int
     first: str
     """The first utterance."""
+    title: str
+    """What a person called it; empty if nobody did."""
+    excerpt: str = ""
+    """Where the words that were searched for occur."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One utterance and what came of it."""
+
+    at: str
+    utterance: str
+    outcome: msgspec.Raw
+    """A ``Done`` as JSON."""
+    passages: msgspec.Raw
+    """What was retrieved, as JSON."""
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole conversation."""
+
+    conversation: str
+    title: str
+    turns: list[Turn]
+    """Oldest first."""
 
 
 class Conversations:
@@ -34,13 +67,15 @@ class Conversations:
         return secrets.token_urlsafe(12)
 
     async def append(self, conversation: str, utterance: str, done: Done) -> None:
-        """Keep one turn; the conversation begins with its first."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        """Keep one turn; the conversation begins with its first. One that was deleted is back."""
+        now = _stamp(datetime.now(UTC))
         outcome = msgspec.json.encode(done).decode()
 
         def insert(connection: apsw.Connection) -> None:
             connection.execute(
-                "INSERT INTO conversation VALUES (?, ?) ON CONFLICT DO NOTHING", (conversation, now)
+                "INSERT INTO conversation (id, started_at) VALUES (?, ?) "
+                "ON CONFLICT DO UPDATE SET deleted_at = NULL",
+                (conversation, now),
             )
             connection.execute(
                 "INSERT INTO turn (conversation, at, utterance, answer, outcome) "
@@ -49,6 +84,15 @@ class Conversations:
             )
 
         await self._database.run(insert)
+
+    async def explain(self, conversation: str, passages: Sequence[Passage]) -> None:
+        """Keep what was retrieved for the latest turn of ``conversation``."""
+        text = msgspec.json.encode(passages).decode()
+        await self._execute(
+            "UPDATE turn SET passages = ? WHERE id = "
+            "(SELECT max(id) FROM turn WHERE conversation = ?)",
+            (text, conversation),
+        )
 
     async def history(self, conversation: str, limit: int = 10) -> list[ChatMessage]:
         """The last ``limit`` messages (two a turn), oldest first; empty if nothing was said yet."""
@@ -67,20 +111,126 @@ class Conversations:
             messages.append(ChatMessage(role="assistant", content=answer))
         return messages[-limit:] if limit else []
 
-    async def list(self, limit: int = 50) -> list[Conversation]:
-        """The latest conversations, newest first."""
+    async def list(self, limit: int = 50, containing: str = "") -> list[Conversation]:
+        """The latest conversations, newest first; only those whose title or turns hold the words
+        of ``containing``, as they stand there."""
+        pattern = f"%{_escaped(containing)}%"
+        hit = "(utterance LIKE :p ESCAPE '\\' OR answer LIKE :p ESCAPE '\\')"
+        query = (
+            "SELECT c.id AS conversation, c.started_at, max(t.at) AS last_at, count(*) AS turns, "
+            "c.title, (SELECT utterance FROM turn WHERE conversation = c.id ORDER BY id LIMIT 1) "
+            f"AS first, {_found(hit) if containing else 'NULL'} AS said "
+            "FROM conversation c JOIN turn t ON t.conversation = c.id WHERE c.deleted_at IS NULL "
+            "GROUP BY c.id "
+            + ("HAVING said IS NOT NULL OR c.title LIKE :p ESCAPE '\\' " if containing else "")
+            + "ORDER BY last_at DESC, max(t.id) DESC LIMIT :limit"
+        )
 
-        def select(connection: apsw.Connection) -> list[Conversation]:
-            rows = connection.execute(
-                "SELECT c.id, c.started_at, count(*), "
-                "(SELECT utterance FROM turn WHERE conversation = c.id ORDER BY id LIMIT 1) "
-                "FROM conversation c JOIN turn t ON t.conversation = c.id GROUP BY c.id "
-                "ORDER BY c.started_at DESC, c.id LIMIT ?",
-                (limit,),
-            )
-            names = Conversation.__struct_fields__
+        def select(connection: apsw.Connection) -> list[dict[str, Any]]:
+            cursor = connection.execute(query, {"p": pattern, "limit": limit})
             return [
-                msgspec.convert(dict(zip(names, row, strict=True)), Conversation) for row in rows
+                dict(zip([name for name, _ in cursor.get_description()], row, strict=True))
+                for row in cursor
             ]
 
+        rows = await self._database.run(select)
+        for row in rows:
+            row["excerpt"] = excerpt(row.pop("said") or "", containing)
+        return [msgspec.convert(row, Conversation) for row in rows]
+
+    async def transcript(self, conversation: str) -> Transcript | None:
+        """All that was said; None where there is no such conversation."""
+
+        def select(connection: apsw.Connection) -> Transcript | None:
+            title = connection.execute(
+                "SELECT title FROM conversation WHERE id = ? AND deleted_at IS NULL",
+                (conversation,),
+            ).fetchone()
+            if title is None:
+                return None
+            rows = connection.execute(
+                "SELECT at, utterance, outcome, passages FROM turn WHERE conversation = ? "
+                "ORDER BY id",
+                (conversation,),
+            )
+            turns = [
+                Turn(
+                    at=str(at),
+                    utterance=str(utterance),
+                    outcome=msgspec.Raw(str(outcome)),
+                    passages=msgspec.Raw(str(passages)),
+                )
+                for at, utterance, outcome, passages in rows
+            ]
+            return Transcript(conversation=conversation, title=str(title[0]), turns=turns)
+
         return await self._database.run(select)
+
+    async def rename(self, conversation: str, title: str) -> bool:
+        """Give it a title, or take it away with an empty one. False: there is none."""
+        return await self._execute(
+            "UPDATE conversation SET title = ? WHERE id = ? AND deleted_at IS NULL",
+            (title, conversation),
+        )
+
+    async def shorten(self, conversation: str, keep: int) -> bool:
+        """Forget all turns after the first ``keep``. False: there were none."""
+        return await self._execute(
+            "DELETE FROM turn WHERE conversation = :c AND id NOT IN "
+            "(SELECT id FROM turn WHERE conversation = :c ORDER BY id LIMIT :keep)",
+            {"c": conversation, "keep": keep},
+        )
+
+    async def delete(self, conversation: str) -> bool:
+        """Put it aside for a day; what was put aside before that goes. False: there is none."""
+        now = datetime.now(UTC)
+        await self._execute(
+            "DELETE FROM conversation WHERE deleted_at < ?", (_stamp(now - RESTORABLE),)
+        )
+        return await self._execute(
+            "UPDATE conversation SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL",
+            (_stamp(now), conversation),
+        )
+
+    async def restore(self, conversation: str) -> bool:
+        """Take back a deletion. False: there is none to take back."""
+        return await self._execute(
+            "UPDATE conversation SET deleted_at = NULL WHERE id = ? AND deleted_at IS NOT NULL",
+            (conversation,),
+        )
+
+    async def _execute(self, statement: str, values: Sequence[Any] | dict[str, Any]) -> bool:
+        """Run a statement; whether it changed a row."""
+
+        def change(connection: apsw.Connection) -> bool:
+            connection.execute(statement, values)
+            return connection.changes() > 0
+
+        return await self._database.run(change)
+
+
+def excerpt(text: str, words: str) -> str:
+    """The part of ``text`` around the first occurrence of ``words``, on one line."""
+    at = text.casefold().find(words.casefold())
+    if not words or at < 0:
+        return ""
+    start, end = max(0, at - EXCERPT), at + len(words) + EXCERPT
+    cut = " ".join(text[start:end].split())
+    return f"{'…' if start else ''}{cut}{'…' if end < len(text) else ''}"
+
+
+def _found(hit: str) -> str:
+    """The latest utterance or answer of a conversation that holds the words."""
+    return (
+        "(SELECT CASE WHEN utterance LIKE :p ESCAPE '\\' THEN utterance ELSE answer END "
+        f"FROM turn WHERE conversation = c.id AND {hit} ORDER BY id DESC LIMIT 1)"
+    )
+
+
+def _escaped(words: str) -> str:
+    """What LIKE would read as a wildcard, taken as it is written."""
+    return words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _stamp(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")

@@ -92,6 +92,15 @@ OUTBOX_MIGRATIONS = (
 )
 
 
+CONVERSATION_MIGRATIONS = (
+    """
+    ALTER TABLE conversation ADD COLUMN title TEXT NOT NULL DEFAULT '';
+    ALTER TABLE conversation ADD COLUMN deleted_at TEXT;
+    ALTER TABLE turn ADD COLUMN passages TEXT NOT NULL DEFAULT '[]';
+    """,
+)
+
+
 class Database:
     """The connection and its thread. Open with ``Database.open``, end with ``close``."""
 
@@ -136,6 +145,7 @@ class Database:
 def _open(path: Path) -> apsw.Connection:
     connection = connect(path)
     migrate(connection, "hub", MIGRATIONS)
+    migrate(connection, "conversations", CONVERSATION_MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
     migrate(connection, "outbox", OUTBOX_MIGRATIONS)
     return connection

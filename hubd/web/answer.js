@@ -3,10 +3,12 @@
  * what was done, and why. Knows nothing of the network.
  */
 
+import { actionCard, confirmationCard } from "/static/actions.js";
 import { markers, passageList, sourceChips } from "/static/citations.js";
 import { announce, h, icon } from "/static/dom.js";
 import { createStream, renderAnswer } from "/static/render.js";
-import { counted } from "/static/text.js";
+import { canSpeak, speak } from "/static/speech.js";
+import { t } from "/static/strings.js";
 
 /**
  * @typedef {import("/static/api.js").Passage} Passage
@@ -14,35 +16,12 @@ import { counted } from "/static/text.js";
  * @typedef {import("/static/api.js").Action} Action
  * @typedef {import("/static/api.js").Done} Done
  * @typedef {import("/static/citations.js").OpenSource} OpenSource
- * @typedef {(call: import("/static/api.js").ToolCall) => Promise<string>} Undo what came of it, in words
+ * @typedef {import("/static/actions.js").Undo} Undo
+ * @typedef {{openSource: OpenSource, grown: () => void, undo: Undo, say: (word: string) => void,
+ *            again: (answer: Answer, question: string) => void}} Hooks
+ *   `grown`: the answer got longer; `say`: answer the hub's question; `again`: ask anew, in these words
+ * @typedef {ReturnType<typeof createAnswer>} Answer
  */
-
-/**
- * @param {Action} action
- * @param {Undo | null} undo takes it back; null where it is too late for that
- */
-function actionCard(action, undo) {
-  const timer = action.tool.startsWith("timers.");
-  const words = h("p", {}, action.text);
-  const card = h(
-    "div",
-    { class: action.ok ? "action" : "action failed" },
-    icon(action.ok ? (timer ? "timer" : "done") : "warning"),
-    words,
-  );
-  const call = action.undo;
-  if (call && undo) {
-    const button = h("button", { type: "button", class: "quiet" }, "Undo");
-    button.addEventListener("click", async () => {
-      button.disabled = true;
-      words.textContent = await undo(call);
-      button.remove();
-      announce(words.textContent);
-    });
-    card.append(button);
-  }
-  return card;
-}
 
 /** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
 async function copy(text) {
@@ -64,23 +43,83 @@ async function copy(text) {
 
 /** @param {string} text @returns {HTMLElement} */
 function copyButton(text) {
-  const label = h("span", {}, "Copy");
+  const label = h("span", {}, t("copy"));
   const button = h("button", { type: "button", class: "quiet" }, icon("copy"), label);
   button.addEventListener("click", async () => {
     const copied = await copy(text);
-    label.textContent = copied ? "Copied" : "The browser does not allow it";
+    label.textContent = t(copied ? "copied" : "not_allowed");
     announce(label.textContent);
-    setTimeout(() => (label.textContent = "Copy"), 2000);
+    setTimeout(() => (label.textContent = t("copy")), 2000);
+  });
+  return button;
+}
+
+/** @param {string} text @returns {HTMLElement} */
+function speakButton(text) {
+  const label = h("span", {}, t("read_aloud"));
+  const button = h("button", { type: "button", class: "quiet" }, icon("speak"), label);
+  button.addEventListener("click", () => {
+    label.textContent = t("stop");
+    speak(text, () => (label.textContent = t("read_aloud")));
   });
   return button;
 }
 
 /**
- * @param {string} question
- * @param {{openSource: OpenSource, grown: () => void, undo: Undo}} hooks
- *   `grown` is called when the answer got longer
+ * The question, and the field in which it can be put otherwise.
+ *
+ * @param {string} question @param {(question: string) => void} ask
  */
-export function createAnswer(question, { openSource, grown, undo }) {
+function questionHead(question, ask) {
+  const edit = h(
+    "button",
+    { type: "button", class: "icon-button edit", "aria-label": t("edit_question") },
+    icon("edit"),
+  );
+  const asked = h(
+    "h2",
+    { class: "question" },
+    h("span", { class: "visually-hidden" }, t("you_asked")),
+    question,
+  );
+  const element = h("div", { class: "asked" }, edit, asked);
+  edit.addEventListener("click", () => {
+    const field = /** @type {HTMLTextAreaElement} */ (
+      h("textarea", { class: "field", "aria-label": t("your_question"), maxlength: 4000 })
+    );
+    field.value = question;
+    const form = h(
+      "form",
+      { class: "edit-form" },
+      field,
+      h("button", { type: "button", class: "secondary", on: { click: close } }, t("cancel")),
+      h("button", { class: "primary" }, t("ask")),
+    );
+    function close() {
+      form.replaceWith(element);
+      edit.focus();
+    }
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (field.value.trim()) ask(field.value.trim());
+    });
+    form.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      if (event.key === "Escape") close();
+      else if (event.key === "Enter" && !event.shiftKey && event.target === field) {
+        event.preventDefault();
+        form.requestSubmit();
+      } else return;
+      event.stopPropagation();
+    });
+    element.replaceWith(form);
+    field.focus();
+  });
+  return element;
+}
+
+/** @param {string} question @param {Hooks} hooks */
+export function createAnswer(question, { openSource, grown, undo, say, again }) {
   const doing = h("span");
   const working = h(
     "p",
@@ -90,20 +129,11 @@ export function createAnswer(question, { openSource, grown, undo }) {
   );
   const actions = h("div", { class: "actions" });
   const prose = h("div", { class: "prose" });
-  const chips = h("ul", { class: "chips", "aria-label": "Sources" });
+  const chips = h("ul", { class: "chips", "aria-label": t("sources") });
   const footer = h("div", { class: "answer-footer" });
   const reply = h("div", { class: "reply", hidden: true }, working, actions, prose, chips, footer);
-  const element = h(
-    "article",
-    { class: "turn" },
-    h(
-      "h2",
-      { class: "question" },
-      h("span", { class: "visually-hidden" }, "You asked: "),
-      question,
-    ),
-    reply,
-  );
+  const asked = questionHead(question, (words) => again(answer, words));
+  const element = h("article", { class: "turn" }, asked, reply);
   /** @type {Citation[]} */
   const citations = [];
   /** @type {Passage[]} */
@@ -111,8 +141,18 @@ export function createAnswer(question, { openSource, grown, undo }) {
   const stream = createStream(prose, grown);
   let text = "";
 
-  return {
+  const againButton = () =>
+    h(
+      "button",
+      { type: "button", class: "quiet", on: { click: () => again(answer, question) } },
+      icon("again"),
+      t("ask_again"),
+    );
+
+  const answer = {
     element,
+    /** @type {number | null} the turn's place in its conversation; null while it is not kept there */
+    number: null,
     /** @param {string} words what the hub is doing; empty when it is done */
     setWorking(words) {
       working.hidden = words === "";
@@ -162,10 +202,13 @@ export function createAnswer(question, { openSource, grown, undo }) {
       if (done.refused) prose.prepend(icon("question"));
       chips.replaceChildren(...sourceChips(done.citations, openSource));
       const title = done.refused
-        ? `What I looked at (${counted(passages.length, "passage")})`
-        : "Why this answer?";
+        ? t("looked_at", { count: passages.length })
+        : t("why_this_answer");
       footer.replaceChildren(
+        ...(done.asks === "confirm" && !silent ? [confirmationCard(say)] : []),
         ...(repeated ? [] : [copyButton(done.answer)]),
+        ...(!repeated && canSpeak() ? [speakButton(done.answer)] : []),
+        ...(done.actions.length === 0 ? [againButton()] : []),
         ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
       );
       if (!silent) announce(done.answer);
@@ -175,20 +218,21 @@ export function createAnswer(question, { openSource, grown, undo }) {
     stopped() {
       working.hidden = true;
       footer.replaceChildren(
-        h("p", { class: "note" }, text ? "Stopped here." : "Stopped."),
+        h("p", { class: "note" }, t(text ? "stopped_here" : "stopped")),
         ...(text ? [copyButton(text)] : []),
+        againButton(),
       );
-      announce("Stopped");
+      announce(t("stopped"));
     },
-    /** @param {{message: string, hint?: string}} error @param {() => void} retry */
-    fail(error, retry) {
+    /** @param {{message: string, hint?: string}} error */
+    fail(error) {
       working.hidden = true;
       reply.hidden = false;
-      const again = h(
+      const retry = h(
         "button",
-        { type: "button", class: "secondary", on: { click: retry } },
+        { type: "button", class: "secondary", on: { click: () => again(answer, question) } },
         icon("again"),
-        "Try again",
+        t("try_again"),
       );
       footer.replaceChildren(
         h(
@@ -200,11 +244,12 @@ export function createAnswer(question, { openSource, grown, undo }) {
             {},
             h("p", {}, error.message),
             error.hint ? h("p", { class: "note" }, error.hint) : null,
-            again,
+            retry,
           ),
         ),
       );
       grown();
     },
   };
+  return answer;
 }

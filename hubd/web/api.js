@@ -3,6 +3,7 @@
  */
 
 import { readEvents } from "/static/sse.js";
+import { t } from "/static/strings.js";
 
 /**
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
@@ -12,12 +13,22 @@ import { readEvents } from "/static/sse.js";
  * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object,
  *            undo: ToolCall | null}} Action
  * @typedef {{answer: string, citations: Citation[], refused: boolean, actions: Action[],
- *            timings: Object, conversation: string}} Done
- * @typedef {{document: string, path: string, type: string, status: "ready" | "skipped",
- *            reason: string, pages: number, chunks: number, bytes: number}} DocumentInfo
+ *            timings: Object, conversation: string,
+ *            asks?: "which" | "confirm" | "missing" | null}} Done
+ * @typedef {{conversation: string, started_at: string, last_at: string, turns: number, first: string,
+ *            title: string, excerpt: string}} ConversationInfo
+ * @typedef {{conversation: string, title: string,
+ *            turns: {at: string, utterance: string, outcome: Done, passages: Passage[]}[]}} Transcript
+ * @typedef {{document: string, path: string, type: string, reason: string, pages: number,
+ *            status: "queued" | "reading" | "embedding" | "ready" | "skipped", chunks: number,
+ *            bytes: number, collection?: string, done?: number, total?: number}} DocumentInfo
  * @typedef {{document: string, page: number | null, pages: number, text: string, type: string}} Page
  * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
- *            state: "running" | "ringing"}} Timer
+ *            state: "running" | "paused" | "ringing"}} Timer
+ * @typedef {{id: string, name: string, area: string | null, state: string,
+ *            attributes: Record<string, any>}} Entity
+ * @typedef {{floors: Object[], areas: {id: string, name: string}[], entities: Entity[],
+ *            version: number}} Household
  * @typedef {{document: string, path: string, action: string, reason: string, chunks: number}} FileReport
  */
 
@@ -46,18 +57,14 @@ async function request(path, options) {
     response = await fetch(path, options);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new HubError(
-      "unreachable",
-      "hubd does not answer.",
-      "Is the hub switched on and in the same network?",
-    );
+    throw new HubError("unreachable", t("unreachable"), t("unreachable_hint"));
   }
   if (response.ok) return response;
   const reply = await response.json().catch(() => ({}));
   const { code, message, hint } = reply.error ?? {};
   throw new HubError(
     code ?? "http",
-    message ?? `hubd replied with status ${response.status}.`,
+    message ?? t("bad_status", { status: response.status }),
     hint,
   );
 }
@@ -76,42 +83,130 @@ async function postJson(path, body) {
  * The events of a streaming reply with their data parsed, up to and including `done` or `error`.
  *
  * @param {Response} response
- * @returns {AsyncGenerator<{event: string, data: any}>}
+ * @returns {AsyncGenerator<{event: string, data: any, id: string}>}
  */
 async function* parsedEvents(response) {
-  if (!response.body) throw new HubError("broken_off", "The reply was empty.");
+  if (!response.body) throw new HubError("broken_off", t("empty_reply"));
   try {
-    for await (const { event, data } of readEvents(response.body)) {
-      yield { event, data: JSON.parse(data) };
+    for await (const { event, data, id } of readEvents(response.body)) {
+      yield { event, data: JSON.parse(data), id };
       if (event === "done" || event === "error") return;
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error; // fetch's name for a broken connection
   }
-  throw new HubError(
-    "broken_off",
-    "The connection broke off in the middle of the answer.",
-    "Ask again in a moment.",
-  );
+  throw new HubError("broken_off", t("broke_off"), t("ask_again_soon"));
 }
 
 /**
- * Ask a question and follow the answer.
+ * Ask a question and follow the answer, over as many connections as that takes.
  *
  * @param {string} text
  * @param {string | null} conversation
- * @param {AbortSignal} signal aborting it stops the daemon's work too
+ * @param {AbortSignal} signal aborting it ends the reading; `stopAnswer` ends the work
  */
 export async function* ask(text, conversation, signal) {
+  const body = conversation ? { text, conversation } : { text };
   const response = await request("/hub/ask", {
     method: "POST",
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-    body: JSON.stringify(
-      conversation ? { text, conversation, stream: true } : { text, stream: true },
-    ),
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...body, resumable: true }),
     signal,
   });
-  yield* parsedEvents(response);
+  let answer = "";
+  let last = 0;
+  try {
+    for await (const { event, data, id } of parsedEvents(response)) {
+      if (event === "answer") answer = data.answer;
+      last = Number(id);
+      yield { event, data };
+    }
+  } catch (error) {
+    if (!answer || !isLost(error)) throw error;
+    yield* followAnswer(answer, last, signal);
+  }
+}
+
+/**
+ * The events of an answer after number `last`; a connection that breaks is made again.
+ *
+ * @param {string} answer @param {number} last @param {AbortSignal} signal
+ */
+export async function* followAnswer(answer, last, signal) {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const response = await request(`/hub/answers/${answer}?after=${last}`, { signal });
+      for await (const { event, data, id } of parsedEvents(response)) {
+        last = Number(id);
+        attempt = 0;
+        yield { event, data };
+      }
+      return;
+    } catch (error) {
+      if (!isLost(error) || attempt >= RECONNECT_MS.length) throw error;
+      await pause(RECONNECT_MS[attempt], signal);
+    }
+  }
+}
+
+/** The hub lets an answer go on for 30 seconds without a reader. */
+const RECONNECT_MS = [300, 700, 1500, 3000, 5000, 8000, 10000];
+
+/** @param {unknown} error */
+const isLost = (error) =>
+  error instanceof HubError && (error.code === "broken_off" || error.code === "unreachable");
+
+/** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new DOMException("aborted", "AbortError"));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    setTimeout(resolve, ms);
+  });
+}
+
+/** @param {string} answer @returns {Promise<void>} */
+export async function stopAnswer(answer) {
+  await request(`/hub/answers/${answer}`, { method: "DELETE" });
+}
+
+/** @returns {Promise<{answer: string, conversation: string, text: string}[]>} */
+export const runningAnswers = async () => (await request("/hub/answers")).json();
+
+/** @param {string} containing @returns {Promise<ConversationInfo[]>} */
+export const listConversations = async (containing) =>
+  (await request(`/hub/conversations?${new URLSearchParams({ containing })}`)).json();
+
+/** @param {string} name @param {string} [rest] */
+const conversationPath = (name, rest = "") =>
+  `/hub/conversations/${encodeURIComponent(name)}${rest}`;
+
+/** @param {string} name @returns {Promise<Transcript>} */
+export const readConversation = async (name) => (await request(conversationPath(name))).json();
+
+/** @param {string} name @param {string} title @returns {Promise<void>} */
+export async function renameConversation(name, title) {
+  await request(conversationPath(name), {
+    method: "PATCH",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ title }),
+  });
+}
+
+/** Forget the turns after the first `keep`. @param {string} name @param {number} keep */
+export async function shortenConversation(name, keep) {
+  await request(conversationPath(name, `/turns?keep=${keep}`), { method: "DELETE" });
+}
+
+/** @param {string} name */
+export async function deleteConversation(name) {
+  await request(conversationPath(name), { method: "DELETE" });
+}
+
+/** @param {string} name */
+export async function restoreConversation(name) {
+  await request(conversationPath(name, "/restore"), { method: "POST" });
 }
 
 /** @returns {Promise<DocumentInfo[]>} */
@@ -151,5 +246,11 @@ export async function* uploadDocuments(files) {
   yield* parsedEvents(response);
 }
 
-/** @param {string} name @param {Object} [parameters] @returns {Promise<{text: string, data: any}>} */
+/** @returns {Promise<Household>} */
+export const readHome = async () => (await request("/hub/home")).json();
+
+/**
+ * @param {string} name @param {Object} [parameters]
+ * @returns {Promise<{text: string, data: any, undo: ToolCall | null}>}
+ */
 export const runTool = (name, parameters = {}) => postJson(`/hub/tools/${name}`, parameters);

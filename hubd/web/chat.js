@@ -1,49 +1,47 @@
 /**
- * The conversation: the question box, the turns, and the welcome before the first of them.
+ * The conversation: the question box, the turns, and the welcome before the first of them. What was said
+ * is kept by the hub; the address names the conversation, and other tabs hear of every turn.
  */
 
-import { HubError, ask, runTool } from "/static/api.js";
+import {
+  HubError,
+  ask,
+  followAnswer,
+  readConversation,
+  runTool,
+  runningAnswers,
+  shortenConversation,
+  stopAnswer,
+} from "/static/api.js";
 import { createAnswer } from "/static/answer.js";
-import { byId, announce } from "/static/dom.js";
+import { createComposer } from "/static/composer.js";
+import { byId, announce, h } from "/static/dom.js";
 import { engineWords, onEngine } from "/static/engine.js";
-import { forgetHistory, loadHistory, saveHistory } from "/static/history.js";
+import { createFollower } from "/static/scroll.js";
+import { t } from "/static/strings.js";
 
-/** @typedef {import("/static/citations.js").OpenSource} OpenSource */
+/**
+ * @typedef {import("/static/citations.js").OpenSource} OpenSource
+ * @typedef {import("/static/answer.js").Answer} Answer
+ * @typedef {AsyncGenerator<{event: string, data: any}>} Events
+ */
 
-const NEAR_THE_END_PX = 160;
-const QUESTION_GAP_PX = 16;
+const MOST_SHOWN = 30;
 
 /** @param {{openSource: OpenSource, emptied: () => void}} hooks `emptied`: the welcome is shown again */
 export function startChat({ openSource, emptied }) {
-  const form = byId("composer");
-  const box = byId("question");
-  const send = byId("send");
   const log = byId("turns");
   const welcome = byId("welcome");
-  let history = loadHistory();
-  /** @type {AbortController | null} */
+  const title = byId("chat-title");
+  const follower = createFollower(log);
+  /** @type {string | null} */
+  let conversation = null;
+  let kept = 0; // turns of the conversation that the hub keeps
+  /** @type {{controller: AbortController, answer: string | null} | null} */
   let running = null;
+  let shown = false; // whether the chat is the view that is looked at
 
-  const page = document.scrollingElement ?? document.documentElement;
-  let following = true;
-  // Whoever scrolls up to read is left in peace; the page follows the answer only at its end.
-  addEventListener(
-    "scroll",
-    () => {
-      following = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_THE_END_PX;
-    },
-    { passive: true },
-  );
-  function grown() {
-    if (!following) return;
-    const question = log.lastElementChild?.getBoundingClientRect().top ?? 0;
-    const head = byId("head").getBoundingClientRect().bottom;
-    // A long answer is read from its beginning: the page never scrolls its question away.
-    page.scrollTop = Math.min(
-      page.scrollHeight,
-      page.scrollTop + question - head - QUESTION_GAP_PX,
-    );
-  }
+  const composer = createComposer({ submit, stop });
 
   /** @param {import("/static/api.js").ToolCall} call @returns {Promise<string>} what came of it */
   async function undo(call) {
@@ -58,58 +56,92 @@ export function startChat({ openSource, emptied }) {
   /** @param {string} question */
   function addTurn(question) {
     welcome.hidden = true;
-    const answer = createAnswer(question, { openSource, grown, undo });
+    const answer = createAnswer(question, {
+      openSource,
+      grown: follower.grown,
+      undo,
+      say: submit,
+      again,
+    });
     log.append(answer.element);
+    const turns = log.querySelectorAll(".turn");
+    if (turns.length > MOST_SHOWN) {
+      turns[0].remove();
+      offerEarlier();
+    }
     return answer;
   }
 
-  /** @param {boolean} busy */
-  function setBusy(busy) {
-    document.body.classList.toggle("answering", busy);
-    send.setAttribute("aria-label", busy ? "Stop" : "Send");
-    log.setAttribute("aria-busy", String(busy));
+  /** The turns that are not on the page can be fetched. */
+  function offerEarlier() {
+    if (log.querySelector(".earlier")) return;
+    const button = h("button", { type: "button", class: "secondary earlier" }, t("earlier_turns"));
+    button.addEventListener("click", () => load(Infinity).catch(showProblem));
+    log.prepend(button);
   }
 
-  /** @param {string} question */
+  /** Ask in the conversation that is shown. @param {string} question */
   async function submit(question) {
     stop();
+    await carry(question, (signal) => ask(question, conversation, signal));
+  }
+
+  /** Ask anew: what was said from this turn on is forgotten. @param {Answer} answer @param {string} question */
+  async function again(answer, question) {
+    stop();
+    while (answer.element.nextElementSibling) answer.element.nextElementSibling.remove();
+    answer.element.remove();
+    if (answer.number !== null && conversation) {
+      kept = answer.number;
+      await shortenConversation(conversation, kept).catch(() => {});
+    }
+    submit(question);
+    composer.focus();
+  }
+
+  /**
+   * A new turn with an answer from the hub, to its end.
+   *
+   * @param {string} question @param {(signal: AbortSignal) => Events} begin
+   */
+  async function carry(question, begin) {
     const controller = new AbortController();
-    running = controller;
-    setBusy(true);
-    following = true;
+    const mine = { controller, answer: null };
+    running = mine;
+    composer.setBusy(true);
+    follower.start();
     const answer = addTurn(question);
+    if (kept === 0) title.textContent = question;
     try {
-      await follow(question, answer, controller.signal);
+      await follow(answer, begin(controller.signal), mine);
     } catch (error) {
-      if (controller.signal.aborted) answer.stopped();
-      else answer.fail(asHubError(error), () => retry(answer.element, question));
+      if (controller.signal.aborted || asHubError(error).code === "cancelled") answer.stopped();
+      else answer.fail(asHubError(error));
     } finally {
-      if (running === controller) {
+      if (running === mine) {
         running = null;
-        setBusy(false);
+        composer.setBusy(false);
       }
     }
   }
 
-  /**
-   * @param {string} question @param {ReturnType<typeof createAnswer>} answer @param {AbortSignal} signal
-   */
-  async function follow(question, answer, signal) {
-    let waiting = "Looking in your documents…";
+  /** @param {Answer} answer @param {Events} events @param {{answer: string | null}} mine */
+  async function follow(answer, events, mine) {
+    let waiting = t("looking");
     let spoken = false;
     const showWait = () => spoken || answer.setWorking(engineWords() ?? waiting);
     const unsubscribe = onEngine(showWait);
     showWait();
-    /** @type {import("/static/api.js").Passage[]} */
-    let passages = [];
     try {
-      for await (const { event, data } of ask(question, history.conversation, signal)) {
-        if (event === "start") {
-          history.conversation = data.conversation;
+      for await (const { event, data } of events) {
+        if (event === "answer") {
+          mine.answer = data.answer;
+        } else if (event === "start") {
+          conversation = data.conversation;
+          if (shown) history.replaceState(null, "", `#/chat/${conversation}`);
         } else if (event === "passages") {
-          passages = data.passages;
-          answer.setPassages(passages);
-          waiting = "Reading what I found…";
+          answer.setPassages(data.passages);
+          waiting = t("reading_found");
           showWait();
         } else if (event === "token") {
           spoken = true;
@@ -122,84 +154,146 @@ export function startChat({ openSource, emptied }) {
         } else if (event === "error") {
           throw new HubError(data.code, data.message, data.hint);
         } else if (event === "done") {
+          answer.number = kept;
+          kept += 1;
           answer.finish(data);
-          history.turns.push({ question, done: data, passages });
         }
       }
     } finally {
       unsubscribe();
-      saveHistory(history);
     }
-  }
-
-  /** @param {HTMLElement} failed @param {string} question */
-  function retry(failed, question) {
-    failed.remove();
-    submit(question);
-    box.focus();
   }
 
   /** @returns {boolean} whether there was something to stop */
   function stop() {
     if (!running) return false;
-    running.abort();
+    if (running.answer) stopAnswer(running.answer).catch(() => {}); // it may have ended meanwhile
+    running.controller.abort();
     return true;
+  }
+
+  /** Leave an answer to itself: it is found again in its conversation. */
+  function leave() {
+    running?.controller.abort();
+    running = null;
+    composer.setBusy(false);
   }
 
   function newConversation() {
     stop();
-    forgetHistory();
-    history = { conversation: null, turns: [] };
+    empty();
+    if (shown) history.replaceState(null, "", "#/chat");
+    announce(t("new_conversation"));
+    composer.focus();
+  }
+
+  function empty() {
+    conversation = null;
+    kept = 0;
     log.replaceChildren();
+    title.textContent = t("ask_your_home");
     welcome.hidden = false;
-    announce("New conversation");
     emptied();
-    box.focus();
   }
 
-  function fitBox() {
-    box.style.height = "auto";
-    box.style.height = `${box.scrollHeight}px`;
+  /** @param {import("/static/api.js").Transcript} transcript */
+  function showTitle({ title: given, turns }) {
+    title.textContent = given || turns[0]?.utterance || t("ask_your_home");
   }
 
-  function submitBox() {
-    const question = box.value.trim();
-    if (!question) return;
-    box.value = "";
-    fitBox();
-    submit(question);
+  /** Show what the hub keeps of the conversation. @param {number} [most] turns */
+  async function load(most = MOST_SHOWN) {
+    const asked = conversation;
+    if (!asked) return;
+    const transcript = await readConversation(asked);
+    if (asked !== conversation || running) return;
+    log.replaceChildren();
+    showTitle(transcript);
+    kept = transcript.turns.length;
+    const first = Math.max(0, kept - most);
+    for (const [i, turn] of transcript.turns.slice(first).entries()) {
+      const answer = createAnswer(turn.utterance, {
+        openSource,
+        grown: () => {},
+        undo,
+        say: submit,
+        again,
+      });
+      answer.number = first + i;
+      answer.setPassages(turn.passages);
+      answer.finish(turn.outcome, { silent: true });
+      log.append(answer.element);
+    }
+    if (first > 0) offerEarlier();
+    welcome.hidden = kept > 0;
+    if (most === MOST_SHOWN) log.lastElementChild?.scrollIntoView();
   }
 
-  box.addEventListener("input", fitBox);
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    // While an input method composes (Chinese, Japanese), Enter belongs to it.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    submitBox();
-  });
-  form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    if (running) stop();
-    else submitBox();
-    box.focus();
-  });
+  /** Open another conversation, and the answer that is being made in it. @param {string} name */
+  async function open(name) {
+    leave();
+    empty();
+    conversation = name;
+    try {
+      await load();
+    } catch (error) {
+      if (asHubError(error).code !== "not_found") throw error;
+    }
+    const found = (await runningAnswers()).find((one) => one.conversation === name);
+    if (found && conversation === name && !running) watch(found.answer, found.text);
+    else if (kept === 0 && conversation === name) newConversation();
+  }
+
+  /** Read along with an answer that somebody asked for elsewhere. @param {string} id @param {string} text */
+  const watch = (id, text) => carry(text, (signal) => followAnswer(id, 0, signal));
+
+  /** @param {unknown} error */
+  function showProblem(error) {
+    announce(asHubError(error).message);
+  }
+
+  /** @param {{conversation: string, change: string, answer?: string}} news */
+  async function changed(news) {
+    if (news.conversation !== conversation || running) return;
+    if (news.change === "deleted") empty();
+    else if (news.change === "answering") {
+      const found = (await runningAnswers()).find((one) => one.answer === news.answer);
+      if (found && !running) watch(found.answer, found.text);
+    } else {
+      const transcript = await readConversation(conversation);
+      showTitle(transcript);
+      if (!running && transcript.turns.length !== kept) await load();
+    }
+  }
+
   byId("new-conversation").addEventListener("click", newConversation);
 
-  for (const { question, done, passages } of history.turns) {
-    const answer = addTurn(question);
-    answer.setPassages(passages);
-    answer.finish(done, { silent: true });
-  }
-  return { submit, stop, newConversation };
+  return {
+    submit,
+    stop,
+    newConversation,
+    /** @param {{conversation: string, change: string, answer?: string}} news */
+    changed: (news) => changed(news).catch(showProblem),
+    /** After a lost connection: what was said meanwhile. */
+    caughtUp: () => conversation && changed({ conversation, change: "turn" }).catch(() => {}),
+    view: {
+      /** @param {string} name */
+      shown(name) {
+        shown = true;
+        if (name && name !== conversation) open(name).catch(showProblem);
+        else if (!name && conversation)
+          history.replaceState(null, "", `#/chat/${encodeURIComponent(conversation)}`);
+      },
+      hidden() {
+        shown = false;
+      },
+    },
+  };
 }
 
-/** @param {unknown} error @returns {{message: string, hint: string}} */
+/** @param {unknown} error @returns {HubError} */
 function asHubError(error) {
   if (error instanceof HubError) return error;
   console.error(error);
-  return new HubError(
-    "page",
-    "This page did not understand the reply.",
-    "Reload the page and ask again.",
-  );
+  return new HubError("page", t("not_understood"), t("reload_and_ask"));
 }

@@ -4,6 +4,7 @@
 
 import { h } from "/static/dom.js";
 import { readable } from "/static/sources.js";
+import { t } from "/static/strings.js";
 import { sourceName } from "/static/text.js";
 
 /**
@@ -38,7 +39,7 @@ export function markers(citations, openSource) {
     if (seen.has(place)) return [];
     seen.add(place);
     const make = () => {
-      const label = `Source ${numbers[i]}: ${sourceName(citation)}`;
+      const label = t("source", { number: numbers[i], name: sourceName(citation) });
       const button = h(
         "button",
         { type: "button", class: "marker", "aria-label": label, title: label },
@@ -79,7 +80,7 @@ export function passageList(passages, title, openSource) {
         "div",
         { class: "passage-head" },
         link,
-        h("span", { class: "score", title: "How well it fits the question" }, percent),
+        h("span", { class: "score", title: t("how_well") }, percent),
       ),
       passage.heading &&
         h("div", { class: "heading-path" }, passage.heading.replaceAll(" > ", " › ")),

@@ -47,6 +47,14 @@ export function byId(id) {
   return element;
 }
 
+const title = { page: "hubd", alarm: "" };
+
+/** The title of the tab: what rings comes before what is shown. @param {Partial<typeof title>} part */
+export function setTitle(part) {
+  Object.assign(title, part);
+  document.title = title.alarm ? `⏰ ${title.alarm}` : title.page;
+}
+
 /** Say something to screen readers without moving the focus. @param {string} text */
 export function announce(text) {
   byId("announcer").textContent = text;

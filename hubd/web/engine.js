@@ -2,11 +2,13 @@
  * What the language model is doing, in words, from `engine` events.
  */
 
+import { t } from "/static/strings.js";
+
 /** @typedef {{state: string, message?: string, progress?: number | null}} EngineState */
 
 const WAITING = new Map([
-  ["starting", "Starting the language model"],
-  ["restarting", "The language model is starting again"],
+  ["starting", "engine_starting"],
+  ["restarting", "engine_restarting"],
 ]);
 
 /** @type {EngineState | null} */
@@ -32,8 +34,9 @@ export function onEngine(listener) {
  * @returns {string | null}
  */
 export function engineWords() {
-  const words = WAITING.get(current?.state ?? "");
-  if (!current || !words) return null;
+  const key = WAITING.get(current?.state ?? "");
+  if (!current || !key) return null;
+  const words = t(key);
   if (!current.message) return `${words}…`;
   const progress =
     typeof current.progress === "number" ? ` ${Math.round(current.progress * 100)} %` : "";

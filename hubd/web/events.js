@@ -7,18 +7,30 @@ import { byId } from "/static/dom.js";
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15000;
 
+/** @typedef {{on: (name: string, handle: (data: any) => void) => void,
+ *             onConnected: (handle: () => void) => void}} Events */
+
 /**
  * Listen for as long as the page lives; a lost connection is tried again, less and less often.
  *
  * @param {Object<string, (data: any) => void>} handlers by event name
- * @param {() => void} connected called after every (re)connection: what was missed must be fetched
+ * @returns {Events} to which views add handlers of their own; `onConnected` ones are called after every
+ *   (re)connection: what was missed must be fetched
  */
-export function startEvents(handlers, connected) {
+export function startEvents(handlers) {
   const banner = byId("offline");
   let wait = FIRST_WAIT_MS;
   /** @type {EventSource | null} */
   let source = null;
   let timer = 0;
+  /** @type {[string, (data: any) => void][]} */
+  const listeners = Object.entries(handlers);
+  /** @type {(() => void)[]} */
+  const connected = [];
+
+  /** @param {EventSource} to @param {string} name @param {(data: any) => void} handle */
+  const listen = (to, name, handle) =>
+    to.addEventListener(name, (event) => handle(JSON.parse(event.data)));
 
   function connect() {
     clearTimeout(timer);
@@ -27,7 +39,7 @@ export function startEvents(handlers, connected) {
     source.addEventListener("open", () => {
       wait = FIRST_WAIT_MS;
       banner.hidden = true;
-      connected();
+      connected.forEach((handle) => handle());
     });
     source.addEventListener("error", () => {
       source?.close();
@@ -36,9 +48,7 @@ export function startEvents(handlers, connected) {
       timer = setTimeout(connect, wait * (0.75 + Math.random() / 2));
       wait = Math.min(wait * 2, LONGEST_WAIT_MS);
     });
-    for (const [name, handle] of Object.entries(handlers)) {
-      source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
-    }
+    for (const [name, handle] of listeners) listen(source, name, handle);
   }
 
   addEventListener("online", connect);
@@ -48,4 +58,11 @@ export function startEvents(handlers, connected) {
   });
   addEventListener("pageshow", (event) => event.persisted && connect());
   connect();
+  return {
+    on(name, handle) {
+      listeners.push([name, handle]);
+      if (source) listen(source, name, handle);
+    },
+    onConnected: (handle) => connected.push(handle),
+  };
 }

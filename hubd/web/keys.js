@@ -3,6 +3,8 @@
  */
 
 import { byId, h } from "/static/dom.js";
+import { t } from "/static/strings.js";
+import { go } from "/static/views.js";
 
 /** @param {EventTarget | null} target @returns {boolean} */
 function typing(target) {
@@ -10,27 +12,35 @@ function typing(target) {
 }
 
 /**
- * @param {{stop: () => boolean, newConversation: () => void, openDocuments: () => void}} actions
+ * @param {{stop: () => boolean, newConversation: () => void, openConversations: () => void}} actions
  */
-export function startKeys({ stop, newConversation, openDocuments }) {
+export function startKeys({ stop, newConversation, openConversations }) {
   const help = byId("shortcuts");
   const source = byId("source");
   const box = byId("question");
+  const inChat = (/** @type {() => void} */ work) => () => {
+    if (!byId("view-chat").hidden) return work();
+    addEventListener("hashchange", work, { once: true }); // after the view's own listener
+    go("chat");
+  };
   /** @type {[string, string, () => void][]} */
   const table = [
-    ["/", "Write a question", () => box.focus()],
-    ["n", "New conversation", newConversation],
-    ["d", "Documents", openDocuments],
-    ["?", "This list", () => help.showModal()],
+    ["/", "key_question", inChat(() => box.focus())],
+    ["n", "new_conversation", inChat(newConversation)],
+    ["s", "search_conversations", inChat(openConversations)],
+    ["c", "chat", () => go("chat")],
+    ["h", "home", () => go("home")],
+    ["d", "documents", () => go("documents")],
+    ["?", "key_list", () => help.showModal()],
   ];
   /** @type {[string, string][]} */
   const fixed = [
-    ["Enter", "Send the question"],
-    ["Shift + Enter", "New line"],
-    ["Esc", "Stop the answer, close a panel"],
+    ["Enter", "key_send"],
+    ["Shift + Enter", "key_line"],
+    ["Esc", "key_stop"],
   ];
   const rows = [...fixed, ...table].map(([key, words]) =>
-    h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)),
+    h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, t(words))),
   );
   byId("shortcut-list").replaceChildren(...rows);
   byId("shortcuts-close").addEventListener("click", () => help.close());

@@ -4,6 +4,7 @@
 
 import { originalAddress, readPage } from "/static/api.js";
 import { byId, h } from "/static/dom.js";
+import { t } from "/static/strings.js";
 import { splitAtSpan } from "/static/text.js";
 
 /** @typedef {import("/static/api.js").Passage} Passage */
@@ -17,9 +18,10 @@ const wide = matchMedia("(min-width: 64rem)");
  * @returns {{nodes: (Node | string)[], mark: HTMLElement | null}}
  */
 export function highlight(text, passage) {
+  if (!passage.text) return { nodes: readable(text), mark: null };
   let parts = splitAtSpan(text, passage.start, passage.end);
   if (parts[1] !== passage.text) {
-    const found = passage.text ? text.indexOf(passage.text) : -1;
+    const found = text.indexOf(passage.text);
     if (found < 0) return { nodes: readable(text), mark: null };
     parts = [text.slice(0, found), passage.text, text.slice(found + passage.text.length)];
   }
@@ -93,7 +95,7 @@ export function startSources() {
     previous.hidden = next.hidden = !paged;
     previous.disabled = page <= 1;
     next.disabled = page >= read.pages;
-    const where = read.page === null ? "" : `Page ${read.page} of ${read.pages}`;
+    const where = read.page === null ? "" : t("page_of", { page: read.page, pages: read.pages });
     const heading = onCitedPage ? cited.heading.replaceAll(" > ", " › ") : "";
     place.textContent = [where, heading].filter(Boolean).join(" · ");
     original.href = originalAddress(read.document, read.page, read.type);
@@ -103,10 +105,8 @@ export function startSources() {
       return;
     }
     const { nodes, mark } = highlight(read.text, cited);
-    if (!mark)
-      nodes.unshift(
-        h("p", { class: "note" }, "This document has changed since the answer was given."),
-      );
+    if (!mark && cited.text)
+      nodes.unshift(h("p", { class: "note" }, t("document_changed")));
     text.replaceChildren(...nodes);
     mark?.scrollIntoView({ block: "center" });
   }

@@ -1,11 +1,11 @@
 /**
- * Server-sent events read from a fetch() body: bytes in, `{event, data}` out.
+ * Server-sent events read from a fetch() body: bytes in, `{event, data, id}` out.
  *
  * EventSource cannot POST, so a streamed answer is parsed here, by the rules of the WHATWG HTML
  * standard, section "Interpreting an event stream".
  */
 
-/** @typedef {{event: string, data: string}} ServerSentEvent */
+/** @typedef {{event: string, data: string, id: string}} ServerSentEvent `id` is the last one given */
 
 /**
  * A parser that takes text in pieces of any size and calls `emit` for every complete event.
@@ -16,13 +16,14 @@
 export function createParser(emit) {
   let rest = "";
   let name = "";
+  let id = "";
   /** @type {string[]} */
   let data = [];
 
   /** @param {string} line */
   function takeLine(line) {
     if (line === "") {
-      if (data.length > 0) emit({ event: name || "message", data: data.join("\n") });
+      if (data.length > 0) emit({ event: name || "message", data: data.join("\n"), id });
       name = "";
       data = [];
       return;
@@ -33,6 +34,7 @@ export function createParser(emit) {
     const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
     if (field === "event") name = value;
     else if (field === "data") data.push(value);
+    else if (field === "id") id = value;
   }
 
   return {

@@ -2,6 +2,8 @@
  * Text arithmetic: the daemon counts Unicode code points, JavaScript counts UTF-16 units.
  */
 
+import { language, t } from "/static/strings.js";
+
 /**
  * The UTF-16 index of the code point number `offset`; past the end it is the end.
  *
@@ -40,11 +42,8 @@ export function spokenName(name) {
 
 /** "oven-manual.pdf · page 7". @param {{document: string, page: number | null}} source @returns {string} */
 export function sourceName({ document, page }) {
-  return page === null ? document : `${document} · page ${page}`;
+  return page === null ? document : t("source_name", { document, page });
 }
-
-/** "1 page", "3 pages". @param {number} count @param {string} noun @returns {string} */
-export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** 95 → "1:35", 3725 → "1:02:05". @param {number} seconds @returns {string} */
 export function clockTime(seconds) {
@@ -56,7 +55,26 @@ export function clockTime(seconds) {
 
 /** 45 → "45 seconds", 150 → "3 minutes", 7200 → "2 hours". @param {number} seconds @returns {string} */
 export function roughTime(seconds) {
-  if (seconds < 90) return counted(Math.round(seconds), "second");
-  if (seconds < 5400) return counted(Math.round(seconds / 60), "minute");
-  return counted(Math.round(seconds / 3600), "hour");
+  if (seconds < 90) return t("seconds", { count: Math.round(seconds) });
+  if (seconds < 5400) return t("minutes", { count: Math.round(seconds / 60) });
+  return t("hours", { count: Math.round(seconds / 3600) });
 }
+
+/** 812345 → "812 kB". @param {number} bytes @returns {string} */
+export function fileSize(bytes) {
+  if (bytes < 1e6) return `${Math.max(1, Math.round(bytes / 1e3))} kB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** "14:05" today, else "Tue 14:05" within a week, else "3 Nov". @param {Date} date @param {Date} [now] */
+export function moment(date, now = new Date()) {
+  const days = Math.abs(startOfDay(date) - startOfDay(now)) / 86_400_000;
+  /** @type {Intl.DateTimeFormatOptions} */
+  const clock = { hour: "2-digit", minute: "2-digit" };
+  if (days < 1) return date.toLocaleTimeString(language, clock);
+  if (days < 7) return date.toLocaleString(language, { weekday: "short", ...clock });
+  return date.toLocaleDateString(language, { day: "numeric", month: "short" });
+}
+
+/** @param {Date} date @returns {number} */
+const startOfDay = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();

@@ -15,6 +15,8 @@
       // Storage is switched off: follow the system.
     }
     root.dataset.theme = chosen ?? (system.matches ? "dark" : "light");
+    const paper = root.dataset.theme === "dark" ? "#171613" : "#faf8f4";
+    document.querySelector('meta[name="theme-color"]')?.setAttribute("content", paper);
     const button = document.getElementById("theme");
     if (button) button.setAttribute("aria-pressed", String(root.dataset.theme === "dark"));
   }

@@ -4,6 +4,7 @@
 
 import { readPage } from "/static/api.js";
 import { byId, h } from "/static/dom.js";
+import { t } from "/static/strings.js";
 import { spokenName } from "/static/text.js";
 
 /** @typedef {import("/static/api.js").DocumentInfo} DocumentInfo */
@@ -97,7 +98,9 @@ async function questionsFor(documents) {
   const ranked = found.filter((entry) => entry !== null).sort((a, b) => a.rank - b.rank);
   const questions = [...new Set(ranked.map(({ question }) => question))];
   if (questions.length === 0)
-    questions.push(...documents.map((info) => `What is in the ${spokenName(info.document)}?`));
+    questions.push(
+      ...documents.map((info) => t("what_is_in", { name: spokenName(info.document) })),
+    );
   return questions.slice(0, MOST_SUGGESTIONS);
 }
 

@@ -138,7 +138,7 @@ def test_a_timer_can_be_cancelled_on_the_strip(page):
     page.get_by_role("button", name="Cancel the pasta timer").click()
     expect(page.locator("#timers")).to_be_hidden()
     page.reload()
-    expect(page.locator("#document-count")).not_to_be_empty()
+    expect(page.locator(".suggestion").first).to_be_visible()
     expect(page.locator("#timers")).to_be_hidden()
 
 
@@ -156,27 +156,27 @@ def test_a_dropped_file_can_be_asked_about_and_removed(page):
     name = "Attic ladder.md"
     text = "# Attic ladder\n\nThe hook for the attic ladder hangs in the linen cupboard.\n"
     page.evaluate(DROP, [name, text])
-    drawer = page.get_by_role("dialog", name="Documents")
-    expect(drawer.locator(".outcomes")).to_contain_text("Added", timeout=ANSWER_MS)
-    expect(drawer.locator(".document-list")).to_contain_text(name)
-    page.keyboard.press("Escape")
+    view = page.locator("#view-documents")
+    expect(view.locator(".outcomes")).to_contain_text("Added", timeout=ANSWER_MS)
+    expect(view.locator(".document-list")).to_contain_text(name)
+    page.get_by_role("link", name="Chat").click()
 
     ask(page, "Where does the hook for the attic ladder hang?")
     last_answer(page).locator(".chip", has_text=name).click()
     expect(page.locator("#source mark")).to_contain_text("linen cupboard")
     page.keyboard.press("Escape")
 
-    page.get_by_role("button", name="Documents", exact=False).first.click()
-    drawer.get_by_role("button", name=f"Remove {name}").click()
+    page.get_by_role("link", name="Documents").click()
+    view.get_by_role("button", name=f"Remove {name}").click()
     page.get_by_role("button", name="Keep it").click()
-    expect(drawer.locator(".document-list")).to_contain_text(name)
-    drawer.get_by_role("button", name=f"Remove {name}").click()
+    expect(view.locator(".document-list")).to_contain_text(name)
+    view.get_by_role("button", name=f"Remove {name}").click()
     page.get_by_role("button", name="Remove", exact=True).click()
-    expect(drawer.locator(".document-list")).not_to_contain_text(name)
+    expect(view.locator(".document-list")).not_to_contain_text(name)
 
 
 def test_a_bad_file_is_named_with_the_reason(page):
-    page.locator("#open-documents").click()
+    page.get_by_role("link", name="Documents").click()
     files = [
         {"name": "empty.txt", "mimeType": "text/plain", "buffer": b""},
         {"name": "song.txt", "mimeType": "text/plain", "buffer": bytes(range(256)) * 8},
@@ -210,7 +210,7 @@ def test_a_phone_shows_everything_without_sideways_scrolling(hub, open_page, sch
     assert box["x"] + box["width"] <= 360
     fits()
     page.locator("#source-close").tap()
-    page.locator("#open-documents").tap()
+    page.get_by_role("link", name="Documents").tap()
     expect(page.locator(".document-list li").first).to_be_visible()
     fits()
 
@@ -244,11 +244,11 @@ def test_the_keyboard_alone_is_enough(page):
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("d")
-    drawer = page.get_by_role("dialog", name="Documents")
-    expect(drawer.locator(".document-list li").first).to_be_visible()
-    for _ in range(60):  # round and round: never behind the dialog
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.matches('body, #documents, #documents *')")
+    expect(page.locator(".document-list li").first).to_be_visible()
+    assert focused() == "documents-title"
+    tab_to("row-name", "Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#source-text")).not_to_be_empty()
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     expect(page.locator(".turn")).to_have_count(0)
@@ -305,6 +305,9 @@ def test_axe_finds_nothing_to_complain_about(hub, open_page, scheme, width):
     expect(page.locator("#source mark")).to_be_in_viewport()
     assert complaints() == []
     page.keyboard.press("Escape")
-    page.locator("#open-documents").click()
+    page.get_by_role("button", name="Conversations").click()
+    expect(page.locator("#conversation-list li").first).to_be_visible()
+    assert complaints() == []
+    page.get_by_role("link", name="Documents").click()
     expect(page.locator(".document-list li").first).to_be_visible()
     assert complaints() == []

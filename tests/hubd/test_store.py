@@ -105,7 +105,7 @@ def test_whatever_a_plugin_puts_it_gets_back(paths, documents):
 
 async def test_a_transaction_that_fails_leaves_nothing(database):
     def work(connection):
-        connection.execute("INSERT INTO conversation VALUES ('x', 'now')")
+        connection.execute("INSERT INTO conversation (id, started_at) VALUES ('x', 'now')")
         raise ValueError("stop")
 
     with pytest.raises(ValueError, match="stop"):

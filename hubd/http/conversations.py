@@ -1,0 +1,92 @@
+"""Conversations as the page shows them: list, search, read, rename, shorten, delete, take back."""
+
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from hubd.errors import NotFoundError
+from hubd.http.body import query, read_body, reply
+from hubd.http.services import SERVICES
+
+
+class Search(msgspec.Struct, kw_only=True):
+    containing: Annotated[str, Meta(max_length=200)] = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+class Title(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    title: Annotated[str, Meta(max_length=120)]
+
+
+class Keep(msgspec.Struct, kw_only=True):
+    keep: Annotated[int, Meta(ge=0)]
+
+
+async def conversations(request: web.Request) -> web.StreamResponse:
+    """The latest first."""
+    asked = query(request, Search)
+    found = await request.app[SERVICES].conversations.list(asked.limit, asked.containing.strip())
+    return reply(found)
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    """All turns of one."""
+    name = request.match_info["conversation"]
+    found = await request.app[SERVICES].conversations.transcript(name)
+    if found is None:
+        raise _unknown()
+    return reply(found)
+
+
+async def rename(request: web.Request) -> web.StreamResponse:
+    """Give it a title."""
+    title = " ".join((await read_body(request, Title)).title.split())
+    name = request.match_info["conversation"]
+    done = await request.app[SERVICES].conversations.rename(name, title)
+    return _changed(request, "renamed", done)
+
+
+async def shorten(request: web.Request) -> web.StreamResponse:
+    """Forget the turns after the first ``keep``: what was said there is about to be said anew."""
+    name = request.match_info["conversation"]
+    keep = query(request, Keep).keep
+    done = await request.app[SERVICES].conversations.shorten(name, keep)
+    return _changed(request, "shortened", done)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    """Put it aside for a day."""
+    done = await request.app[SERVICES].conversations.delete(request.match_info["conversation"])
+    return _changed(request, "deleted", done)
+
+
+async def restore(request: web.Request) -> web.StreamResponse:
+    """Take back a deletion."""
+    done = await request.app[SERVICES].conversations.restore(request.match_info["conversation"])
+    return _changed(request, "restored", done)
+
+
+def _changed(request: web.Request, change: str, done: bool) -> web.Response:
+    """Tell every page, and reply."""
+    if not done:
+        raise _unknown()
+    name = request.match_info["conversation"]
+    board = request.app[SERVICES].board
+    board.publish("conversation", {"conversation": name, "change": change})
+    return reply({change: True})
+
+
+def _unknown() -> NotFoundError:
+    return NotFoundError("there is no such conversation")
+
+
+ROUTES = [
+    web.get("/hub/conversations", conversations),
+    web.get("/hub/conversations/{conversation}", show),
+    web.patch("/hub/conversations/{conversation}", rename),
+    web.delete("/hub/conversations/{conversation}/turns", shorten),
+    web.delete("/hub/conversations/{conversation}", delete),
+    web.post("/hub/conversations/{conversation}/restore", restore),
+]
