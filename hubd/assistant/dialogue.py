@@ -103,11 +103,18 @@ class Dialogues:
 
 
 def says_yes(text: str, language: str) -> bool:
-    return re.fullmatch(YES.get(language, YES["en"]), plain(text)) is not None
+    """In that language, or in English: so the page's buttons speak."""
+    return _says(YES, text, language)
 
 
 def says_no(text: str, language: str) -> bool:
-    return re.fullmatch(NO.get(language, NO["en"]), plain(text)) is not None
+    """As ``says_yes``."""
+    return _says(NO, text, language)
+
+
+def _says(words: dict[str, str], text: str, language: str) -> bool:
+    said = plain(text)
+    return any(re.fullmatch(words[tag], said) for tag in {language, "en"} & set(words))
 
 
 def says_undo(text: str) -> bool:

@@ -225,6 +225,24 @@ export function originalAddress(document, page, type) {
   return type === "pdf" && page !== null ? `${address}#page=${page}` : address;
 }
 
+/** The address of a page as a picture. @param {string} document @param {number | null} page */
+export function pictureAddress(document, page) {
+  const width = devicePixelRatio > 1 ? "1200" : "800";
+  return `/hub/documents/picture?${new URLSearchParams({ document, page: String(page ?? 1), width })}`;
+}
+
+/**
+ * Where a passage stands on the picture of its page.
+ *
+ * @param {Passage} passage
+ * @returns {Promise<[number, number, number, number][]>} left, top, width and height of each line, as
+ *   shares of the picture
+ */
+export async function readMarks({ document, page, start, end }) {
+  const place = { document, page: String(page ?? 1), start: String(start), end: String(end) };
+  return (await (await request(`/hub/documents/marks?${new URLSearchParams(place)}`)).json()).marks;
+}
+
 /** @param {string} document @returns {Promise<void>} */
 export async function removeDocument(document) {
   await request(`/hub/documents?${new URLSearchParams({ document })}`, { method: "DELETE" });

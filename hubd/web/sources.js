@@ -4,6 +4,7 @@
 
 import { originalAddress, readPage } from "/static/api.js";
 import { byId, h } from "/static/dom.js";
+import { hasPicture, pagePicture } from "/static/picture.js";
 import { t } from "/static/strings.js";
 import { splitAtSpan } from "/static/text.js";
 
@@ -99,16 +100,36 @@ export function startSources() {
     const heading = onCitedPage ? cited.heading.replaceAll(" > ", " › ") : "";
     place.textContent = [where, heading].filter(Boolean).join(" · ");
     original.href = originalAddress(read.document, read.page, read.type);
-    if (!onCitedPage) {
-      text.replaceChildren(...readable(read.text));
-      text.scrollTop = 0;
+    const shown = onCitedPage ? cited : null;
+    const { nodes, mark } = shown
+      ? highlight(read.text, shown)
+      : { nodes: readable(read.text), mark: null };
+    if (shown?.text && !mark) nodes.unshift(h("p", { class: "note" }, t("document_changed")));
+    text.scrollTop = 0;
+    if (hasPicture(read.type)) {
+      fillWithPicture(read, shown, nodes);
       return;
     }
-    const { nodes, mark } = highlight(read.text, cited);
-    if (!mark && cited.text)
-      nodes.unshift(h("p", { class: "note" }, t("document_changed")));
     text.replaceChildren(...nodes);
     mark?.scrollIntoView({ block: "center" });
+  }
+
+  /**
+   * The page as it looks; its words are folded away below, and unfold where there is no picture.
+   *
+   * @param {import("/static/api.js").Page} read @param {Passage | null} shown
+   * @param {(Node | string)[]} nodes
+   */
+  function fillWithPicture(read, shown, nodes) {
+    const words = /** @type {HTMLDetailsElement} */ (
+      h("details", {}, h("summary", {}, t("page_text")), h("div", {}, ...nodes))
+    );
+    const { element, ready } = pagePicture(read.document, read.page, shown);
+    text.replaceChildren(element, words);
+    ready.catch(() => {
+      element.remove();
+      words.open = true;
+    });
   }
 
   previous.addEventListener("click", () => load(page - 1));

@@ -77,8 +77,8 @@ def start(model_path: Path) -> Iterator[Callable[..., Hub]]:
     """``start(home, *arguments)`` runs ``hubd serve`` until ``stop()`` or the module ends."""
     started: list[Hub] = []
 
-    def start_one(home: Path, *arguments: str) -> Hub:
-        started.append(_serve(home, model_path, *arguments))
+    def start_one(home: Path, *arguments: str, **settings: str) -> Hub:
+        started.append(_serve(home, model_path, *arguments, **settings))
         _wait_until_ready(started[-1])
         return started[-1]
 
@@ -93,7 +93,30 @@ def hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub]) -> 
     return start(tmp_path_factory.mktemp("hub"), "--ingest", str(HOUSEHOLD))
 
 
-def _serve(home: Path, model: Path, *arguments: str) -> Hub:
+@pytest.fixture(scope="module")
+def light_hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub]) -> Hub:
+    """A daemon with a described household and no documents, which loads no model until asked to."""
+    light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
+    hub = start(tmp_path_factory.mktemp("light"), **light)
+    with hub.client() as client:
+        client.put("/hub/home", json={"description": HOME}).raise_for_status()
+    return hub
+
+
+HOME = """
+areas: [Kitchen, Hall]
+entities:
+  - {id: light.counter, name: Counter Light, area: Kitchen, state: "off"}
+  - {id: sensor.warmth, name: Temperature, area: Kitchen, state: "21.5",
+     attributes: {unit_of_measurement: "°C"}}
+  - {id: lock.front, name: Front Door, area: Hall, state: locked}
+  - {id: cover.garage, name: Garage Door, state: closed, attributes: {device_class: garage}}
+  - {id: person.anna, name: Anna, state: home}
+  - {id: person.tom, name: Tom, state: not_home}
+"""
+
+
+def _serve(home: Path, model: Path, *arguments: str, **settings: str) -> Hub:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -103,6 +126,7 @@ def _serve(home: Path, model: Path, *arguments: str) -> Hub:
         "HUBD_ENGINE_MODEL": str(model),
         # Compiled kernels are shared by the tests, as by the restarts of one daemon.
         "NUMBA_CACHE_DIR": str(platformdirs.user_cache_path("hubd") / "numba"),
+        **settings,
     }
     with (home / "serve.log").open("wb") as log:
         process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """The household's endpoints over the whole application, without a language model."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -196,6 +197,35 @@ async def test_a_page_of_static_files(hub):
     assert (
         await hub.get("/static/app.js", headers={"If-None-Match": script.headers["ETag"]})
     ).status == 304
+
+
+async def test_a_file_is_packed_for_those_who_take_it(hub):
+    plain = await hub.get("/static/app.js", headers={"Accept-Encoding": "identity"})
+    packed = await hub.get("/static/app.js", headers={"Accept-Encoding": "br;q=1, gzip;q=0.5"})
+    refused = await hub.get("/static/app.js", headers={"Accept-Encoding": "gzip;q=0"})
+    assert "Content-Encoding" not in plain.headers
+    assert "Content-Encoding" not in refused.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert int(packed.headers["Content-Length"]) < int(plain.headers["Content-Length"]) / 2
+    assert await packed.read() == await plain.read() == await refused.read()
+    assert packed.headers["Vary"] == "Accept-Encoding"
+    assert packed.headers["ETag"] != plain.headers["ETag"]
+    same = await hub.get("/static/app.js", headers={"If-None-Match": packed.headers["ETag"]})
+    assert same.status == 304
+    assert await same.read() == b""
+    other = await hub.get("/static/app.js", headers={"If-None-Match": '"other"'})
+    assert other.status == 200
+
+
+async def test_the_service_worker_keeps_every_file_of_the_page_under_one_version(hub):
+    text = await (await hub.get("/worker.js")).text()
+    files = json.loads(text.partition("FILES = ")[2].partition(";\n")[0])
+    assert {"/", "/static/app.js", "/static/strings/zh.js", "/static/icon-512.png"} <= set(files)
+    assert "/static/worker.js" not in files
+    for path in files:
+        assert (await hub.get(path)).status == 200, path
+    again = await (await hub.get("/worker.js")).text()
+    assert again == text
 
 
 @pytest.mark.parametrize(

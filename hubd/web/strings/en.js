@@ -106,6 +106,7 @@ export default {
   page_text: "Text of the page",
   pages: { one: "1 page", other: "{count} pages" },
   pause: "Pause",
+  picture_of_page: "Page {page} as it looks",
   previous_page: "Previous page",
   promise: "Answers come from your own documents, and say so when they don’t know.",
   questions_to_try: "Questions to try",

@@ -102,6 +102,7 @@ export default {
   page_text: "页面文字",
   pages: { other: "{count} 页" },
   pause: "暂停",
+  picture_of_page: "第 {page} 页的图像",
   previous_page: "上一页",
   promise: "回答来自您自己的文档；不知道时会直说。",
   questions_to_try: "可以试试的问题",

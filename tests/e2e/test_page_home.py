@@ -1,0 +1,140 @@
+"""The home view against the real daemon: what is clicked happens, and what happens is shown."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def call(light_hub):
+    """``call(tool, **arguments)`` uses a tool of the daemon; its data."""
+    with light_hub.client() as client:
+
+        def use(tool: str, **arguments: object) -> dict[str, object]:
+            response = client.post(f"/hub/tools/{tool}", json=arguments)
+            response.raise_for_status()
+            return response.json()["data"]
+
+        use.state = lambda name: next(
+            entity["state"]
+            for entity in client.get("/hub/home").json()["entities"]
+            if entity["id"] == name
+        )
+        yield use
+        client.post("/hub/tools/timers.cancel", json={"timer": "all"})
+        client.post("/hub/tools/reminders.cancel", json={"which": "all"})
+
+
+@pytest.fixture
+def page(light_hub, open_page, call) -> Page:
+    return open_page(f"{light_hub.url}/#/home")
+
+
+def test_a_timer_is_started_paused_lengthened_and_cancelled(page, call):
+    card = page.get_by_role("region", name="Timers").filter(has=page.get_by_label("Minutes"))
+    card.get_by_label("Minutes").fill("9")
+    card.get_by_label("What for").fill("pasta")
+    card.get_by_role("button", name="Start").click()
+    row = card.locator("li.timer")
+    expect(row).to_contain_text("pasta timer")
+    expect(row.locator(".countdown")).to_have_text(re.compile(r"^8:5\d$"))
+    row.get_by_role("button", name="Pause").click()
+    expect(row).to_have_class(re.compile("paused"))
+    row.get_by_role("button", name="One more minute").click()
+    expect(row.locator(".countdown")).to_have_text(re.compile(r"^9:5\d$"))
+    assert call("timers.list")["timers"][0]["state"] == "paused"
+    row.get_by_role("button", name="Let it run on").click()
+    expect(row).to_have_class(re.compile("running"))
+    row.get_by_role("button", name="Cancel the pasta timer").click()
+    expect(card).to_contain_text("No timer is running.")
+    assert call("timers.list")["timers"] == []
+
+
+def test_what_rings_is_heard_seen_notified_and_stopped(light_hub, open_page, call):
+    page = open_page(light_hub.url, permissions=["notifications"])
+    page.evaluate(
+        """() => {
+            window.told = [];
+            const Real = Notification;
+            window.Notification = class extends Real {
+                constructor(words, options) { super(words, options); window.told.push(words); }
+            };
+        }"""
+    )
+    call("timers.start", seconds=1, name="tea")
+    expect(page.locator("#ringing-words")).to_have_text("The tea timer is done.", timeout=30_000)
+    page.wait_for_function("window.told.length === 1")
+    assert page.evaluate("window.told") == ["The tea timer is done."]
+    page.locator("#ringing-stop").click()
+    expect(page.locator("#ringing")).to_be_hidden()
+    assert call("timers.list")["timers"] == []
+
+
+def test_lists_are_filled_ticked_and_unticked_in_two_tabs(page, light_hub, open_page, call):
+    other = open_page(f"{light_hub.url}/#/home")
+    page.get_by_label("What to add").fill("milk and eggs")
+    page.get_by_role("button", name="Add", exact=True).click()
+    for one in (page, other):
+        expect(one.get_by_role("checkbox", name="milk")).not_to_be_checked()
+        expect(one.get_by_role("checkbox", name="eggs")).not_to_be_checked()
+    page.get_by_role("checkbox", name="milk").click()
+    expect(other.get_by_role("checkbox", name="milk")).to_be_checked()
+    assert call("lists.show")["items"] == ["eggs"]
+    other.get_by_role("checkbox", name="milk").click()
+    expect(page.get_by_role("checkbox", name="milk")).not_to_be_checked()
+    page.get_by_role("button", name="Remove eggs").click()
+    expect(other.get_by_role("checkbox", name="eggs")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(other.get_by_role("checkbox", name="eggs")).to_be_visible()
+
+
+def test_a_reminder_stands_in_the_list_and_on_its_day(page, call):
+    page.get_by_label("What", exact=True).fill("Water the plants")
+    page.get_by_label("When").fill("tomorrow at 6 pm")
+    page.get_by_role("button", name="Remind me").click()
+    expect(page.get_by_role("list", name="Reminders")).to_contain_text("Water the plants")
+    tomorrow = page.locator(".week > li").nth(1)
+    expect(tomorrow).to_contain_text("Water the plants")
+    page.get_by_role("button", name="Cancel the Water the plants").click()
+    expect(tomorrow).not_to_contain_text("Water the plants")
+    assert call("reminders.list")["reminders"] == []
+
+
+def test_a_light_is_switched_here_and_elsewhere(page, call):
+    switch = page.get_by_role("switch", name="Counter Light")
+    expect(switch).not_to_be_checked()
+    switch.click()
+    expect(switch).to_be_checked()
+    assert call.state("light.counter") == "on"
+    call("home.turn_off", entities=["light.counter"])
+    expect(switch).not_to_be_checked()
+    expect(page.get_by_role("region", name="Kitchen")).to_contain_text("21.5 °C")
+
+
+def test_who_is_at_home_is_told(page):
+    people = page.get_by_role("list", name="Who is at home")
+    expect(people.get_by_text("Anna")).to_be_visible()
+    assert people.inner_text().split() == ["Anna", "at", "home", "Tom", "away"]
+
+
+def test_what_lets_somebody_in_is_confirmed_in_the_chat(page, call):
+    page.get_by_role("button", name="Unlock: Front Door").click()
+    expect(page.locator(".confirmation")).to_contain_text("seconds left")
+    assert call.state("lock.front") == "locked"
+    page.get_by_role("button", name="No", exact=True).click()
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".confirmation > *")).to_have_count(0)
+    assert call.state("lock.front") == "locked"
+
+    page.get_by_role("link", name="Home").click()
+    page.get_by_role("button", name="Unlock: Front Door").click()
+    page.get_by_role("button", name="Yes", exact=True).click()
+    expect(page.locator(".action")).to_contain_text("Front Door")
+    assert call.state("lock.front") == "unlocked"
+    page.get_by_role("link", name="Home").click()
+    page.get_by_role("button", name="Lock: Front Door").click()
+    expect(page.get_by_role("button", name="Unlock: Front Door")).to_be_visible()
+    assert call.state("lock.front") == "locked"
