@@ -35,6 +35,7 @@ from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
@@ -146,6 +147,8 @@ async def open_rooms(
         home=household,
     )
     stack.push_async_callback(tools.close)
+    audit = await stack.enter_async_context(Audit(database).writing())
+    tools.note = audit.note
     conversations = Conversations(database)
     assistant = Assistant(
         config=config,
@@ -166,6 +169,7 @@ async def open_rooms(
         engine=engine,
         tools=tools,
         board=board,
+        audit=audit,
         conversations=conversations,
         assistant=assistant,
         household=household,

@@ -4,9 +4,8 @@ import asyncio
 import os
 from collections.abc import Mapping
 
-from hubd.assistant.events import Done
 from hubd.home.device import Reading
-from hubd.http.health import resident_mb
+from hubd.http.health import resident_mb, tokens_per_second
 from hubd.http.services import Services
 from plugins.api import ToolCall, ToolError
 
@@ -22,7 +21,7 @@ async def read(services: Services) -> Mapping[str, Reading]:
     told = {"answer": done.answer[:TEXT_LIMIT], "refused": done.refused} if done else {}
     return {
         "model": Reading(state=services.engine.name, attributes=engine),
-        "tokens_per_second": Reading(state=_tokens_per_second(done)),
+        "tokens_per_second": Reading(state=tokens_per_second(done)),
         "first_token": Reading(state=done.timings.first_token_ms if done else None),
         "queue": Reading(state=services.turns.running),
         "memory": Reading(state=memory),
@@ -38,15 +37,6 @@ def _memory(services: Services) -> int | None:
     own = resident_mb(os.getpid())
     of_engine = resident_mb(engine) if engine else 0
     return None if own is None else round((own + (of_engine or 0)) / 10) * 10
-
-
-def _tokens_per_second(done: Done | None) -> float | None:
-    """Of the last answer that the language model wrote: its tokens after the first."""
-    if done is None or done.timings.first_token_ms is None:
-        return None
-    written = done.timings.completion_tokens
-    seconds = (done.timings.total_ms - done.timings.first_token_ms) / 1000
-    return round((written - 1) / seconds, 1) if written and written > 1 and seconds > 0 else None
 
 
 async def _next_timer(services: Services) -> str | None:

@@ -20,6 +20,7 @@ import msgspec
 
 from engine.client import EngineClient
 from engine.errors import EngineError
+from engine.protocol import Health
 from hubd import config
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
@@ -163,6 +164,12 @@ class EngineSupervisor:
             if await self._is_there():
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
+
+    async def health(self) -> Health | None:
+        """What the engine says of itself; None while it does not run. Starts nothing."""
+        with contextlib.suppress(EngineError):
+            return await self._client.health() if self._state.state == "ready" else None
+        return None
 
     async def listening(self, *, patient: bool) -> EngineClient:
         """A client of a child that listens, and has its encoder, whatever its language model does.

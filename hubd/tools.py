@@ -21,6 +21,7 @@ import plugins
 from hubd.events import NoticeBoard
 from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
+from hubd.store.audit import Outcome
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from plugins.api import (
@@ -60,6 +61,7 @@ class Speaker(msgspec.Struct, frozen=True, kw_only=True):
 
 NOBODY = Speaker()
 CarryOut = Callable[[str, Speaker], Awaitable[str]]
+Note = Callable[[ToolCall, Person, Provenance, Outcome, str], None]
 
 
 async def _not_yet(utterance: str, speaker: Speaker) -> str:
@@ -171,6 +173,8 @@ class ToolBox:
     ) -> None:
         self.plugins = plugins
         self.home: Home = home or NoHome()
+        self.note: Note = lambda *_: None
+        """Hears of every call that does something, and of those that were refused."""
         self._carry_out: CarryOut = _not_yet
         self._database = database
         self._schedule = schedule
@@ -192,6 +196,29 @@ class ToolBox:
         return [path for plugin in self.plugins for path in sentence_files(plugin)]
 
     async def call(self, call: ToolCall, speaker: Speaker = NOBODY) -> ToolResult:
+        """Run a tool, as ``_call``, and have it noted."""
+        tool = self._tools.get(call.tool)
+        outcome: Outcome = "failed"
+        text = ""
+        try:
+            result = await self._call(call, speaker)
+            outcome, text = "done", result.text
+        except NotPermittedError as error:
+            outcome, text = "denied", str(error)
+            raise
+        except NotConfirmedError as error:
+            outcome, text = "unconfirmed", str(error)
+            raise
+        except ToolError as error:
+            text = str(error)
+            raise
+        else:
+            return result
+        finally:
+            if tool is not None and tool.risk != "read":
+                self.note(call, speaker.person, speaker.provenance, outcome, text)
+
+    async def _call(self, call: ToolCall, speaker: Speaker) -> ToolResult:
         """Run a tool. It runs to its end, or time limit, even if the caller is cancelled meanwhile:
         half a tool is worse than one nobody waits for.
 

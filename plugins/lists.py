@@ -85,15 +85,14 @@ async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
 @plugin.tool(risk="read")
 async def all_(context: ToolContext) -> ToolResult:
     """Tell what is on every list, with what is ticked off."""
-    stored = await context.storage.all()
-    lists = [{"list": key, "items": stored[key]["items"]} for key in sorted(stored)]
-    told = [
-        _say(context, "shown", key, [item["text"] for item in stored[key]["items"] if not item["done"]])
-        for key in sorted(stored)
-        if not all(item["done"] for item in stored[key]["items"])
-    ]
+    lists = {name: await _entries(context, name) for name in sorted(await context.storage.all())}
+    waiting = {name: [e.text for e in entries if not e.done] for name, entries in lists.items()}
+    told = [_say(context, "shown", name, items) for name, items in waiting.items() if items]
     text = " ".join(told) or _say(context, "empty", SHOPPING)
-    return ToolResult(text=text, data={"lists": lists})
+    data = [
+        {"list": name, "items": msgspec.to_builtins(entries)} for name, entries in lists.items()
+    ]
+    return ToolResult(text=text, data={"lists": data})
 
 
 @plugin.tool(risk="dangerous")

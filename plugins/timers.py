@@ -237,6 +237,7 @@ async def _move(context: ToolContext, which: Which, by: timedelta) -> ToolResult
     if one.state == "paused":
         one.left_s = max(1, one.left_s + round(by.total_seconds()))
         await context.storage.put(one.id, msgspec.to_builtins(one))
+        _show(context, one, "paused")
         left = timedelta(seconds=one.left_s)
     else:
         left = max(timedelta(0), one.due - context.now + by)

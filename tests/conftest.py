@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hubd.config import DEFAULT_MODEL
 
@@ -23,6 +23,10 @@ FLAGS = [
 ]
 
 BLOCKED = "Service Worker registration blocked by Playwright"
+
+WAIT_MS = 30_000
+"""On two busy cores everything takes its time; nothing that is asserted does."""
+expect.set_options(timeout=WAIT_MS)
 
 OpenPage = Callable[..., Page]
 
@@ -67,7 +71,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
         # What the service worker keeps would hide what a test changes; its own tests allow it.
         context = browser.new_context(**{"service_workers": "block"} | context_options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(WAIT_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complain(str(error)))

@@ -9,6 +9,8 @@ from typing import Any
 from aiohttp import web
 
 import hubd
+from engine.protocol import SchedulerCounts
+from hubd.assistant.events import Done
 from hubd.http.body import reply
 from hubd.http.services import SERVICES, Services
 
@@ -47,9 +49,43 @@ async def status(request: web.Request) -> web.StreamResponse:
             "embedder": services.embedder.state,
             "documents": {"ready": len(documents) - skipped, "skipped": skipped},
             "memory": await asyncio.to_thread(_memory, services),
+            "speed": _speed(services.device.last_answer),
+            "load": await _load(services),
             "uptime_s": round(time.monotonic() - services.started),
         }
     )
+
+
+def _speed(done: Done | None) -> dict[str, float | None]:
+    """How fast the last answer was that the language model wrote."""
+    first = done.timings.first_token_ms if done else None
+    return {"first_token_ms": first, "tokens_per_second": tokens_per_second(done)}
+
+
+def tokens_per_second(done: Done | None) -> float | None:
+    """Of the last answer that the language model wrote: its tokens after the first."""
+    if done is None or done.timings.first_token_ms is None:
+        return None
+    written = done.timings.completion_tokens
+    seconds = (done.timings.total_ms - done.timings.first_token_ms) / 1000
+    return round((written - 1) / seconds, 1) if written and written > 1 and seconds > 0 else None
+
+
+async def _load(services: Services) -> dict[str, int]:
+    """Questions being answered, the engine's queue, and its counters since it started."""
+    health = await services.engine.health()
+    counts = (health and health.counts) or SchedulerCounts()
+    return {
+        "answering": services.turns.running,
+        "active": health.active if health else 0,
+        "waiting": health.waiting if health else 0,
+        "prompt_tokens": counts.prompt_tokens,
+        "cached_tokens": counts.cached_tokens,
+        "requests": counts.requests,
+        "kv_blocks": counts.kv_blocks,
+        "kv_blocks_in_use": counts.kv_blocks_in_use,
+        "kv_blocks_cached": counts.kv_blocks_cached,
+    }
 
 
 def _memory(services: Services) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from hubd.http.answers import Answers
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
+from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
@@ -97,6 +98,7 @@ class Services:
     engine: EngineSupervisor
     tools: ToolBox
     board: NoticeBoard
+    audit: Audit
     conversations: Conversations
     assistant: Assistant
     household: Household

@@ -101,6 +101,22 @@ CONVERSATION_MIGRATIONS = (
 )
 
 
+AUDIT_MIGRATIONS = (
+    """
+    CREATE TABLE audit (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        person TEXT NOT NULL,
+        provenance TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        text TEXT NOT NULL
+    );
+    """,
+)
+
+
 class Database:
     """The connection and its thread. Open with ``Database.open``, end with ``close``."""
 
@@ -146,6 +162,7 @@ def _open(path: Path) -> apsw.Connection:
     connection = connect(path)
     migrate(connection, "hub", MIGRATIONS)
     migrate(connection, "conversations", CONVERSATION_MIGRATIONS)
+    migrate(connection, "audit", AUDIT_MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
     migrate(connection, "outbox", OUTBOX_MIGRATIONS)
     return connection

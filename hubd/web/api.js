@@ -25,6 +25,14 @@ import { t } from "/static/strings.js";
  * @typedef {{document: string, page: number | null, pages: number, text: string, type: string}} Page
  * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
  *            state: "running" | "paused" | "ringing"}} Timer
+ * @typedef {{version: string, model: string, engine: {state: string}, uptime_s: number,
+ *            documents: {ready: number, skipped: number},
+ *            memory: {hub_mb: number | null, engine_mb: number | null},
+ *            speed: {tokens_per_second: number | null, first_token_ms: number | null},
+ *            load: {answering: number, waiting: number, prompt_tokens: number,
+ *                   cached_tokens: number}}} Status
+ * @typedef {{number: number, at: string, tool: string, arguments: string, person: string,
+ *            provenance: string, outcome: string, text: string}} AuditEntry
  * @typedef {{id: string, name: string, area: string | null, state: string,
  *            attributes: Record<string, any>}} Entity
  * @typedef {{floors: Object[], areas: {id: string, name: string}[], entities: Entity[],
@@ -262,6 +270,19 @@ export async function* uploadDocuments(files) {
     body: form,
   });
   yield* parsedEvents(response);
+}
+
+/** @returns {Promise<Status>} */
+export const readStatus = async () => (await request("/hub/status")).json();
+
+/** @returns {Promise<Record<string, any>>} */
+export const readSettings = async () => (await request("/hub/settings")).json();
+
+/** @param {number} limit @param {number | null} before @returns {Promise<AuditEntry[]>} */
+export async function listAudit(limit, before) {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (before !== null) query.set("before", String(before));
+  return (await request(`/hub/audit?${query}`)).json();
 }
 
 /** @returns {Promise<Household>} */

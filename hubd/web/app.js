@@ -72,6 +72,10 @@ const view = startViews({
     const { createHome } = await import("/static/home/view.js");
     return createHome({ events, say: sayInChat });
   },
+  status: async () => {
+    const { createStatus } = await import("/static/status/view.js");
+    return createStatus({ events });
+  },
   documents: async () => {
     const { createDocuments } = await import("/static/documents/view.js");
     return createDocuments({ events, openSource });

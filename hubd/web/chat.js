@@ -13,7 +13,6 @@ import {
   shortenConversation,
   stopAnswer,
 } from "/static/api.js";
-import { createAnswer } from "/static/answer.js";
 import { createComposer } from "/static/composer.js";
 import { byId, announce, h } from "/static/dom.js";
 import { engineWords, onEngine } from "/static/engine.js";
@@ -23,10 +22,14 @@ import { t } from "/static/strings.js";
 /**
  * @typedef {import("/static/citations.js").OpenSource} OpenSource
  * @typedef {import("/static/answer.js").Answer} Answer
+ * @typedef {typeof import("/static/answer.js").createAnswer} CreateAnswer
  * @typedef {AsyncGenerator<{event: string, data: any}>} Events
  */
 
 const MOST_SHOWN = 30;
+
+/** How answers are shown: a third of the page's bytes, fetched while the question is being typed. */
+const answers = () => import("/static/answer.js");
 
 /** @param {{openSource: OpenSource, emptied: () => void}} hooks `emptied`: the welcome is shown again */
 export function startChat({ openSource, emptied }) {
@@ -41,7 +44,7 @@ export function startChat({ openSource, emptied }) {
   let running = null;
   let shown = false; // whether the chat is the view that is looked at
 
-  const composer = createComposer({ submit, stop });
+  const composer = createComposer({ submit, stop, typing: answers });
 
   /** @param {import("/static/api.js").ToolCall} call @returns {Promise<string>} what came of it */
   async function undo(call) {
@@ -53,8 +56,8 @@ export function startChat({ openSource, emptied }) {
     }
   }
 
-  /** @param {string} question */
-  function addTurn(question) {
+  /** @param {CreateAnswer} createAnswer @param {string} question */
+  function addTurn(createAnswer, question) {
     welcome.hidden = true;
     const answer = createAnswer(question, {
       openSource,
@@ -110,7 +113,8 @@ export function startChat({ openSource, emptied }) {
     running = mine;
     composer.setBusy(true);
     follower.start();
-    const answer = addTurn(question);
+    const { createAnswer } = await answers();
+    const answer = addTurn(createAnswer, question);
     if (kept === 0) title.textContent = question;
     try {
       await follow(answer, begin(controller.signal), mine);
@@ -205,7 +209,10 @@ export function startChat({ openSource, emptied }) {
   async function load(most = MOST_SHOWN) {
     const asked = conversation;
     if (!asked) return;
-    const transcript = await readConversation(asked);
+    const [{ createAnswer }, transcript] = await Promise.all([
+      answers(),
+      readConversation(asked),
+    ]);
     if (asked !== conversation || running) return;
     log.replaceChildren();
     showTitle(transcript);

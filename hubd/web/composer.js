@@ -6,8 +6,8 @@ import { byId } from "/static/dom.js";
 import { startDictation } from "/static/speech.js";
 import { t } from "/static/strings.js";
 
-/** @param {{submit: (question: string) => void, stop: () => boolean}} hooks */
-export function createComposer({ submit, stop }) {
+/** @param {{submit: (question: string) => void, stop: () => boolean, typing: () => void}} hooks */
+export function createComposer({ submit, stop, typing }) {
   const form = byId("composer");
   const box = byId("question");
   const send = byId("send");
@@ -27,6 +27,7 @@ export function createComposer({ submit, stop }) {
   }
 
   box.addEventListener("input", fit);
+  box.addEventListener("input", typing, { once: true });
   box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     // While an input method composes (Chinese, Japanese), Enter belongs to it.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;

@@ -31,6 +31,7 @@ export function startKeys({ stop, newConversation, openConversations }) {
     ["c", "chat", () => go("chat")],
     ["h", "home", () => go("home")],
     ["d", "documents", () => go("documents")],
+    ["u", "status", () => go("status")],
     ["?", "key_list", () => help.showModal()],
   ];
   /** @type {[string, string][]} */

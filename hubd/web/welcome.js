@@ -10,7 +10,8 @@ import { spokenName } from "/static/text.js";
 /** @typedef {import("/static/api.js").DocumentInfo} DocumentInfo */
 
 const MOST_SUGGESTIONS = 4;
-const MOST_READ = 24;
+const MOST_READ = 12;
+const READ_AT_ONCE = 4;
 const DULL = /^(contents|table of contents|introduction|overview|about|notes?|index|appendix)\b/i;
 
 /**
@@ -84,19 +85,23 @@ export function questionFrom(document, text) {
   };
 }
 
+/** What the first page of a document could be asked. @param {DocumentInfo} info */
+const question = (info) =>
+  readPage(info.document, null)
+    .then(({ text }) => questionFrom(info.document, text))
+    .catch(() => null);
+
 /** @param {DocumentInfo[]} documents @returns {Promise<string[]>} */
 async function questionsFor(documents) {
-  const found = await Promise.all(
-    documents
-      .slice(0, MOST_READ)
-      .map(async (info) => {
-        const { text } = await readPage(info.document, null);
-        return questionFrom(info.document, text);
-      })
-      .map((reading) => reading.catch(() => null)),
-  );
-  const ranked = found.filter((entry) => entry !== null).sort((a, b) => a.rank - b.rank);
-  const questions = [...new Set(ranked.map(({ question }) => question))];
+  /** @type {{rank: number, question: string}[]} */
+  const found = [];
+  // A few at a time: on a slow network four questions are not worth reading every document.
+  for (let start = 0; start < MOST_READ && found.length < MOST_SUGGESTIONS; start += READ_AT_ONCE) {
+    const part = documents.slice(start, Math.min(start + READ_AT_ONCE, MOST_READ)).map(question);
+    found.push(...(await Promise.all(part)).filter((entry) => entry !== null));
+  }
+  const ranked = found.sort((a, b) => a.rank - b.rank);
+  const questions = [...new Set(ranked.map((entry) => entry.question))];
   if (questions.length === 0)
     questions.push(
       ...documents.map((info) => t("what_is_in", { name: spokenName(info.document) })),
