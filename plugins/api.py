@@ -201,6 +201,10 @@ class ToolContext(Protocol):
 ToolFunction = Callable[..., Awaitable[ToolResult]]
 RiskRule = Callable[[Snapshot, Mapping[str, Any]], Risk]
 """The risk of a call whose danger lies in its arguments: a curtain opens, a garage door asks."""
+FitsRule = Callable[[Mapping[str, Any], str], bool]
+"""Whether a tool can make something of arguments that a sentence took from free text, in a language
+(``en``). Where it cannot, the sentence is passed over: "what is {expression}" is a sum or none. It
+is asked on another thread and looks at nothing but its arguments."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
 
 
@@ -214,6 +218,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk
     """The least risk that a call of it has."""
     risk_rule: RiskRule | None = None
+    fits: FitsRule | None = None
     timeout_s: float
     function: ToolFunction
     arguments: type[msgspec.Struct]
@@ -234,12 +239,18 @@ class Plugin:
         self.on_job: JobFunction | None = None
 
     def tool(
-        self, *, risk: Risk, risk_rule: RiskRule | None = None, timeout_s: float = 10.0
+        self,
+        *,
+        risk: Risk,
+        risk_rule: RiskRule | None = None,
+        fits: FitsRule | None = None,
+        timeout_s: float = 10.0,
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
 
         ``list_`` is registered as ``list``, so that a module need not hide a builtin. ``risk_rule``
-        looks at the arguments of a call; ``risk`` is then what most calls have.
+        looks at the arguments of a call; ``risk`` is then what most calls have. ``fits`` decides
+        whether a sentence with free text means this tool at all.
         """
 
         def register(function: ToolFunction) -> ToolFunction:
@@ -251,6 +262,7 @@ class Plugin:
                 parameters=_inline_schema(arguments),
                 risk=risk,
                 risk_rule=risk_rule,
+                fits=fits,
                 timeout_s=timeout_s,
                 function=function,
                 arguments=arguments,

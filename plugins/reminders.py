@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.clock import DAYS
 from plugins.speech import say
+from plugins.spoken import DAYS
 from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")

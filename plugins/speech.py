@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Every scalar is text, "on" and "no" too; the C loader where there is one is ten times as fast."""
 MANY = 4
 """More names than this are counted instead of listed."""
 
@@ -57,4 +59,4 @@ def _number(value: float) -> str:
 @cache
 def _sentences() -> dict[str, dict[str, str]]:
     text = (Path(__file__).parent / "speech.yaml").read_text(encoding="utf-8")
-    return dict(yaml.load(text, Loader=yaml.BaseLoader))
+    return dict(yaml.load(text, Loader=FAST_LOADER))

@@ -6,16 +6,17 @@ are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` 
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import home_assistant_intents
 import yaml
-from hassil import Intents, recognize_best
+from hassil import Intents, recognize_all, recognize_best
 from hassil.recognize import RecognizeResult
 
 from hubd.assistant.names import Names
+from plugins.api import FitsRule
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +59,15 @@ class Match(NamedTuple):
 class Grammar:
     """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
 
-    def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
-        """A file that is not a hassil intents file is left out, and named in the log."""
+    def __init__(
+        self, language: str, sentence_files: Iterable[Path], fits: Mapping[str, FitsRule] = {}
+    ) -> None:
+        """A file that is not a hassil intents file is left out, and named in the log.
+
+        fits: tool → whether it can make something of the free text in its slots
+        """
         self.language = language
+        self._fits = fits
         self._own: list[Intents] = []
         for path in sentence_files:
             if _language_of(path) == language:
@@ -91,23 +98,30 @@ class Grammar:
         if not found:
             return None
         best = min(found, key=lambda r: _rank(r, ours=r is not shared))
-        return _match(best, original or text)
+        return _match(best, original or text, surely=best.intent.name in self._fits)
 
     def _recognize(
         self, text: str, intents: Intents, names: Names, area: str
     ) -> RecognizeResult | None:
-        return recognize_best(
-            text.strip(),
-            intents,
-            slot_lists={
+        asked: dict[str, Any] = {
+            "slot_lists": {
                 name: values
                 for name, values in names.slot_lists.items()
                 if name not in intents.slot_lists
             },
-            intent_context={"area": area or SOMEWHERE},
-            language=LANGUAGES[self.language],
-            best_slot_name="name",
-        )
+            "intent_context": {"area": area or SOMEWHERE},
+            "language": LANGUAGES[self.language],
+        }
+        if self._fits.keys().isdisjoint(intents.intents):
+            return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
+        results = recognize_all(text.strip(), intents, **asked)
+        fitting = (result for result in results if self._makes_sense(result))
+        return min(fitting, key=_free_text, default=None)
+
+    def _makes_sense(self, result: RecognizeResult) -> bool:
+        fits = self._fits.get(result.intent.name)
+        slots = {name: entity.value for name, entity in result.entities.items()}
+        return fits is None or fits(slots, self.language)
 
 
 def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
@@ -116,7 +130,8 @@ def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
     return _free_text(result), last, -result.text_chunks_matched
 
 
-def _match(result: RecognizeResult, text: str) -> Match:
+def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:
+    """``surely``: the tool has looked at the free text, and can make something of it."""
     required = result.intent_data.requires_context
     return Match(
         intent=result.intent.name,
@@ -129,7 +144,7 @@ def _match(result: RecognizeResult, text: str) -> Match:
         },
         domains=_domains(result),
         here="area" in required,
-        free=_free_text(result) > 0,
+        free=_free_text(result) > 0 and not surely,
         missing=(result.intent_metadata or {}).get("asks") == "missing",
         everything=(result.intent_metadata or {}).get("slot_combination") == "domain_all",
     )

@@ -57,6 +57,7 @@ class Router:
     ) -> None:
         """``languages`` are those that an utterance may be in when nobody says which."""
         self._tools = {tool.name: tool for tool in tools}
+        self._fits = {tool.name: tool.fits for tool in tools if tool.fits}
         self._files = list(sentence_files)
         self._snapshot = snapshot
         self._languages = [language for language in languages if language in LANGUAGES]
@@ -68,7 +69,7 @@ class Router:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
-            grammar = await asyncio.to_thread(Grammar, spoken, self._files)
+            grammar = await asyncio.to_thread(Grammar, spoken, self._files, self._fits)
             self._grammars[spoken] = grammar
         return spoken
 
@@ -116,7 +117,7 @@ class Router:
 
     def _grammar(self, language: str) -> Grammar:
         if language not in self._grammars:
-            self._grammars[language] = Grammar(language, self._files)
+            self._grammars[language] = Grammar(language, self._files, self._fits)
         return self._grammars[language]
 
     def _refresh(self, snapshot: Snapshot) -> None:
