@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, field
 from hubd.errors import HubError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
-SECRETS = ("token", "api_key")
+SECRETS = ("token", "api_key", "sources")
 """Keys whose values are never shown, logged or backed up unless asked for."""
 CREDENTIAL = "hubd_"
 """Before the name of each credential (systemd.exec(5), LoadCredential with a directory)."""
@@ -121,6 +121,16 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Calendar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    sources: Annotated[
+        list[str],
+        Meta(description="a list of calendars, files or addresses: PLACE or NAME = PLACE"),
+    ] = field(default_factory=list)
+    refresh_minutes: Annotated[
+        int, Meta(ge=5, le=10_080, description="minutes, a whole number from 5 to 10080")
+    ] = 30
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -134,8 +144,12 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
+    calendar: Calendar = field(default_factory=Calendar)
     log: Log = field(default_factory=Log)
 
+
+PLUGIN_SECTIONS = ("calendar",)
+"""Those that a plugin of the same name gets to see."""
 
 SECTIONS: dict[str, type[Struct]] = {
     info.name: info.type for info in msgspec.structs.fields(Config)

@@ -14,12 +14,13 @@ from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
 from aiohttp import web
 
 from hubd import lock, readings
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
-from hubd.config import Config
+from hubd.config import PLUGIN_SECTIONS, Config
 from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
@@ -96,6 +97,7 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         home.announce(address)
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
+        await services.tools.start()
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
@@ -135,6 +137,7 @@ async def open_rooms(
         board=board,
         clock=clock,
         home=household,
+        settings={name: msgspec.to_builtins(getattr(config, name)) for name in PLUGIN_SECTIONS},
     )
     stack.push_async_callback(tools.close)
     assistant = Assistant(

@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
+START_LIMIT_S = 10.0
+KNOWS_LIMIT_S = 1.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
@@ -107,6 +109,7 @@ class Context:
         home: Home,
         speaker: Speaker,
         carry_out: CarryOut,
+        settings: Mapping[str, Any],
     ) -> None:
         self._clock = clock
         self._storage = storage
@@ -115,6 +118,7 @@ class Context:
         self._home = home
         self._speaker = speaker
         self._carry_out = carry_out
+        self._settings = settings
 
     @property
     def now(self) -> datetime:
@@ -127,6 +131,10 @@ class Context:
     @property
     def jobs(self) -> Jobs:
         return self._jobs
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self._settings
 
     @property
     def conversation(self) -> str:
@@ -168,8 +176,11 @@ class ToolBox:
         board: NoticeBoard,
         clock: Clock,
         home: Home | None = None,
+        settings: Mapping[str, Mapping[str, Any]] = {},
     ) -> None:
+        """``settings``: plugin → its section of the configuration."""
         self.plugins = plugins
+        self._settings = settings
         self.home: Home = home or NoHome()
         self._carry_out: CarryOut = _not_yet
         self._database = database
@@ -229,6 +240,31 @@ class ToolBox:
         if decided.verdict == "confirm" and not speaker.confirmed:
             raise NotConfirmedError(decided.reason)
 
+    async def knows(self, call: ToolCall, speaker: Speaker = NOBODY) -> bool:
+        """Whether the call's tool has anything on it. One that cannot tell in time has not."""
+        tool = self._tools.get(call.tool)
+        if tool is None or tool.knows is None:
+            return tool is not None
+        try:
+            async with asyncio.timeout(KNOWS_LIMIT_S):
+                context = self._context(tool.name.split(".")[0], speaker)
+                return await tool.knows(context, call.arguments)
+        except Exception:  # whatever a plugin does, the question goes on to the documents
+            log.exception("a tool cannot tell what it knows tool=%s", tool.name)
+            return False
+
+    async def start(self) -> None:
+        """Run the start function of every plugin that has one, beside each other."""
+        await asyncio.gather(*(self._start(p) for p in self.plugins if p.on_start))
+
+    async def _start(self, plugin: Plugin) -> None:
+        assert plugin.on_start is not None
+        try:
+            async with asyncio.timeout(START_LIMIT_S):
+                await plugin.on_start(self._context(plugin.name, Speaker(provenance="schedule")))
+        except Exception:  # the others start all the same
+            log.exception("plugin did not start: %s", plugin.name)
+
     async def close(self) -> None:
         """Give tools that run a moment to finish."""
         if self._running:
@@ -255,6 +291,7 @@ class ToolBox:
             home=self.home,
             speaker=speaker,
             carry_out=self._carry_out,
+            settings=self._settings.get(plugin, {}),
         )
 
 

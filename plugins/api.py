@@ -174,6 +174,10 @@ class ToolContext(Protocol):
     @property
     def jobs(self) -> Jobs: ...
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """The section of the configuration with the plugin's name; empty where there is none."""
+
+    @property
     def conversation(self) -> str: ...
     @property
     def language(self) -> str:
@@ -205,7 +209,11 @@ FitsRule = Callable[[Mapping[str, Any], str], bool]
 """Whether a tool can make something of arguments that a sentence took from free text, in a language
 (``en``). Where it cannot, the sentence is passed over: "what is {expression}" is a sum or none. It
 is asked on another thread and looks at nothing but its arguments."""
+KnowsRule = Callable[[ToolContext, Mapping[str, Any]], Awaitable[bool]]
+"""Whether a tool has anything on what it is asked for. It is asked before the call of a sentence; a
+tool that knows nothing leaves the question to the documents."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
+StartFunction = Callable[[ToolContext], Awaitable[None]]
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,6 +227,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """The least risk that a call of it has."""
     risk_rule: RiskRule | None = None
     fits: FitsRule | None = None
+    knows: KnowsRule | None = None
     timeout_s: float
     function: ToolFunction
     arguments: type[msgspec.Struct]
@@ -230,13 +239,14 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plugin:
-    """A named set of tools, optional sentence files, and at most one job function."""
+    """A named set of tools, optional sentence files, at most one job and one start function."""
 
     def __init__(self, name: str, *, sentences: str | None = None) -> None:
         self.name = name
         self.sentences = sentences
         self.tools: dict[str, Tool] = {}
         self.on_job: JobFunction | None = None
+        self.on_start: StartFunction | None = None
 
     def tool(
         self,
@@ -244,13 +254,15 @@ class Plugin:
         risk: Risk,
         risk_rule: RiskRule | None = None,
         fits: FitsRule | None = None,
+        knows: KnowsRule | None = None,
         timeout_s: float = 10.0,
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
 
         ``list_`` is registered as ``list``, so that a module need not hide a builtin. ``risk_rule``
         looks at the arguments of a call; ``risk`` is then what most calls have. ``fits`` decides
-        whether a sentence with free text means this tool at all.
+        whether a sentence with free text means this tool at all, ``knows`` whether the tool has
+        anything to say to it.
         """
 
         def register(function: ToolFunction) -> ToolFunction:
@@ -263,6 +275,7 @@ class Plugin:
                 risk=risk,
                 risk_rule=risk_rule,
                 fits=fits,
+                knows=knows,
                 timeout_s=timeout_s,
                 function=function,
                 arguments=arguments,
@@ -274,6 +287,11 @@ class Plugin:
     def job(self, function: JobFunction) -> JobFunction:
         """Register the function that ``context.jobs.run_at`` wakes."""
         self.on_job = function
+        return function
+
+    def start(self, function: StartFunction) -> StartFunction:
+        """Register a function that runs once when the hub has started."""
+        self.on_start = function
         return function
 
 

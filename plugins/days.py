@@ -25,6 +25,7 @@ class _Words(NamedTuple):
     """How days are said in one language, compiled."""
 
     days: list[tuple[re.Pattern[str], int]]
+    spans: list[tuple[re.Pattern[str], str]]
     ahead: list[re.Pattern[str]]
     behind: list[re.Pattern[str]]
     units: dict[str, re.Pattern[str]]
@@ -53,6 +54,22 @@ def day_of(said: str, language: str, today: date, *, past: bool = False) -> date
         )
     except (ValueError, OverflowError):  # 31 February, or the year 10 000
         return None
+
+
+def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
+    """The first and the last day of what ``said`` names: a day, the weekend, this or next week."""
+    text = _plain(said, language)
+    monday = today - timedelta(days=today.weekday())
+    spans = {
+        "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
+        "week": (today, monday + timedelta(days=6)),
+        "next week": (monday + timedelta(days=7), monday + timedelta(days=13)),
+    }
+    for pattern, span in _words(language).spans:
+        if pattern.fullmatch(text):
+            return spans[span]
+    day = day_of(said, language, today)
+    return (day, day) if day else None
 
 
 def _plain(said: str, language: str) -> str:
@@ -200,6 +217,7 @@ def _words(language: str) -> _Words:
 
     return _Words(
         days=[(re.compile(word), int(offset)) for word, offset in said["words"].items()],
+        spans=[(re.compile(word), span) for word, span in said["spans"].items()],
         ahead=[filled(pattern) for pattern in said["ahead"]],
         behind=[filled(pattern) for pattern in said["behind"]],
         units={unit: re.compile(pattern) for unit, pattern in said["units"].items()},

@@ -1,10 +1,13 @@
 """What tools say, in the language they were asked in. Shared by the plugins; no plugin itself."""
 
 from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
 import yaml
+
+from plugins.spoken import weekday
 
 FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every scalar is text, "on" and "no" too; the C loader where there is one is ten times as fast."""
@@ -45,6 +48,20 @@ def joined(language: str, names: Sequence[str]) -> str:
         return "".join(names)
     comma = _COMMA.get(language, ", ")
     return comma.join(names[:-1]) + _AND.get(language, " and ") + names[-1]
+
+
+def day_name(day: date, today: date, language: str) -> str:
+    """``today``, ``tomorrow``, or ``Friday 04.12.``."""
+    if day == today:
+        return say(language, "today")
+    if day == today + timedelta(days=1):
+        return say(language, "tomorrow")
+    return f"{weekday(day, language)} {day:%d.%m.}"
+
+
+def moment(when: datetime, now: datetime, language: str) -> str:
+    """``tomorrow 18:00``; both in the household's zone."""
+    return f"{day_name(when.date(), now.date(), language)} {when:%H:%M}"
 
 
 def _plural(language: str, name: str) -> bool:

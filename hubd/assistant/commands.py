@@ -54,7 +54,13 @@ class Commands:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             await self._router.prepare(text, language)
-            return await asyncio.to_thread(self._router.route, text, language=language, area=area)
+            route = self._router.route
+            decision = await asyncio.to_thread(route, text, language=language, area=area)
+        speaker = Speaker(language=decision.language, area=area)
+        if decision.call and not await self._tools.knows(decision.call, speaker):
+            reason = f"{decision.tool} knows nothing of it"
+            return Decision(route="documents", reason=reason, language=decision.language)
+        return decision
 
     async def step(
         self, text: str, conversation: str, *, language: str | None, area: str, person: Person

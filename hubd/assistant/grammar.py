@@ -59,15 +59,9 @@ class Match(NamedTuple):
 class Grammar:
     """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
 
-    def __init__(
-        self, language: str, sentence_files: Iterable[Path], fits: Mapping[str, FitsRule] = {}
-    ) -> None:
-        """A file that is not a hassil intents file is left out, and named in the log.
-
-        fits: tool → whether it can make something of the free text in its slots
-        """
+    def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
+        """A file that is not a hassil intents file is left out, and named in the log."""
         self.language = language
-        self._fits = fits
         self._own: list[Intents] = []
         for path in sentence_files:
             if _language_of(path) == language:
@@ -80,28 +74,41 @@ class Grammar:
         if self._home:
             _compile(self._home)
 
-    def match(self, text: str, names: Names, area: str = "", original: str = "") -> Match | None:
+    def match(
+        self,
+        text: str,
+        names: Names,
+        area: str = "",
+        original: str = "",
+        fits: Mapping[str, FitsRule] = {},
+    ) -> Match | None:
         """What ``text`` says, or ``None``. ``area`` is the name of the asking device's area.
 
         ``original`` is the text before anything was left out: free texts keep its capitals.
+        ``fits``: tool → whether it can make something of the free text in its slots.
 
         Home Assistant's sentences come first: they are many, and tested. Our own come where they
         have nothing, or only something of which a free text is the most.
         """
         if not text.strip() or len(text) > MAXIMUM_UTTERANCE:
             return None
-        shared = self._recognize(text, self._home, names, area) if self._home else None
+        shared = self._recognize(text, self._home, names, area, fits) if self._home else None
         if shared and not _free_text(shared) and shared.intent.name not in SMALL_TALK:
             return _match(shared, original or text)
-        own = [self._recognize(text, one, names, area) for one in self._own]
+        own = [self._recognize(text, one, names, area, fits) for one in self._own]
         found = [result for result in (shared, *own) if result is not None]
         if not found:
             return None
         best = min(found, key=lambda r: _rank(r, ours=r is not shared))
-        return _match(best, original or text, surely=best.intent.name in self._fits)
+        return _match(best, original or text, surely=best.intent.name in fits)
 
     def _recognize(
-        self, text: str, intents: Intents, names: Names, area: str
+        self,
+        text: str,
+        intents: Intents,
+        names: Names,
+        area: str,
+        fits: Mapping[str, FitsRule],
     ) -> RecognizeResult | None:
         asked: dict[str, Any] = {
             "slot_lists": {
@@ -112,16 +119,22 @@ class Grammar:
             "intent_context": {"area": area or SOMEWHERE},
             "language": LANGUAGES[self.language],
         }
-        if self._fits.keys().isdisjoint(intents.intents):
+        if fits.keys().isdisjoint(intents.intents):
             return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
         results = recognize_all(text.strip(), intents, **asked)
-        fitting = (result for result in results if self._makes_sense(result))
+        fitting = (result for result in results if _makes_sense(result, fits, self.language))
         return min(fitting, key=_free_text, default=None)
 
-    def _makes_sense(self, result: RecognizeResult) -> bool:
-        fits = self._fits.get(result.intent.name)
-        slots = {name: entity.value for name, entity in result.entities.items()}
-        return fits is None or fits(slots, self.language)
+
+def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language: str) -> bool:
+    rule = fits.get(result.intent.name)
+    if rule is None:
+        return True
+    try:
+        return rule({name: entity.value for name, entity in result.entities.items()}, language)
+    except Exception:  # whatever a plugin does, the other sentences count
+        log.exception("a plugin cannot tell what fits tool=%s", result.intent.name)
+        return False
 
 
 def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:

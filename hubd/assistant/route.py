@@ -69,7 +69,7 @@ class Router:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
-            grammar = await asyncio.to_thread(Grammar, spoken, self._files, self._fits)
+            grammar = await asyncio.to_thread(Grammar, spoken, self._files)
             self._grammars[spoken] = grammar
         return spoken
 
@@ -102,7 +102,7 @@ class Router:
         """
         free: Match | None = None
         for said in _forms(text, language):
-            match = self._grammar(language).match(said, self._names, area_name, text)
+            match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
             if match and not match.free:
                 return match
             if match and (free is None or match.intent in self._tools):
@@ -117,7 +117,7 @@ class Router:
 
     def _grammar(self, language: str) -> Grammar:
         if language not in self._grammars:
-            self._grammars[language] = Grammar(language, self._files, self._fits)
+            self._grammars[language] = Grammar(language, self._files)
         return self._grammars[language]
 
     def _refresh(self, snapshot: Snapshot) -> None:

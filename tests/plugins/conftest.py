@@ -44,6 +44,7 @@ class Workshop:
         self.home = home
         self.database = database
         self.board = board
+        self.settings: dict[str, dict[str, object]] = {}
         self.tools = ToolBox(
             find_plugins(),
             database=database,
@@ -51,6 +52,7 @@ class Workshop:
             board=board,
             clock=lambda: self.time,
             home=home,
+            settings=self.settings,
         )
 
     async def __call__(

@@ -153,8 +153,9 @@ def test_a_question_is_understood(understood, language, text, tool, arguments):
         "what day is the plumber coming",
     ],
 )
-def test_a_question_for_the_documents_is_left_alone(understood, text):
-    assert understood(text) is None
+def test_a_question_about_another_thing_is_left_alone(understood, text):
+    call = understood(text)
+    assert call is None or not call[0].startswith("dates.")
 
 
 async def test_the_answers(workshop):
