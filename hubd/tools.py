@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
 START_LIMIT_S = 10.0
-KNOWS_LIMIT_S = 1.0
+ANSWER_LIMIT_S = 1.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
@@ -190,6 +190,12 @@ class ToolBox:
         self._running: set[asyncio.Task[ToolResult]] = set()
         self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
 
+    def put(self, plugin: Plugin) -> None:
+        """Have a plugin, in place of the one of that name: what came later is taken up, and what is
+        gone is called no more."""
+        self.plugins[:] = [*(p for p in self.plugins if p.name != plugin.name), plugin]
+        self._tools = {tool.name: tool for p in self.plugins for tool in p.tools.values()}
+
     def tools(self) -> list[Tool]:
         """All tools, by name."""
         return [self._tools[name] for name in sorted(self._tools)]
@@ -240,18 +246,24 @@ class ToolBox:
         if decided.verdict == "confirm" and not speaker.confirmed:
             raise NotConfirmedError(decided.reason)
 
-    async def knows(self, call: ToolCall, speaker: Speaker = NOBODY) -> bool:
-        """Whether the call's tool has anything on it. One that cannot tell in time has not."""
-        tool = self._tools.get(call.tool)
-        if tool is None or tool.knows is None:
-            return tool is not None
+    async def answer(self, question: str, speaker: Speaker = NOBODY) -> ToolCall | None:
+        """The call of a reading tool that answers a question, of the first plugin that has one."""
+        for plugin in self.plugins:
+            call = await self._answer(plugin, question, speaker)
+            tool = plugin.tools.get(call.tool) if call else None
+            if tool is not None and tool.risk == "read":
+                return call
+        return None
+
+    async def _answer(self, plugin: Plugin, question: str, speaker: Speaker) -> ToolCall | None:
+        if plugin.on_question is None:
+            return None
         try:
-            async with asyncio.timeout(KNOWS_LIMIT_S):
-                context = self._context(tool.name.split(".")[0], speaker)
-                return await tool.knows(context, call.arguments)
+            async with asyncio.timeout(ANSWER_LIMIT_S):
+                return await plugin.on_question(self._context(plugin.name, speaker), question)
         except Exception:  # whatever a plugin does, the question goes on to the documents
-            log.exception("a tool cannot tell what it knows tool=%s", tool.name)
-            return False
+            log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
+            return None
 
     async def start(self) -> None:
         """Run the start function of every plugin that has one, beside each other."""

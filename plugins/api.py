@@ -209,9 +209,9 @@ FitsRule = Callable[[Mapping[str, Any], str], bool]
 """Whether a tool can make something of arguments that a sentence took from free text, in a language
 (``en``). Where it cannot, the sentence is passed over: "what is {expression}" is a sum or none. It
 is asked on another thread and looks at nothing but its arguments."""
-KnowsRule = Callable[[ToolContext, Mapping[str, Any]], Awaitable[bool]]
-"""Whether a tool has anything on what it is asked for. It is asked before the call of a sentence; a
-tool that knows nothing leaves the question to the documents."""
+AnswerFunction = Callable[["ToolContext", str], Awaitable[ToolCall | None]]
+"""Which call of a reading tool of the plugin answers a question that no sentence explains;
+``None``: the plugin knows nothing of it, and the documents are asked."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
 StartFunction = Callable[[ToolContext], Awaitable[None]]
 
@@ -227,7 +227,6 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """The least risk that a call of it has."""
     risk_rule: RiskRule | None = None
     fits: FitsRule | None = None
-    knows: KnowsRule | None = None
     timeout_s: float
     function: ToolFunction
     arguments: type[msgspec.Struct]
@@ -239,7 +238,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plugin:
-    """A named set of tools, optional sentence files, at most one job and one start function."""
+    """A named set of tools, optional sentence files, and what else the hub calls: at most one
+    function each for jobs, for the start, and for questions."""
 
     def __init__(self, name: str, *, sentences: str | None = None) -> None:
         self.name = name
@@ -247,6 +247,7 @@ class Plugin:
         self.tools: dict[str, Tool] = {}
         self.on_job: JobFunction | None = None
         self.on_start: StartFunction | None = None
+        self.on_question: AnswerFunction | None = None
 
     def tool(
         self,
@@ -254,15 +255,13 @@ class Plugin:
         risk: Risk,
         risk_rule: RiskRule | None = None,
         fits: FitsRule | None = None,
-        knows: KnowsRule | None = None,
         timeout_s: float = 10.0,
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
 
         ``list_`` is registered as ``list``, so that a module need not hide a builtin. ``risk_rule``
         looks at the arguments of a call; ``risk`` is then what most calls have. ``fits`` decides
-        whether a sentence with free text means this tool at all, ``knows`` whether the tool has
-        anything to say to it.
+        whether a sentence with free text means this tool at all.
         """
 
         def register(function: ToolFunction) -> ToolFunction:
@@ -275,7 +274,6 @@ class Plugin:
                 risk=risk,
                 risk_rule=risk_rule,
                 fits=fits,
-                knows=knows,
                 timeout_s=timeout_s,
                 function=function,
                 arguments=arguments,
@@ -287,6 +285,11 @@ class Plugin:
     def job(self, function: JobFunction) -> JobFunction:
         """Register the function that ``context.jobs.run_at`` wakes."""
         self.on_job = function
+        return function
+
+    def answers(self, function: AnswerFunction) -> AnswerFunction:
+        """Register a function that looks at questions which no sentence explains."""
+        self.on_question = function
         return function
 
     def start(self, function: StartFunction) -> StartFunction:

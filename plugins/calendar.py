@@ -8,6 +8,7 @@ changes nothing but how old the answer is.
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -20,11 +21,12 @@ import msgspec
 from msgspec import Meta
 
 from plugins import ics
-from plugins.api import Plugin, ToolContext, ToolError, ToolResult
+from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.days import span_of
 from plugins.ics import CalendarError, Occurrence, Window
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
+from plugins.spoken import language_known
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
 log = logging.getLogger(__name__)
@@ -44,6 +46,14 @@ ANY_EVENT = frozenset({
     "约", "预", "活", "动", "程", "日", "次", "下", "一",
 })  # fmt: skip
 """Words that say that something is an event, and nothing about which."""
+WHEN = {
+    "en": re.compile(r"\b(when|when's|what time|at what time|what day|next|which day|how soon)\b"),
+    "de": re.compile(r"\b(wann|um wie viel uhr|an welchem tag|nächste[rns]?)\b"),
+    "fr": re.compile(r"\b(quand|à quelle heure|quel jour|prochaine?)\b"),
+    "es": re.compile(r"\b(cuándo|a qué hora|qué día|próxim[oa])\b"),
+    "zh": re.compile(r"什么时候|几点|哪天|哪一天|下次|下一次|是|在"),
+}
+"""What asks for a time."""
 Said = Annotated[str, Meta(max_length=80)]
 
 
@@ -93,16 +103,12 @@ async def refresh(context: ToolContext, key: str) -> None:
     await asyncio.gather(*(_refresh(context, source) for source in found))
 
 
-async def _has_calendar(context: ToolContext, arguments: Mapping[str, Any]) -> bool:
-    return bool(sources(context.settings))
-
-
 def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
     said = str(arguments.get("day", ""))
     return not said or span_of(said, language, date(2026, 1, 1)) is not None
 
 
-@plugin.tool(risk="read", fits=_is_day, knows=_has_calendar)
+@plugin.tool(risk="read", fits=_is_day)
 async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     """Tell what is in the family's calendars on a day.
 
@@ -112,7 +118,7 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:
         raise ToolError(say(context.language, "no_day", [day]))
-    kept = await _calendars(context)
+    kept = await _configured(context)
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
     found = [e for e in _events(kept) if e.occurrence.start < until and _ends(e) > first]
@@ -126,17 +132,25 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(e) for e in found]})
 
 
-async def _has_event(context: ToolContext, arguments: Mapping[str, Any]) -> bool:
-    return bool(_matching(await _calendars(context), str(arguments.get("event", "")), context.now))
+@plugin.answers
+async def answer(context: ToolContext, question: str) -> ToolCall | None:
+    """When something is, if it asks when and every other word is in the title of an event."""
+    asked = " ".join(question.casefold().split())
+    when = WHEN[language_known(context.language)].search(asked)
+    if when is None or not words_of(WHEN[language_known(context.language)].sub(" ", asked)):
+        return None
+    event = WHEN[language_known(context.language)].sub(" ", asked)[:80]
+    found = _matching(await _calendars(context), event, context.now)
+    return ToolCall(tool="calendar.next", arguments={"event": event.strip()}) if found else None
 
 
-@plugin.tool(risk="read", knows=_has_event)
+@plugin.tool(risk="read")
 async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     """Tell when something in the family's calendars is, the next time.
 
     event: a part of its title, for instance dentist; empty: whatever is next
     """
-    kept = await _calendars(context)
+    kept = await _configured(context)
     found = _matching(kept, event, context.now)
     if not found:
         raise ToolError(say(context.language, "no_such_event", [event or "-"]))
@@ -220,6 +234,13 @@ def _key(source: Source) -> str:
 
 async def _calendars(context: ToolContext) -> list[Kept]:
     return [msgspec.convert(stored, Kept) for stored in (await context.storage.all()).values()]
+
+
+async def _configured(context: ToolContext) -> list[Kept]:
+    """The calendars. Raises ``ToolError`` where the configuration names none."""
+    if not sources(context.settings):
+        raise ToolError(say(context.language, "no_calendar"))
+    return await _calendars(context)
 
 
 def _events(kept: list[Kept]) -> list[Event]:

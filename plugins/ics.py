@@ -10,13 +10,10 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
-
-if TYPE_CHECKING:
-    import icalendar
 
 MAXIMUM_BYTES = 5_000_000
 MAXIMUM_EVENTS = 20_000
@@ -26,6 +23,10 @@ CPU_LIMIT_S = 20
 MEMORY_LIMIT = 1 << 30
 FREQUENCIES = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
 """What comes every hour or second is no household's appointment."""
+
+
+Component = Any
+"""An event of icalendar, whose properties are unions of thirty types."""
 
 
 class CalendarError(Exception):
@@ -91,7 +92,7 @@ def occurrences(content: bytes, window: Window) -> list[Occurrence]:
 
     try:
         calendar = icalendar.Calendar.from_ical(content)
-        events = list(islice(calendar.walk("VEVENT"), MAXIMUM_EVENTS))
+        events: list[Component] = list(islice(calendar.walk("VEVENT"), MAXIMUM_EVENTS))
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise CalendarError(f"it is no calendar: {error}") from error
     found: list[Occurrence] = []
@@ -110,7 +111,7 @@ def occurrences(content: bytes, window: Window) -> list[Occurrence]:
 
 
 def _of(
-    event: "icalendar.Event", window: Window, zone: tzinfo, moved: dict[str, list[date]]
+    event: Component, window: Window, zone: tzinfo, moved: dict[str, list[date]]
 ) -> Iterator[Occurrence]:
     """The times of one event within the window."""
     if str(event.get("STATUS", "")).upper() == "CANCELLED":
@@ -135,7 +136,7 @@ def _of(
 
 
 def _walls(
-    event: "icalendar.Event", first: datetime, zone: tzinfo, window: Window, length: timedelta
+    event: Component, first: datetime, zone: tzinfo, window: Window, length: timedelta
 ) -> Iterator[datetime]:
     """The starts by the wall clock of the event's own zone, near the window; what is every day at
     seven is at seven after the clocks were changed as well."""
@@ -172,7 +173,7 @@ def _end_of(until: date) -> date:
     return until if isinstance(until, datetime) else datetime.combine(until, time(23, 59, 59))
 
 
-def _length(event: "icalendar.Event", first: date) -> timedelta:
+def _length(event: Component, first: date) -> timedelta:
     if "DTEND" in event:
         length: timedelta = event["DTEND"].dt - first
     elif "DURATION" in event:
@@ -182,7 +183,7 @@ def _length(event: "icalendar.Event", first: date) -> timedelta:
     return max(length, timedelta(0))
 
 
-def _uid(event: "icalendar.Event") -> str:
+def _uid(event: Component) -> str:
     return str(event.get("UID", ""))
 
 
@@ -193,7 +194,7 @@ def _wall(moment: date, zone: tzinfo) -> datetime:
     return (moment.astimezone(zone) if moment.tzinfo else moment).replace(tzinfo=None)
 
 
-def _dates(event: "icalendar.Event", key: str) -> Iterator[date]:
+def _dates(event: Component, key: str) -> Iterator[date]:
     for row in _listed(event.get(key)):
         for value in row.dts:
             if isinstance(value.dt, date):  # a period says more than its start

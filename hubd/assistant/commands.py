@@ -56,11 +56,10 @@ class Commands:
             await self._router.prepare(text, language)
             route = self._router.route
             decision = await asyncio.to_thread(route, text, language=language, area=area)
+        if decision.tool is not None:
+            return decision
         speaker = Speaker(language=decision.language, area=area)
-        if decision.call and not await self._tools.knows(decision.call, speaker):
-            reason = f"{decision.tool} knows nothing of it"
-            return Decision(route="documents", reason=reason, language=decision.language)
-        return decision
+        return _answering(await self._tools.answer(text, speaker), decision)
 
     async def step(
         self, text: str, conversation: str, *, language: str | None, area: str, person: Person
@@ -197,3 +196,18 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _answering(call: ToolCall | None, decision: Decision) -> Decision:
+    """The decision with the call of a plugin that knows the answer, if there is one."""
+    if call is None:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=0.9,
+        reason=f"{call.tool.partition('.')[0]} know something of it",
+        call=call,
+    )
