@@ -25,7 +25,7 @@ SCRIPT = '''
 import asyncio, os, sys
 from mcp.server.mcpserver import MCPServer
 
-server = MCPServer("workshop")
+server = MCPServer("workshop", log_level="CRITICAL")  # its tracebacks take seconds
 
 @server.tool()
 def add(a: int, b: int = 1) -> str:
