@@ -9,6 +9,7 @@ import click
 
 import hubd
 from hubd.commands import (
+    access,
     ask,
     backup,
     bench,
@@ -42,6 +43,9 @@ for command in (
     home.home,
     model.model,
     webhook.webhook,
+    access.pair,
+    access.token,
+    access.person,
     status.timers,
     status.status,
     doctor.doctor,

@@ -34,6 +34,7 @@ from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.store.access import Access
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
@@ -161,6 +162,7 @@ async def open_rooms(
         device=device,
         described=described,
         webhooks=webhooks,
+        access=await Access.open(database),
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)

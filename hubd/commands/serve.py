@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.1
+FIRST_CODE_S = 3600.0
+"""How long the link is valid that the first start prints."""
 WORDS = {"starting": "starting", "restarting": "starting again"}
 
 
@@ -83,10 +86,22 @@ async def _tell_when_ready(
         await ready
         notify("STATUS=Ready.")
         click.echo(f"hubd is ready: {daemon.address}")
+        if not daemon.services.access.tokens() and "JOURNAL_STREAM" not in os.environ:
+            _offer_pairing(daemon)
         if question:
             click.echo(f'Try: "{question}"')
     ready.cancel()
     await asyncio.gather(ready, return_exceptions=True)
+
+
+def _offer_pairing(daemon: "Daemon") -> None:
+    """Nobody can use the page yet: a link for whoever sits here, which no journal keeps."""
+    from hubd.commands.access import reachable
+    from hubd.http.access import make_code, offer_for
+    from hubd.policy import OWNER
+
+    code = make_code(daemon.services, offer_for(OWNER), FIRST_CODE_S)
+    click.echo(f"Open this once, to pair your browser: {reachable(daemon.address)}{code['path']}")
 
 
 async def _next_configuration(daemon: "Daemon", paths: "Paths") -> "Config | None":

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from hubd.errors import HubError
 from hubd.http import (
+    access,
     ask,
     documents,
     events,
@@ -21,6 +22,7 @@ from hubd.http import (
     webhooks,
 )
 from hubd.http.body import JSON_LIMIT, error_body, error_reply, reply
+from hubd.http.callers import plain_path, with_token
 from hubd.http.security import add_headers, security
 from hubd.http.services import SERVICES, Services
 from rag.errors import RagError
@@ -30,6 +32,7 @@ log = logging.getLogger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FAMILIES = (
     health,
+    access,
     ask,
     documents,
     tools,
@@ -51,6 +54,7 @@ def make_app(services: Services) -> web.Application:
     app.on_response_prepare.append(add_headers)
     for family in FAMILIES:
         app.add_routes(family.ROUTES)
+    app.add_routes(with_token(ollama.ROUTES))
     return app
 
 
@@ -67,26 +71,27 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except HubError as error:
-        return error_reply(request.path, error)
+        return error_reply(plain_path(request), error)
     except RagError as error:
-        return error_reply(request.path, HubError(str(error)))
+        return error_reply(plain_path(request), HubError(str(error)))
     except web.HTTPException as error:
         if error.status < 400:
             raise
         code = error.reason.lower().replace(" ", "_")
         message = _words(request, error)
-        return reply(error_body(request.path, code, message, "", error.status), error.status)
+        body = error_body(plain_path(request), code, message, "", error.status)
+        return reply(body, error.status)
     except Exception:
-        log.exception("request failed method=%s path=%s", request.method, request.path)
+        log.exception("request failed method=%s path=%s", request.method, plain_path(request))
         failed = ask.INTERNAL
-        return error_reply(request.path, HubError(failed.message, failed.hint))
+        return error_reply(plain_path(request), HubError(failed.message, failed.hint))
 
 
 def _words(request: web.Request, error: web.HTTPException) -> str:
     if error.status == 404:
-        return f"there is nothing at {request.path}"
+        return f"there is nothing at {plain_path(request)}"
     if error.status == 405:
-        return f"{request.path} does not know {request.method}"
+        return f"{plain_path(request)} does not know {request.method}"
     if error.status == 413:
         return f"the body is larger than {JSON_LIMIT // 1024} KB"
     return error.reason

@@ -14,6 +14,7 @@ from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http.body import read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 
@@ -62,6 +63,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         conversation=body.conversation or None,
         language=body.language,
         area=area_id(services, body.area),
+        person=caller_of(request).person,
     )
     async with services.turns.one():
         if body.stream or "text/event-stream" in request.headers.get("Accept", ""):

@@ -15,9 +15,12 @@ from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http.backoff import BackOff
 from hubd.http.deliveries import Deliveries
+from hubd.http.pairing import PairingCodes
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
+from hubd.store.access import Access
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
@@ -101,8 +104,11 @@ class Services:
     described: FileHome
     """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
+    access: Access
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)
+    codes: PairingCodes = field(default_factory=PairingCodes)
+    backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)

@@ -19,7 +19,12 @@ TYPES = {
 
 async def index(_: web.Request) -> web.StreamResponse:
     """The page."""
-    return _file(WEB / "index.html")
+    return page_file("index.html")
+
+
+def page_file(name: str) -> web.StreamResponse:
+    """One of the page's own files."""
+    return _file(WEB / name)
 
 
 async def static(request: web.Request) -> web.StreamResponse:

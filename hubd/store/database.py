@@ -44,6 +44,9 @@ MIGRATIONS = (
         UNIQUE (plugin, key)
     );
     """,
+    """
+    ALTER TABLE turn ADD COLUMN person TEXT NOT NULL DEFAULT 'owner';
+    """,
 )
 
 
@@ -88,6 +91,30 @@ OUTBOX_MIGRATIONS = (
         name TEXT NOT NULL,
         data TEXT NOT NULL
     );
+    """,
+)
+
+
+ACCESS_MIGRATIONS = (
+    """
+    CREATE TABLE person (
+        name TEXT PRIMARY KEY,
+        role TEXT NOT NULL,
+        areas TEXT,
+        tools TEXT,
+        created_at TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE token (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        person TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        areas TEXT,
+        tools TEXT,
+        created_at TEXT NOT NULL,
+        used_on TEXT NOT NULL
+    ) WITHOUT ROWID;
     """,
 )
 
@@ -138,4 +165,5 @@ def _open(path: Path) -> apsw.Connection:
     migrate(connection, "hub", MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
     migrate(connection, "outbox", OUTBOX_MIGRATIONS)
+    migrate(connection, "access", ACCESS_MIGRATIONS)
     return connection

@@ -13,7 +13,7 @@ RECORDED = Path(__file__).resolve().parents[3] / "shared" / "ha" / "recorded"
 
 @pytest.fixture(scope="module")
 def client(hub):
-    return ollama.Client(host=hub.url)
+    return ollama.Client(host=f"{hub.url}/token/{hub.token}")
 
 
 @pytest.fixture(scope="module")
