@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from hubd import lock, readings
+from hubd import lock, readings, wyoming
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
@@ -95,6 +95,8 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         services, schedule = await open_rooms(stack, config, paths)
         address = await _listen(stack, services, doors)
         home.announce(address)
+        if config.wyoming.port:
+            await stack.enter_async_context(wyoming.listening(services))
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
         await stack.enter_async_context(_background(_preload(services)))

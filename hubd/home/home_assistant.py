@@ -103,6 +103,10 @@ class HomeAssistant:
         """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
         return self._mirror.snapshot()
 
+    def area_of_device(self, device_id: str) -> str:
+        """The id of the area where a device is; empty where that is not known."""
+        return self._mirror.area_of_device(device_id)
+
     async def call(
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
     ) -> ServiceResult:
