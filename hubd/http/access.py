@@ -114,7 +114,7 @@ async def logout(request: web.Request) -> web.StreamResponse:
     identity = caller_of(request).token
     if not identity:
         raise BadRequestError("only a device that was paired can be logged out")
-    await request.app[SERVICES].access.revoke(identity)
+    await _revoke(request.app[SERVICES], identity)
     response = reply({"revoked": identity})
     response.del_cookie(COOKIE, path="/")
     return response
@@ -166,7 +166,11 @@ async def add_person(request: web.Request) -> web.StreamResponse:
 
 async def remove_person(request: web.Request) -> web.StreamResponse:
     """Somebody leaves; their devices open nothing any more."""
-    await request.app[SERVICES].access.remove_person(request.match_info["name"])
+    services, name = request.app[SERVICES], request.match_info["name"]
+    theirs = [token.id for token in services.access.tokens() if token.person == name]
+    await services.access.remove_person(name)
+    for identity in theirs:
+        services.traffic.end(identity)
     return reply({"removed": True})
 
 
@@ -191,8 +195,14 @@ async def add_token(request: web.Request) -> web.StreamResponse:
 
 async def revoke_token(request: web.Request) -> web.StreamResponse:
     """A device opens nothing any more."""
-    await request.app[SERVICES].access.revoke(request.match_info["id"])
+    await _revoke(request.app[SERVICES], request.match_info["id"])
     return reply({"revoked": request.match_info["id"]})
+
+
+async def _revoke(services: Services, identity: str) -> None:
+    """The token opens nothing any more; what it had opened is closed."""
+    await services.access.revoke(identity)
+    services.traffic.end(identity)
 
 
 def known_areas(services: Services, said: list[str] | None) -> tuple[str, ...] | None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from hubd.errors import HubError
+from hubd.errors import BadRequestError, HubError
 from hubd.http import (
     access,
     ask,
@@ -23,6 +23,7 @@ from hubd.http import (
 )
 from hubd.http.body import JSON_LIMIT, error_body, error_reply, reply
 from hubd.http.callers import plain_path, with_token
+from hubd.http.proxies import PROXIES
 from hubd.http.security import add_headers, security
 from hubd.http.services import SERVICES, Services
 from rag.errors import RagError
@@ -47,10 +48,15 @@ FAMILIES = (
 )
 
 
+SILENCE_LIMIT_S = 75.0
+"""A connection on which no whole request head comes for this long is closed."""
+
+
 def make_app(services: Services) -> web.Application:
     """The application over running services; it owns none of them."""
     app = web.Application(client_max_size=JSON_LIMIT, middlewares=[errors, security])
     app[SERVICES] = services
+    app[PROXIES] = services.config.http.proxies()
     app.on_response_prepare.append(add_headers)
     for family in FAMILIES:
         app.add_routes(family.ROUTES)
@@ -61,7 +67,12 @@ def make_app(services: Services) -> web.Application:
 def make_runner(app: web.Application) -> web.AppRunner:
     """A runner whose handlers end when their client goes away."""
     return web.AppRunner(
-        app, handler_cancellation=True, access_log=None, shutdown_timeout=8.0, max_line_size=16_384
+        app,
+        handler_cancellation=True,
+        access_log=None,
+        shutdown_timeout=8.0,
+        max_line_size=16_384,
+        keepalive_timeout=SILENCE_LIMIT_S,
     )
 
 
@@ -81,8 +92,11 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         message = _words(request, error)
         body = error_body(plain_path(request), code, message, "", error.status)
         return reply(body, error.status)
+    except RecursionError as error:
+        log.warning("a request was nested too deeply path=%r", plain_path(request))
+        return error_reply(plain_path(request), BadRequestError(f"nested too deeply: {error}"))
     except Exception:
-        log.exception("request failed method=%s path=%s", request.method, plain_path(request))
+        log.exception("request failed method=%s path=%r", request.method, plain_path(request))
         failed = ask.INTERNAL
         return error_reply(plain_path(request), HubError(failed.message, failed.hint))
 

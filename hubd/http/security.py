@@ -14,8 +14,9 @@ from aiohttp import web
 
 from hubd.http.body import error_reply
 from hubd.http.callers import CALLER, RefusedError, admit, plain_path
+from hubd.http.proxies import forwarded
 from hubd.http.services import SERVICES
-from hubd.policy import LOCAL_OWNER
+from hubd.policy import LOCAL_OWNER, OWNER
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -50,6 +51,7 @@ async def security(request: web.Request, handler: Handler) -> web.StreamResponse
     if over_unix_socket(request):
         request[CALLER] = LOCAL_OWNER
         return await handler(request)
+    request = forwarded(request)
     try:
         _check_host(request)
         _check_origin(request)
@@ -58,7 +60,16 @@ async def security(request: web.Request, handler: Handler) -> web.StreamResponse
         if error.status == 401 and request.method == "GET" and request.path == "/":
             return web.Response(status=303, headers={"Location": "/pair"})
         return error_reply(plain_path(request), error)
-    return await handler(request)
+    client, is_known = _client(request)
+    with request.app[SERVICES].traffic.one(client, known=is_known):
+        return await handler(request)
+
+
+def _client(request: web.Request) -> tuple[str, bool]:
+    """Whose share of the hub's time this takes, and whether the hub knows them."""
+    if CALLER in request:
+        return request[CALLER].token or OWNER.name, True
+    return request.remote or "", False
 
 
 async def add_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -18,6 +18,7 @@ from hubd.home.household import Household
 from hubd.http.backoff import BackOff
 from hubd.http.deliveries import Deliveries
 from hubd.http.pairing import PairingCodes
+from hubd.http.traffic import Traffic
 from hubd.http.volatile import PromptMemory
 from hubd.paths import Paths
 from hubd.store.access import Access
@@ -108,6 +109,7 @@ class Services:
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)
     codes: PairingCodes = field(default_factory=PairingCodes)
+    traffic: Traffic = field(default_factory=Traffic)
     backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)

@@ -19,7 +19,7 @@ from msgspec import Meta
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.home.link import checked_url
 from hubd.http import webhook_actions
-from hubd.http.body import error_body, read_body, reply
+from hubd.http.body import error_body, read_body, read_whole, reply
 from hubd.http.callers import bearer
 from hubd.http.services import SERVICES, Services
 from hubd.http.signatures import Sender, SignatureError, idempotency_key, new_secret, verify
@@ -70,7 +70,7 @@ async def receive(request: web.Request) -> web.StreamResponse:
             services.deliveries.count_stranger(request.remote or "")
             raise NotFoundError("there is no webhook at this address")
         services.deliveries.count(webhook.id)
-        body = await request.read()
+        body = await read_whole(request)
         size = len(body)
         sender, person = _sender(webhook, request, body)
         scheme = sender.scheme
