@@ -31,6 +31,7 @@ from hubd.home.household import Household
 from hubd.http import tls
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
+from hubd.ingest_news import tell_of_files
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
@@ -119,10 +120,16 @@ async def open_rooms(
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
         engine, embedder = await open_models(stack, config, paths, board)
-        library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
+        library = await Library.open(
+            paths.database,
+            embedder=embedder,
+            uploads=paths.uploads,
+            pictures=paths.cache / "pictures",
+        )
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
