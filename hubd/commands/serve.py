@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,20 +40,11 @@ def serve(folders: tuple[Path, ...], question: str | None) -> None:
     asyncio.run(_serve(config, paths, list(folders), question))
 
 
-def start_logging(level: str) -> None:
-    """One line a record, to standard error. A person at a terminal sees what is wrong only."""
-    if level == "info" and sys.stderr.isatty():
-        level = "warning"
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True
-    )
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)
-
-
 async def _serve(
     config: "Config", paths: "Paths", folders: list[Path], question: str | None
 ) -> None:
     """One life of the daemon after the other, each with the configuration as it is then."""
+    from hubd import logs
     from hubd.daemon import running
     from hubd.doors import doors
     from hubd.service_manager import inherited_sockets
@@ -62,7 +52,7 @@ async def _serve(
     wanted: Config | None = config
     with doors(paths, inherited_sockets()) as kept:
         while wanted is not None:
-            start_logging(wanted.log.level)
+            logs.start(wanted.log.level)
             async with running(wanted, paths, kept) as daemon:
                 ended = asyncio.create_task(_next_configuration(daemon, paths))
                 await _tell_when_ready(daemon, folders, question, ended)

@@ -1,19 +1,24 @@
 """The application: every family of endpoints, one way of telling errors."""
 
 import logging
+import secrets
+import time
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from hubd import logs
 from hubd.errors import BadRequestError, HubError
 from hubd.http import (
     access,
     ask,
     documents,
     events,
+    forget,
     health,
     home_assistant,
     household,
+    metrics,
     ollama,
     openai,
     responses,
@@ -26,6 +31,7 @@ from hubd.http.callers import plain_path, with_token
 from hubd.http.proxies import PROXIES
 from hubd.http.security import add_headers, security
 from hubd.http.services import SERVICES, Services
+from hubd.store.faults import storage_error
 from rag.errors import RagError
 
 log = logging.getLogger(__name__)
@@ -33,7 +39,9 @@ log = logging.getLogger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FAMILIES = (
     health,
+    metrics,
     access,
+    forget,
     ask,
     documents,
     tools,
@@ -48,13 +56,15 @@ FAMILIES = (
 )
 
 
+CLIENT_LEFT = 499
+"""The status that is counted where a client went away before there was one."""
 SILENCE_LIMIT_S = 75.0
 """A connection on which no whole request head comes for this long is closed."""
 
 
 def make_app(services: Services) -> web.Application:
     """The application over running services; it owns none of them."""
-    app = web.Application(client_max_size=JSON_LIMIT, middlewares=[errors, security])
+    app = web.Application(client_max_size=JSON_LIMIT, middlewares=[observe, errors, security])
     app[SERVICES] = services
     app[PROXIES] = services.config.http.proxies()
     app.on_response_prepare.append(add_headers)
@@ -77,6 +87,32 @@ def make_runner(app: web.Application) -> web.AppRunner:
 
 
 @web.middleware
+async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Each request counted, and logged by its route: a path may hold names, a query words."""
+    began = time.perf_counter()
+    status = CLIENT_LEFT
+    with logs.fields(request=secrets.token_hex(4)):
+        try:
+            response = await handler(request)
+            status = response.status
+            return response
+        except web.HTTPException as error:
+            status = error.status
+            raise
+        finally:
+            seconds = time.perf_counter() - began
+            resource = request.match_info.route.resource
+            route = resource.canonical if resource else "(none)"
+            request.app[SERVICES].requests.count(route, status, seconds)
+            quiet = request.method in ("GET", "HEAD") and status < 400
+            log.log(
+                logging.DEBUG if quiet else logging.INFO,
+                "request method=%s route=%s status=%d ms=%d",
+                request.method, route, status, round(seconds * 1000),
+            )  # fmt: skip
+
+
+@web.middleware
 async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Every error in the form that the path's clients know."""
     try:
@@ -93,10 +129,13 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         body = error_body(plain_path(request), code, message, "", error.status)
         return reply(body, error.status)
     except RecursionError as error:
-        log.warning("a request was nested too deeply path=%r", plain_path(request))
+        log.warning("a request was nested too deeply")
         return error_reply(plain_path(request), BadRequestError(f"nested too deeply: {error}"))
-    except Exception:
-        log.exception("request failed method=%s path=%r", request.method, plain_path(request))
+    except Exception as error:
+        if (storage := storage_error(error)) is not None:
+            log.error("%s", storage.message)
+            return error_reply(plain_path(request), storage)
+        log.exception("a request failed")
         failed = ask.INTERNAL
         return error_reply(plain_path(request), HubError(failed.message, failed.hint))
 

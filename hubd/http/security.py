@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from hubd import logs
 from hubd.http.body import error_reply
 from hubd.http.callers import CALLER, RefusedError, admit, plain_path
 from hubd.http.proxies import forwarded
@@ -61,6 +62,7 @@ async def security(request: web.Request, handler: Handler) -> web.StreamResponse
             return web.Response(status=303, headers={"Location": "/pair"})
         return error_reply(plain_path(request), error)
     client, is_known = _client(request)
+    logs.add_field("client", client if is_known else "stranger")
     with request.app[SERVICES].traffic.one(client, known=is_known):
         return await handler(request)
 

@@ -16,6 +16,7 @@ from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.backoff import BackOff
+from hubd.http.counts import Requests
 from hubd.http.deliveries import Deliveries
 from hubd.http.pairing import PairingCodes
 from hubd.http.traffic import Traffic
@@ -109,6 +110,7 @@ class Services:
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)
     codes: PairingCodes = field(default_factory=PairingCodes)
+    requests: Requests = field(default_factory=Requests)
     traffic: Traffic = field(default_factory=Traffic)
     backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)

@@ -148,6 +148,10 @@ class Database:
         """
         return await self._thread.run(self._transact, work)
 
+    async def look(self, work: Callable[[apsw.Connection], T]) -> T:
+        """``work(connection)`` on the database thread, outside of any transaction."""
+        return await self._thread.run(work, self._connection)
+
     async def close(self) -> None:
         """Close after the work that was already handed over."""
         await self._thread.run(self._connection.close)

@@ -4,10 +4,13 @@ import json
 import re
 import urllib.error
 import urllib.request
+from typing import get_args
 
 import pytest
 from playwright.sync_api import expect
 
+from hubd import policy
+from hubd.commands import access
 from hubd.commands.access import reachable
 
 LINK = re.compile(r"Open this once, to pair your browser: (http://127\.0\.0\.1:\d+/pair#\S+)")
@@ -89,6 +92,11 @@ def test_a_journal_keeps_no_link(environment, served):
     environment["JOURNAL_STREAM"] = "1:2"
     with served() as process:
         assert "/pair#" not in process.log.read_text()
+
+
+def test_the_command_line_knows_the_scopes_and_roles_of_the_policy():
+    assert policy.SCOPES == access.SCOPES == get_args(policy.Scope)
+    assert get_args(policy.Role) == access.ROLES
 
 
 def test_a_link_names_an_address_that_others_can_reach():
