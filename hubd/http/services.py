@@ -21,6 +21,7 @@ from hubd.http.deliveries import Deliveries
 from hubd.http.pairing import PairingCodes
 from hubd.http.traffic import Traffic
 from hubd.http.volatile import PromptMemory
+from hubd.mcp.offer import Offer
 from hubd.paths import Paths
 from hubd.store.access import Access
 from hubd.store.database import Database
@@ -99,6 +100,8 @@ class Services:
     embedder: Embedder
     engine: EngineSupervisor
     tools: ToolBox
+    offer: Offer
+    """The tools for MCP clients."""
     board: NoticeBoard
     assistant: Assistant
     household: Household
