@@ -54,7 +54,12 @@ class Commands:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             await self._router.prepare(text, language)
-            return await asyncio.to_thread(self._router.route, text, language=language, area=area)
+            route = self._router.route
+            decision = await asyncio.to_thread(route, text, language=language, area=area)
+        if decision.tool is not None:
+            return decision
+        speaker = Speaker(language=decision.language, area=area)
+        return _answering(await self._tools.answer(text, speaker), decision)
 
     async def step(
         self, text: str, conversation: str, *, language: str | None, area: str, person: Person
@@ -191,3 +196,18 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _answering(call: ToolCall | None, decision: Decision) -> Decision:
+    """The decision with the call of a plugin that knows the answer, if there is one."""
+    if call is None:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=0.9,
+        reason=f"{call.tool.partition('.')[0]} know something of it",
+        call=call,
+    )
