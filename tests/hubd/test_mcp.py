@@ -130,7 +130,7 @@ async def test_arguments_are_checked_before_they_leave(box, script, arguments):
 
 async def test_faults_stay_with_the_server(box, script):
     async with connected(box, workshop(script, timeout=3)):
-        with pytest.raises(ToolError, match="shelf is empty"):
+        with pytest.raises(ToolError, match="Error executing tool fail"):
             await run(box, "fail")
         with pytest.raises(ToolError, match=r"longer than 3 seconds"):
             await run(box, "hang")
