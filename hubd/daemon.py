@@ -30,6 +30,7 @@ from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http import tls
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.ingest_news import tell_of_files
@@ -39,6 +40,7 @@ from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.store.access import Access
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
@@ -173,6 +175,7 @@ async def open_rooms(
         device=device,
         described=described,
         webhooks=webhooks,
+        access=await Access.open(database),
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
@@ -222,16 +225,19 @@ async def open_models(
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:
     """Answer at both doors; returns the address of the one for browsers."""
+    encrypted = await asyncio.to_thread(tls.context, services.config.http)
     browsers = doors.tcp(services.config.http)
     runner = make_runner(make_app(services))
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     stack.push_async_callback(_drain, runner, services)
-    for door in (*browsers, doors.unix(services.paths.socket)):
-        await web.SockSite(runner, door.dup()).start()  # the site closes its own
+    for door in browsers:  # each site closes its own
+        await web.SockSite(runner, door.dup(), ssl_context=encrypted).start()
+    await web.SockSite(runner, doors.unix(services.paths.socket).dup()).start()
     host, port = browsers[0].getsockname()[:2]
+    scheme = "https" if encrypted else "http"
     services.device.listens_at(host, port)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 async def _drain(runner: web.AppRunner, services: Services) -> None:

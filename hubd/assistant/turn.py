@@ -107,7 +107,9 @@ class Assistant:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
                     if isinstance(event, Done) and utterance.history is None:
-                        await self._conversations.append(conversation, utterance.text, event)
+                        await self._conversations.append(
+                            conversation, utterance.text, event, utterance.person.name
+                        )
                     yield event
         except TimeoutError:
             yield Failed(
@@ -203,7 +205,7 @@ class Assistant:
         history = utterance.history
         if history is None and utterance.conversation:
             history = await self._conversations.history(
-                utterance.conversation, prompt.HISTORY_MESSAGES
+                utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
         request = ChatRequest(
             messages=prompt.build(utterance.text, evidence, history or []),

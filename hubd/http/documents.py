@@ -16,6 +16,7 @@ from msgspec import Meta
 from hubd.config import is_loopback
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http.body import query, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
@@ -145,8 +146,9 @@ async def marks(request: web.Request) -> web.StreamResponse:
 
 async def _add_paths(request: web.Request) -> web.StreamResponse:
     services = request.app[SERVICES]
-    if not over_unix_socket(request) and not is_loopback(request.remote or ""):
-        raise BadRequestError("paths: only programs on this machine may name files; send the files")
+    here = over_unix_socket(request) or is_loopback(request.remote or "")
+    if not here or "admin" not in caller_of(request).scopes:
+        raise BadRequestError("paths: only its owner, on this machine, may name files; send them")
     body = await read_body(request, Ingest)
     paths = [Path(path) for path in body.paths]
 
