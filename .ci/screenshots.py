@@ -1,6 +1,6 @@
 """Take the pictures of docs/images from a running daemon, with Debian's chromium.
 
-.venv/bin/python .ci/screenshots.py [URL]
+.venv/bin/python .ci/screenshots.py "$(.venv/bin/hubd token add screenshots --quiet)" [URL]
 
 The daemon should have read samples/household and know the home that docs/home.md describes. Timers,
 lists and reminders are made for the pictures. Each picture has at most 256 colours, which keeps all
@@ -60,9 +60,10 @@ def status(page: Page) -> None:
 VIEWS = {"chat": chat, "home": home, "documents": documents, "status": status}
 
 
-def take(browser: Browser, url: str, view: str, scheme: str, width: str) -> None:
+def take(browser: Browser, url: str, token: str, view: str, scheme: str, width: str) -> None:
     """One view in one theme at one width."""
     context = browser.new_context(color_scheme=scheme, **WIDTHS[width])
+    context.add_cookies([{"name": "hubd_session", "value": token, "url": url}])
     page = context.new_page()
     page.goto(f"{url}/#/{view}")
     VIEWS[view](page)
@@ -82,19 +83,21 @@ def smaller(png: bytes) -> bytes:
 
 
 def main() -> None:
-    url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8400"
+    token = sys.argv[1]
+    url = sys.argv[2] if len(sys.argv) > 2 else "http://127.0.0.1:8400"
     IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
-        setting = browser.new_context()
+        headers = {"Authorization": f"Bearer {token}"}
+        setting = browser.new_context(extra_http_headers=headers)
         for tool, arguments in CALLS:
             setting.request.post(f"{url}/hub/tools/{tool}", data=arguments)
         for view in VIEWS:
             for scheme in ("light", "dark"):
                 for width in WIDTHS:
-                    take(browser, url, view, scheme, width)
+                    take(browser, url, token, view, scheme, width)
         setting.request.post(f"{url}/hub/tools/timers.cancel", data={"timer": "all"})
         browser.close()
 

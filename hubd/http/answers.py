@@ -1,7 +1,7 @@
 """Answers that outlive a connection: whoever lost the line, or looks in from another tab, goes on
 reading where the line broke.
 
-Each answer is a task that is owned here. Its frames are kept for as long as somebody may come back
+Each answer is a task that is owned here. Its events are kept for as long as somebody may come back
 for them; an answer that nobody has read for a while is abandoned, as a turn is whose reader left.
 """
 
@@ -13,12 +13,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from hubd.errors import BusyError
-from hubd.http.sse import frame
+from hubd.policy import OWNER
 
 log = logging.getLogger(__name__)
 
 ANSWERS_LIMIT = 32
-FRAMES_LIMIT = 20_000
+EVENTS_LIMIT = 20_000
 ALONE_S = 30.0
 """So long an answer goes on without a reader."""
 KEPT_S = 60.0
@@ -27,24 +27,28 @@ KEPT_S = 60.0
 STOPPED = {"code": "cancelled", "message": "The answer was stopped.", "hint": ""}
 
 Events = AsyncGenerator[tuple[str, object], None]
+Numbered = tuple[int, str, object]
+"""An event's place in its answer, counted from 1, its name and its data."""
 
 
 class Answer:
-    """One answer in the making: its frames so far, and who waits for the next."""
+    """One answer in the making: its events so far, and who waits for the next."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, person: str = OWNER.name) -> None:
+        self.person = person
+        """Who asked, and may read the answer."""
         self.id = secrets.token_urlsafe(9)
         self.text = text
         """What was asked."""
         self.conversation = ""
         self.ended = False
         self.readers = 0
-        self._frames: list[bytes] = []
+        self._events: list[Numbered] = []
         self._news = asyncio.Event()
 
     def add(self, event: str, data: object) -> None:
-        """Keep an event and tell the readers. Its number is its place, counted from 1."""
-        self._frames.append(frame(event, data, number=len(self._frames) + 1))
+        """Keep an event and tell the readers."""
+        self._events.append((len(self._events) + 1, event, data))
         self._tell()
 
     def end(self) -> None:
@@ -54,16 +58,16 @@ class Answer:
 
     @property
     def full(self) -> bool:
-        return len(self._frames) >= FRAMES_LIMIT
+        return len(self._events) >= EVENTS_LIMIT
 
-    async def frames(self, after: int = 0) -> AsyncGenerator[bytes, None]:
-        """The frames after number ``after``, those to come too."""
+    async def events(self, after: int = 0) -> AsyncGenerator[Numbered, None]:
+        """The events after number ``after``, those to come too."""
         while True:
             news = self._news
-            for number in range(after, len(self._frames)):
-                yield self._frames[number]
+            for number in range(after, len(self._events)):
+                yield self._events[number]
                 after = number + 1
-            if after >= len(self._frames):
+            if after >= len(self._events):
                 if self.ended:
                     return
                 await news.wait()
@@ -99,12 +103,12 @@ class Answers:
         """Those in the making, oldest first."""
         return [answer for answer in self._answers.values() if not answer.ended]
 
-    async def follow(self, answer: Answer, after: int = 0) -> AsyncGenerator[bytes, None]:
-        """The frames for one reader. When the last reader has gone, the answer's time runs out."""
+    async def follow(self, answer: Answer, after: int = 0) -> AsyncGenerator[Numbered, None]:
+        """The events for one reader. When the last reader has gone, the answer's time runs out."""
         answer.readers += 1
         try:
-            async with aclosing(answer.frames(after)) as frames:
-                async for one in frames:
+            async with aclosing(answer.events(after)) as events:
+                async for one in events:
                     yield one
         finally:
             answer.readers -= 1

@@ -1,5 +1,6 @@
 """Questions: ``POST /hub/ask`` and ``POST /hub/retrieve``."""
 
+import hashlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,19 +10,22 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from hubd import logs
 from hubd.assistant.events import Done, Event, Failed, Retrieved, Started
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http.answers import Answer
 from hubd.http.body import query, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
+from hubd.store.faults import storage_error
 from rag.types import Passage
 
 log = logging.getLogger(__name__)
 
-STATUS = {"engine_down": 503, "no_model": 503, "busy": 429, "timeout": 504}
+STATUS = {"engine_down": 503, "no_model": 503, "busy": 429, "timeout": 504, "storage": 503}
 INTERNAL = Failed(
     code="internal",
     message="Something went wrong inside hubd.",
@@ -71,6 +75,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         conversation=body.conversation or None,
         language=body.language,
         area=area_id(services, body.area),
+        person=caller_of(request).person,
     )
     if body.resumable:
         return await _resumable(request, services, utterance)
@@ -81,9 +86,10 @@ async def ask(request: web.Request) -> web.StreamResponse:
 
 
 async def running(request: web.Request) -> web.StreamResponse:
-    """The answers that are being made, and what was asked."""
+    """The answers that are being made for this person, and what was asked."""
     answers = request.app[SERVICES].answers.running()
-    return reply([_shown(answer) for answer in answers])
+    theirs = [answer for answer in answers if answer.person == caller_of(request).person.name]
+    return reply([_shown(answer) for answer in theirs])
 
 
 async def resume(request: web.Request) -> web.StreamResponse:
@@ -91,7 +97,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     services = request.app[SERVICES]
     answer = _answer(request)
     after = query(request, After).after
-    return await stream(request, services.answers.follow(answer, after))
+    return await stream(request, _followed(services, answer, after))
 
 
 async def stop(request: web.Request) -> web.StreamResponse:
@@ -102,7 +108,7 @@ async def stop(request: web.Request) -> web.StreamResponse:
 
 def _answer(request: web.Request) -> Answer:
     answer = request.app[SERVICES].answers.find(request.match_info["answer"])
-    if answer is None:
+    if answer is None or answer.person != caller_of(request).person.name:
         raise NotFoundError("there is no such answer any more", "Look in the conversation.")
     return answer
 
@@ -115,7 +121,7 @@ async def _resumable(
     request: web.Request, services: Services, utterance: Utterance
 ) -> web.StreamResponse:
     """An answer of its own task; this request is its first reader."""
-    answer = Answer(utterance.text)
+    answer = Answer(utterance.text, utterance.person.name)
 
     async def made() -> AsyncGenerator[tuple[str, object], None]:
         yield "answer", {"answer": answer.id, "text": utterance.text}
@@ -130,7 +136,15 @@ async def _resumable(
             yield "error", {"code": error.code, "message": error.message, "hint": error.hint}
 
     services.answers.start(answer, made())
-    return await stream(request, services.answers.follow(answer))
+    return await stream(request, _followed(services, answer))
+
+
+async def _followed(
+    services: Services, answer: Answer, after: int = 0
+) -> AsyncGenerator[bytes, None]:
+    async with aclosing(services.answers.follow(answer, after)) as events:
+        async for number, event, data in events:
+            yield frame(event, data, number=number)
 
 
 def _tell(services: Services, conversation: str, change: dict[str, str]) -> None:
@@ -167,6 +181,8 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     try:
         async with aclosing(services.assistant.turn(utterance)) as turn:
             async for event in turn:
+                if isinstance(event, Started):
+                    logs.add_field("conversation", _short(event.conversation))
                 if isinstance(event, Retrieved):
                     retrieved = event.passages
                 if isinstance(event, Done):
@@ -179,9 +195,18 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     except HubError as error:
         yield Failed(code=error.code, message=error.message, hint=error.hint)
         return
-    except Exception:
+    except Exception as error:
+        if (storage := storage_error(error)) is not None:
+            log.error("%s", storage.message)
+            yield Failed(code=storage.code, message=storage.message, hint=storage.hint)
+            return
         log.exception("a turn failed")
     yield INTERNAL
+
+
+def _short(conversation: str) -> str:
+    """A conversation's name for the log; callers choose names, and may choose a person's."""
+    return hashlib.sha256(conversation.encode()).hexdigest()[:8]
 
 
 async def _kept(services: Services, done: Done, retrieved: list[Passage]) -> None:

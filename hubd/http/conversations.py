@@ -1,4 +1,4 @@
-"""Conversations as the page shows them: list, search, read, rename, shorten, delete, take back."""
+"""A person's conversations as the page shows them: list, search, read, rename, shorten, delete."""
 
 from typing import Annotated
 
@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from hubd.errors import NotFoundError
 from hubd.http.body import query, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.services import SERVICES
 
 
@@ -27,14 +28,16 @@ class Keep(msgspec.Struct, kw_only=True):
 async def conversations(request: web.Request) -> web.StreamResponse:
     """The latest first."""
     asked = query(request, Search)
-    found = await request.app[SERVICES].conversations.list(asked.limit, asked.containing.strip())
+    found = await request.app[SERVICES].conversations.list(
+        asked.limit, asked.containing.strip(), _person(request)
+    )
     return reply(found)
 
 
 async def show(request: web.Request) -> web.StreamResponse:
     """All turns of one."""
     name = request.match_info["conversation"]
-    found = await request.app[SERVICES].conversations.transcript(name)
+    found = await request.app[SERVICES].conversations.transcript(name, _person(request))
     if found is None:
         raise _unknown()
     return reply(found)
@@ -44,7 +47,7 @@ async def rename(request: web.Request) -> web.StreamResponse:
     """Give it a title."""
     title = " ".join((await read_body(request, Title)).title.split())
     name = request.match_info["conversation"]
-    done = await request.app[SERVICES].conversations.rename(name, title)
+    done = await request.app[SERVICES].conversations.rename(name, title, _person(request))
     return _changed(request, "renamed", done)
 
 
@@ -52,20 +55,27 @@ async def shorten(request: web.Request) -> web.StreamResponse:
     """Forget the turns after the first ``keep``: what was said there is about to be said anew."""
     name = request.match_info["conversation"]
     keep = query(request, Keep).keep
-    done = await request.app[SERVICES].conversations.shorten(name, keep)
+    done = await request.app[SERVICES].conversations.shorten(name, keep, _person(request))
     return _changed(request, "shortened", done)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     """Put it aside for a day."""
-    done = await request.app[SERVICES].conversations.delete(request.match_info["conversation"])
+    name = request.match_info["conversation"]
+    done = await request.app[SERVICES].conversations.delete(name, _person(request))
     return _changed(request, "deleted", done)
 
 
 async def restore(request: web.Request) -> web.StreamResponse:
     """Take back a deletion."""
-    done = await request.app[SERVICES].conversations.restore(request.match_info["conversation"])
+    name = request.match_info["conversation"]
+    done = await request.app[SERVICES].conversations.restore(name, _person(request))
     return _changed(request, "restored", done)
+
+
+def _person(request: web.Request) -> str:
+    """Whose conversations they are."""
+    return caller_of(request).person.name
 
 
 def _changed(request: web.Request, change: str, done: bool) -> web.Response:

@@ -11,7 +11,7 @@ from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from plugins.api import Snapshot
 
-LISTENERS_LIMIT = 100
+LISTENERS_LIMIT = 300
 LOOK_S = 0.25
 """How often a page's stream looks at the household: comparing two references costs nothing, and a
 home whose sensors chatter makes four events a second at most."""

@@ -16,9 +16,15 @@ from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.answers import Answers
+from hubd.http.backoff import BackOff
+from hubd.http.counts import Requests
 from hubd.http.deliveries import Deliveries
+from hubd.http.pairing import PairingCodes
+from hubd.http.traffic import Traffic
 from hubd.http.volatile import PromptMemory
+from hubd.mcp.offer import Offer
 from hubd.paths import Paths
+from hubd.store.access import Access
 from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
@@ -97,6 +103,8 @@ class Services:
     embedder: Embedder
     engine: EngineSupervisor
     tools: ToolBox
+    offer: Offer
+    """The tools for MCP clients."""
     board: NoticeBoard
     audit: Audit
     conversations: Conversations
@@ -106,9 +114,14 @@ class Services:
     described: FileHome
     """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
+    access: Access
     clock: Clock
     answers: Answers = field(default_factory=Answers)
     deliveries: Deliveries = field(default_factory=Deliveries)
+    codes: PairingCodes = field(default_factory=PairingCodes)
+    requests: Requests = field(default_factory=Requests)
+    traffic: Traffic = field(default_factory=Traffic)
+    backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)

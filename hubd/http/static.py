@@ -43,12 +43,20 @@ class Asset(msgspec.Struct, frozen=True):
 
 async def index(request: web.Request) -> web.StreamResponse:
     """The page."""
-    return _answer(request, await asyncio.to_thread(_read, WEB / "index.html"))
+    return await page_file(request, "index.html")
+
+
+async def page_file(request: web.Request, name: str) -> web.StreamResponse:
+    """One of the page's own files."""
+    return _answer(request, await asyncio.to_thread(_read, WEB / name))
 
 
 async def static(request: web.Request) -> web.StreamResponse:
     """A file of the page; nothing outside its folder."""
-    path = (WEB / request.match_info["path"]).resolve()
+    try:
+        path = (WEB / request.match_info["path"]).resolve()
+    except ValueError as error:  # a NUL in it
+        raise web.HTTPNotFound from error
     if not path.is_relative_to(WEB) or path.suffix not in TYPES or not path.is_file():
         raise web.HTTPNotFound
     return _answer(request, await asyncio.to_thread(_read, path))

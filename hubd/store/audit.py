@@ -5,6 +5,7 @@ Written beside the work, in order, by one task; a call does not wait for it.
 
 import asyncio
 import contextlib
+import functools
 import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -105,7 +106,7 @@ class Audit:
         while True:
             entry = await self._waiting.get()
             try:
-                await self._database.run(lambda connection, one=entry: _insert(connection, one))
+                await self._database.run(functools.partial(_insert, entry=entry))
             except Exception:  # the hub goes on without it
                 log.exception("an entry of the audit log was not written")
             finally:

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.protocol import ChatMessage
 from hubd.assistant.events import Done
+from hubd.policy import OWNER
 from hubd.store.database import Database
 from rag.types import Passage
 
@@ -55,6 +56,17 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """Oldest first."""
 
 
+FOUND = (
+    "(SELECT CASE WHEN utterance LIKE :p ESCAPE '\\' THEN utterance ELSE answer END FROM turn "
+    "WHERE conversation = c.id AND person = :person AND (utterance LIKE :p ESCAPE '\\' "
+    "OR answer LIKE :p ESCAPE '\\') ORDER BY id DESC LIMIT 1)"
+)
+"""The latest utterance or answer of a conversation that holds the words of the pattern ``p``."""
+
+THEIRS = "EXISTS (SELECT 1 FROM turn WHERE conversation = :conversation AND person = :person)"
+"""Whether the person takes part in a conversation; to everybody else it is not there."""
+
+
 class Conversations:
     """Durable conversations; every method returns after the disk has it."""
 
@@ -66,8 +78,11 @@ class Conversations:
         """A name for a conversation that begins: it cannot be guessed."""
         return secrets.token_urlsafe(12)
 
-    async def append(self, conversation: str, utterance: str, done: Done) -> None:
-        """Keep one turn; the conversation begins with its first. One that was deleted is back."""
+    async def append(
+        self, conversation: str, utterance: str, done: Done, person: str = OWNER.name
+    ) -> None:
+        """Keep one turn of a person; the conversation begins with its first. One that was deleted
+        is back."""
         now = _stamp(datetime.now(UTC))
         outcome = msgspec.json.encode(done).decode()
 
@@ -78,9 +93,9 @@ class Conversations:
                 (conversation, now),
             )
             connection.execute(
-                "INSERT INTO turn (conversation, at, utterance, answer, outcome) "
-                "VALUES (?, ?, ?, ?, ?)",
-                (conversation, now, utterance, done.answer, outcome),
+                "INSERT INTO turn (conversation, at, utterance, answer, outcome, person) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (conversation, now, utterance, done.answer, outcome, person),
             )
 
         await self._database.run(insert)
@@ -94,14 +109,18 @@ class Conversations:
             (text, conversation),
         )
 
-    async def history(self, conversation: str, limit: int = 10) -> list[ChatMessage]:
-        """The last ``limit`` messages (two a turn), oldest first; empty if nothing was said yet."""
+    async def history(
+        self, conversation: str, limit: int = 10, person: str = OWNER.name
+    ) -> list[ChatMessage]:
+        """The last ``limit`` messages (two a turn) of that person, oldest first; empty if nothing
+        was said yet. Whoever knows another's conversation by name does not hear what was said.
+        """
 
         def select(connection: apsw.Connection) -> list[tuple[str, str]]:
             rows = connection.execute(
-                "SELECT utterance, answer FROM turn WHERE conversation = ? "
+                "SELECT utterance, answer FROM turn WHERE conversation = ? AND person = ? "
                 "ORDER BY id DESC LIMIT ?",
-                (conversation, (limit + 1) // 2),
+                (conversation, person, (limit + 1) // 2),
             )
             return [(str(utterance), str(answer)) for utterance, answer in rows][::-1]
 
@@ -111,23 +130,25 @@ class Conversations:
             messages.append(ChatMessage(role="assistant", content=answer))
         return messages[-limit:] if limit else []
 
-    async def list(self, limit: int = 50, containing: str = "") -> list[Conversation]:
-        """The latest conversations, newest first; only those whose title or turns hold the words
-        of ``containing``, as they stand there."""
+    async def list(
+        self, limit: int = 50, containing: str = "", person: str = OWNER.name
+    ) -> list[Conversation]:
+        """The latest conversations of a person, newest first; only those whose title or turns hold
+        the words of ``containing``, as they stand there."""
         pattern = f"%{_escaped(containing)}%"
-        hit = "(utterance LIKE :p ESCAPE '\\' OR answer LIKE :p ESCAPE '\\')"
         query = (
             "SELECT c.id AS conversation, c.started_at, max(t.at) AS last_at, count(*) AS turns, "
-            "c.title, (SELECT utterance FROM turn WHERE conversation = c.id ORDER BY id LIMIT 1) "
-            f"AS first, {_found(hit) if containing else 'NULL'} AS said "
-            "FROM conversation c JOIN turn t ON t.conversation = c.id WHERE c.deleted_at IS NULL "
-            "GROUP BY c.id "
+            "c.title, (SELECT utterance FROM turn WHERE conversation = c.id AND person = :person "
+            f"ORDER BY id LIMIT 1) AS first, {FOUND if containing else 'NULL'} AS said "
+            "FROM conversation c JOIN turn t ON t.conversation = c.id "
+            "WHERE c.deleted_at IS NULL AND t.person = :person GROUP BY c.id "
             + ("HAVING said IS NOT NULL OR c.title LIKE :p ESCAPE '\\' " if containing else "")
             + "ORDER BY last_at DESC, max(t.id) DESC LIMIT :limit"
         )
 
         def select(connection: apsw.Connection) -> list[dict[str, Any]]:
-            cursor = connection.execute(query, {"p": pattern, "limit": limit})
+            values = {"p": pattern, "limit": limit, "person": person}
+            cursor = connection.execute(query, values)
             return [
                 dict(zip([name for name, _ in cursor.get_description()], row, strict=True))
                 for row in cursor
@@ -138,20 +159,22 @@ class Conversations:
             row["excerpt"] = excerpt(row.pop("said") or "", containing)
         return [msgspec.convert(row, Conversation) for row in rows]
 
-    async def transcript(self, conversation: str) -> Transcript | None:
-        """All that was said; None where there is no such conversation."""
+    async def transcript(self, conversation: str, person: str = OWNER.name) -> Transcript | None:
+        """All that the person said and heard; None where they have no such conversation."""
+        which = {"conversation": conversation, "person": person}
 
         def select(connection: apsw.Connection) -> Transcript | None:
             title = connection.execute(
-                "SELECT title FROM conversation WHERE id = ? AND deleted_at IS NULL",
-                (conversation,),
+                "SELECT title FROM conversation WHERE id = :conversation AND deleted_at IS NULL "
+                f"AND {THEIRS}",
+                which,
             ).fetchone()
             if title is None:
                 return None
             rows = connection.execute(
-                "SELECT at, utterance, outcome, passages FROM turn WHERE conversation = ? "
-                "ORDER BY id",
-                (conversation,),
+                "SELECT at, utterance, outcome, passages FROM turn "
+                "WHERE conversation = :conversation AND person = :person ORDER BY id",
+                which,
             )
             turns = [
                 Turn(
@@ -166,37 +189,40 @@ class Conversations:
 
         return await self._database.run(select)
 
-    async def rename(self, conversation: str, title: str) -> bool:
+    async def rename(self, conversation: str, title: str, person: str = OWNER.name) -> bool:
         """Give it a title, or take it away with an empty one. False: there is none."""
         return await self._execute(
-            "UPDATE conversation SET title = ? WHERE id = ? AND deleted_at IS NULL",
-            (title, conversation),
+            "UPDATE conversation SET title = :title WHERE id = :conversation "
+            f"AND deleted_at IS NULL AND {THEIRS}",
+            {"title": title, "conversation": conversation, "person": person},
         )
 
-    async def shorten(self, conversation: str, keep: int) -> bool:
-        """Forget all turns after the first ``keep``. False: there were none."""
+    async def shorten(self, conversation: str, keep: int, person: str = OWNER.name) -> bool:
+        """Forget all turns of the person after the first ``keep``. False: there were none."""
+        turns = "FROM turn WHERE conversation = :conversation AND person = :person"
         return await self._execute(
-            "DELETE FROM turn WHERE conversation = :c AND id NOT IN "
-            "(SELECT id FROM turn WHERE conversation = :c ORDER BY id LIMIT :keep)",
-            {"c": conversation, "keep": keep},
+            f"DELETE {turns} AND id NOT IN (SELECT id {turns} ORDER BY id LIMIT :keep)",
+            {"conversation": conversation, "person": person, "keep": keep},
         )
 
-    async def delete(self, conversation: str) -> bool:
+    async def delete(self, conversation: str, person: str = OWNER.name) -> bool:
         """Put it aside for a day; what was put aside before that goes. False: there is none."""
         now = datetime.now(UTC)
         await self._execute(
             "DELETE FROM conversation WHERE deleted_at < ?", (_stamp(now - RESTORABLE),)
         )
         return await self._execute(
-            "UPDATE conversation SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL",
-            (_stamp(now), conversation),
+            "UPDATE conversation SET deleted_at = :now WHERE id = :conversation "
+            f"AND deleted_at IS NULL AND {THEIRS}",
+            {"now": _stamp(now), "conversation": conversation, "person": person},
         )
 
-    async def restore(self, conversation: str) -> bool:
+    async def restore(self, conversation: str, person: str = OWNER.name) -> bool:
         """Take back a deletion. False: there is none to take back."""
         return await self._execute(
-            "UPDATE conversation SET deleted_at = NULL WHERE id = ? AND deleted_at IS NOT NULL",
-            (conversation,),
+            "UPDATE conversation SET deleted_at = NULL WHERE id = :conversation "
+            f"AND deleted_at IS NOT NULL AND {THEIRS}",
+            {"conversation": conversation, "person": person},
         )
 
     async def _execute(self, statement: str, values: Sequence[Any] | dict[str, Any]) -> bool:
@@ -217,14 +243,6 @@ def excerpt(text: str, words: str) -> str:
     start, end = max(0, at - EXCERPT), at + len(words) + EXCERPT
     cut = " ".join(text[start:end].split())
     return f"{'…' if start else ''}{cut}{'…' if end < len(text) else ''}"
-
-
-def _found(hit: str) -> str:
-    """The latest utterance or answer of a conversation that holds the words."""
-    return (
-        "(SELECT CASE WHEN utterance LIKE :p ESCAPE '\\' THEN utterance ELSE answer END "
-        f"FROM turn WHERE conversation = c.id AND {hit} ORDER BY id DESC LIMIT 1)"
-    )
 
 
 def _escaped(words: str) -> str:

@@ -31,6 +31,8 @@ import { t } from "/static/strings.js";
  *            speed: {tokens_per_second: number | null, first_token_ms: number | null},
  *            load: {answering: number, waiting: number, prompt_tokens: number,
  *                   cached_tokens: number}}} Status
+ * @typedef {{id: string, name: string, person: string, scopes: string[], created_at: string,
+ *            used_on: string}} Token
  * @typedef {{number: number, at: string, tool: string, arguments: string, person: string,
  *            provenance: string, outcome: string, text: string}} AuditEntry
  * @typedef {{id: string, name: string, area: string | null, state: string,
@@ -68,6 +70,7 @@ async function request(path, options) {
     throw new HubError("unreachable", t("unreachable"), t("unreachable_hint"));
   }
   if (response.ok) return response;
+  if (response.status === 401) location.assign("/pair"); // this device was logged out
   const reply = await response.json().catch(() => ({}));
   const { code, message, hint } = reply.error ?? {};
   throw new HubError(
@@ -274,6 +277,23 @@ export async function* uploadDocuments(files) {
 
 /** @returns {Promise<Status>} */
 export const readStatus = async () => (await request("/hub/status")).json();
+
+/** Who this device is for the hub. @returns {Promise<{person: string | null, scopes?: string[]}>} */
+export const readMe = async () => (await request("/hub/me")).json();
+
+/** @returns {Promise<Token[]>} */
+export const listTokens = async () => (await request("/hub/tokens")).json();
+
+/** @param {string} id */
+export async function revokeToken(id) {
+  await request(`/hub/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+/** @returns {Promise<{name: string, role: string}[]>} */
+export const listPersons = async () => (await request("/hub/persons")).json();
+
+/** @param {string} person @returns {Promise<{code: string, path: string, valid_s: number}>} */
+export const offerPairing = (person) => postJson("/hub/pairing", { person });
 
 /** @returns {Promise<Record<string, any>>} */
 export const readSettings = async () => (await request("/hub/settings")).json();

@@ -8,8 +8,9 @@
 const CACHE = `hubd-${VERSION}`;
 
 addEventListener("install", (event) => {
-  // Past the browser's own cache: it may hold files of another version.
-  const fresh = FILES.map((file) => new Request(file, { cache: "no-cache" }));
+  // Past the browser's own cache, which may hold files of another version; and never the pairing page
+  // in place of the page.
+  const fresh = FILES.map((file) => new Request(file, { cache: "no-cache", redirect: "error" }));
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
 });
 

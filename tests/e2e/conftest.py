@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 import platformdirs
 import pytest
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSEHOLD = ROOT / "samples" / "household"
@@ -29,6 +30,8 @@ class Hub:
     url: str
     environment: dict[str, str]
     process: subprocess.Popen[bytes]
+    token: str = ""
+    """Of an owner's device."""
 
     def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run ``hubd ARGUMENTS`` against this daemon."""
@@ -43,7 +46,14 @@ class Hub:
         )
 
     def client(self) -> httpx2.Client:
-        return httpx2.Client(base_url=self.url, timeout=120)
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx2.Client(base_url=self.url, timeout=120, headers=headers)
+
+    def page(self) -> str:
+        """A link that pairs a fresh browser and ends at the chat page."""
+        with self.client() as client:
+            made = client.post("/hub/pairing", json={}).raise_for_status().json()
+        return self.url + made["path"]
 
     def child(self, module: str, within_s: float = 20) -> int:
         """The process id of the daemon's child that runs ``python -m MODULE``; waits for it."""
@@ -80,6 +90,9 @@ def start(model_path: Path) -> Iterator[Callable[..., Hub]]:
     def start_one(home: Path, *arguments: str, **settings: str) -> Hub:
         started.append(_serve(home, model_path, *arguments, **settings))
         _wait_until_ready(started[-1])
+        scopes = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
+        made = started[-1].command("token", "add", "tests", "--quiet", *scopes)
+        started[-1].token = made.stdout.strip()
         return started[-1]
 
     yield start_one
@@ -101,6 +114,20 @@ def light_hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub
     with hub.client() as client:
         client.put("/hub/home", json={"description": HOME}).raise_for_status()
     return hub
+
+
+@pytest.fixture
+def open_view(light_hub: Hub, open_page: Callable[..., Page]) -> Callable[..., Page]:
+    """``open_view("#/home", **context)`` opens a view of the light hub in a paired browser."""
+
+    def open_one(address: str = "", **context: object) -> Page:
+        page = open_page(light_hub.page(), **context)
+        page.wait_for_url(f"{light_hub.url}/")
+        if address:
+            page.goto(f"{light_hub.url}/{address}")
+        return page
+
+    return open_one
 
 
 HOME = """

@@ -15,8 +15,8 @@ FIRST_LOAD_BYTES = 120_000
 
 
 @pytest.fixture
-def page(light_hub, open_page) -> Page:
-    return open_page(light_hub.url)
+def page(open_view) -> Page:
+    return open_view()
 
 
 def ask(page: Page, words: str) -> None:
@@ -70,9 +70,9 @@ def test_a_question_can_be_put_otherwise(page, light_hub):
     assert [turn["utterance"] for turn in turns] == ["set a soup timer for 6 minutes"]
 
 
-def test_two_tabs_show_the_same_conversation(page, open_page):
+def test_two_tabs_show_the_same_conversation(page, open_view):
     ask(page, "put bread on the shopping list")
-    other = open_page(page.url)
+    other = open_view("#" + page.url.partition("#")[2])
     expect(other.locator(".turn")).to_have_count(1)
     ask(other, "put butter on the shopping list")
     expect(page.locator(".turn")).to_have_count(2)
@@ -96,8 +96,8 @@ def test_nobody_answers_and_nothing_is_done(page, light_hub):
     assert [e["state"] for e in entities if e["id"] == "cover.garage"] == ["closed"]
 
 
-def test_the_page_speaks_chinese(light_hub, open_page):
-    page = open_page(light_hub.url, locale="zh-CN")
+def test_the_page_speaks_chinese(open_view):
+    page = open_view(locale="zh-CN")
     expect(page.get_by_role("heading", name="您想知道什么？")).to_be_visible()
     assert page.locator("html").get_attribute("lang") == "zh"
     page.get_by_label("您的问题").fill("open the garage door")
@@ -114,7 +114,8 @@ def test_the_page_opens_without_the_hub_and_says_so(start, tmp_path, open_page):
     light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
     hub = start(tmp_path, **light)
     gone = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING")
-    page = open_page(hub.url, service_workers="allow", expected=gone)
+    page = open_page(hub.page(), service_workers="allow", expected=gone)
+    page.wait_for_url(f"{hub.url}/")
     manifest = page.evaluate("fetch('/static/hubd.webmanifest').then((reply) => reply.json())")
     for entry in manifest["icons"]:
         assert page.request.get(hub.url + entry["src"]).ok
@@ -128,8 +129,8 @@ def test_the_page_opens_without_the_hub_and_says_so(start, tmp_path, open_page):
     expect(page.get_by_role("heading", name="Documents")).to_be_visible()
 
 
-def test_the_first_load_is_small(light_hub, open_page):
-    page = open_page("about:blank")
+def test_the_first_load_is_small(page, light_hub):
+    page.goto("about:blank")
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     sizes: list[int] = []
@@ -142,9 +143,8 @@ def test_the_first_load_is_small(light_hub, open_page):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_axe_finds_nothing_to_complain_about(light_hub, open_page, scheme, width):
-    page = open_page(
-        light_hub.url,
+def test_axe_finds_nothing_to_complain_about(light_hub, open_view, scheme, width):
+    page = open_view(
         color_scheme=scheme,
         viewport={"width": width, "height": 844},
         reduced_motion="reduce",

@@ -29,8 +29,8 @@ def call(light_hub):
 
 
 @pytest.fixture
-def page(light_hub, open_page, call) -> Page:
-    return open_page(f"{light_hub.url}/#/home")
+def page(open_view, call) -> Page:
+    return open_view("#/home")
 
 
 def test_a_timer_is_started_paused_lengthened_and_cancelled(page, call):
@@ -53,8 +53,8 @@ def test_a_timer_is_started_paused_lengthened_and_cancelled(page, call):
     assert call("timers.list")["timers"] == []
 
 
-def test_what_rings_is_heard_seen_notified_and_stopped(light_hub, open_page, call):
-    page = open_page(light_hub.url, permissions=["notifications"])
+def test_what_rings_is_heard_seen_notified_and_stopped(open_view, call):
+    page = open_view(permissions=["notifications"])
     page.evaluate(
         """() => {
             window.told = [];
@@ -73,8 +73,8 @@ def test_what_rings_is_heard_seen_notified_and_stopped(light_hub, open_page, cal
     assert call("timers.list")["timers"] == []
 
 
-def test_lists_are_filled_ticked_and_unticked_in_two_tabs(page, light_hub, open_page, call):
-    other = open_page(f"{light_hub.url}/#/home")
+def test_lists_are_filled_ticked_and_unticked_in_two_tabs(page, open_view, call):
+    other = open_view("#/home")
     page.get_by_label("What to add").fill("milk and eggs")
     page.get_by_role("button", name="Add", exact=True).click()
     for one in (page, other):

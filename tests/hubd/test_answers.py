@@ -12,13 +12,6 @@ from hubd.http.answers import Answer, Answers
 from hubd.store.conversations import excerpt
 
 
-def parsed(frames: list[bytes]) -> list[tuple[int, str]]:
-    lines = [frame.decode().splitlines() for frame in frames]
-    return [
-        (int(head.removeprefix("id: ")), name.removeprefix("event: ")) for head, name, *_ in lines
-    ]
-
-
 async def test_a_reader_who_comes_back_goes_on_where_it_broke():
     step = asyncio.Event()
 
@@ -37,9 +30,10 @@ async def test_a_reader_who_comes_back_goes_on_where_it_broke():
     assert answers.running() == [answer]
     assert answer.conversation == "c"
     step.set()
-    rest = [frame async for frame in answers.follow(answer, after=2)]
-    assert parsed(read + rest) == [(1, "start"), (2, "token"), (3, "token"), (4, "done")]
-    assert b"and whole" in rest[0]
+    rest = [event async for event in answers.follow(answer, after=2)]
+    names = [(number, name) for number, name, _ in read + rest]
+    assert names == [(1, "start"), (2, "token"), (3, "token"), (4, "done")]
+    assert rest[0][2] == {"text": " and whole."}
     assert answers.running() == []
     await answers.close()
 
@@ -100,8 +94,7 @@ async def test_who_stops_it_tells_the_others():
     await anext(reader)
     answers.stop(answer)
     (last,) = [frame async for frame in reader]
-    assert b"event: error" in last
-    assert b"cancelled" in last
+    assert last == (2, "error", module.STOPPED)
 
 
 async def test_there_is_a_bound_and_what_is_complete_makes_room(monkeypatch):

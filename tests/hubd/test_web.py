@@ -368,7 +368,8 @@ ASK_MANY = """async ([first, last]) => {
         for (;;) {
             const turn = document.querySelector("#turns").lastElementChild;
             const asked = turn?.textContent.includes(`Question ${number}?`);
-            if (asked && turn.querySelector(".chip") && !document.querySelector(".answering")) break;
+            const working = document.querySelector(".answering");
+            if (asked && turn.querySelector(".chip") && !working) break;
             await new Promise((resolve) => setTimeout(resolve, 5));
         }
     }

@@ -2,9 +2,10 @@
  * The status view: how the hub is doing, live; its settings; and what was done in the house.
  */
 
-import { listAudit, readSettings, readStatus } from "/static/api.js";
+import { listAudit, readMe, readSettings, readStatus } from "/static/api.js";
 import { byId, h, icon } from "/static/dom.js";
 import { card } from "/static/home/card.js";
+import { createDevices } from "/static/status/devices.js";
 import { createChart } from "/static/status/chart.js";
 import { LANGUAGES, chooseLanguage, language, t } from "/static/strings.js";
 import { moment, roughTime } from "/static/text.js";
@@ -117,6 +118,7 @@ function settingRows(settings) {
  */
 export function createStatus({ events }) {
   const charts = createCharts();
+  const devices = createDevices();
   const about = h("p", { class: "note", id: "about-hub" });
   const rows = h("ul", { class: "rows", "aria-label": t("audit_log") });
   const more = h("button", { type: "button", class: "secondary" }, t("earlier"));
@@ -124,6 +126,10 @@ export function createStatus({ events }) {
   let clock = 0;
   let visible = false;
   let last = 0;
+  let isOwner = false;
+  const auditCard = card("audit-title", "done", t("audit_log"), rows, more);
+  const hubSettings = h("details", {}, h("summary", {}, t("hub_settings")), settings);
+  const onlyOwners = h("p", { class: "note", hidden: true }, t("only_owners"));
 
   async function look() {
     try {
@@ -155,7 +161,17 @@ export function createStatus({ events }) {
   }
 
   const problem = (/** @type {Error} */ error) => toast(error.message);
-  const news = () => visible && audit(null).catch(problem);
+  const news = () => visible && isOwner && audit(null).catch(problem);
+
+  /** What only owners may see. */
+  async function ownersPart() {
+    isOwner = (await readMe()).scopes?.includes("admin") ?? false;
+    for (const part of [auditCard, devices.element, hubSettings]) part.hidden = !isOwner;
+    onlyOwners.hidden = isOwner;
+    if (!isOwner) return;
+    const [read] = await Promise.all([readSettings(), audit(null), devices.refresh()]);
+    settings.replaceChildren(...settingRows(read).flat());
+  }
   more.addEventListener("click", () => audit(last).catch(problem));
   for (const name of ["timer", "reminder", "list", "home"]) events.on(name, news);
 
@@ -166,13 +182,12 @@ export function createStatus({ events }) {
     h(
       "div",
       { class: "cards" },
-      card("audit-title", "done", t("audit_log"), rows, more),
-      card(
-        "settings-title",
-        "list",
-        t("settings"),
-        pageSettings(),
-        h("details", {}, h("summary", {}, t("hub_settings")), settings),
+      auditCard,
+      h(
+        "div",
+        { class: "cards one" },
+        card("settings-title", "list", t("settings"), pageSettings(), hubSettings, onlyOwners),
+        devices.element,
       ),
     ),
   );
@@ -182,10 +197,7 @@ export function createStatus({ events }) {
       clearInterval(clock);
       clock = setInterval(look, LOOK_EVERY_MS);
       look();
-      news();
-      readSettings()
-        .then((read) => settings.replaceChildren(...settingRows(read).flat()))
-        .catch(problem);
+      ownersPart().catch(problem);
     },
     hidden() {
       visible = false;

@@ -208,11 +208,11 @@ def home_assistant(make_home_assistant: MakeHomeAssistant) -> HomeAssistantProce
 
 @pytest.fixture(scope="session")
 def connect() -> Callable[..., None]:
-    """``connect(hub, process)``: the command of a person, with Home Assistant's token."""
+    """``connect(hub, process, url)``: the command of a person, with Home Assistant's token."""
 
-    def run(hub: object, process: HomeAssistantProcess) -> None:
+    def run(hub: object, process: HomeAssistantProcess, url: str = "") -> None:
         done = subprocess.run(
-            [sys.executable, "-m", "hubd", "home", "connect", process.url],
+            [sys.executable, "-m", "hubd", "home", "connect", url or process.url],
             env=hub.environment,
             input=process.token + "\n",
             capture_output=True,
