@@ -106,6 +106,14 @@ class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "engine"
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
+    folders: Annotated[
+        list[Annotated[str, Meta(min_length=1)]],
+        Meta(description="a list of folders to watch: PATH, or COLLECTION=PATH"),
+    ] = field(default_factory=list)
+    private: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[^:]+:")]],
+        Meta(description="a list of collections and who may see them: COLLECTION: NAME, NAME"),
+    ] = field(default_factory=list)
     passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4
 
 

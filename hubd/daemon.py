@@ -25,6 +25,7 @@ from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.folders import keep_reading
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
@@ -108,6 +109,11 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
+        if config.rag.folders:
+            reading = keep_reading(
+                services.library, config.rag, services.board, services.turns.wait_until_idle
+            )
+            await stack.enter_async_context(_background(reading))
         warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
@@ -133,7 +139,7 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board, config.rag)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)

@@ -33,6 +33,7 @@ from hubd.assistant.events import (
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
+from hubd.folders import visible_to
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
@@ -158,14 +159,19 @@ class Assistant:
     async def _answer(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-        retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
+        visible = visible_to(utterance.person, self._config.rag)
+        retrieval = await self._library.retrieve(
+            utterance.text, self._config.rag.passages, visible=visible
+        )
         evidence = await self._library.evidence(utterance.text, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
             clock.mark("first_token_ms")
             text = (
-                REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+                REFUSAL
+                if retrieval.passages or await self._library.documents(visible=visible)
+                else NO_DOCUMENTS
             )
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)

@@ -41,6 +41,10 @@ class Named(msgspec.Struct, kw_only=True):
     document: Annotated[str, Meta(min_length=1)]
 
 
+class FolderOf(msgspec.Struct, kw_only=True):
+    folder: Annotated[str, Meta(min_length=1)]
+
+
 class PageOf(Named, kw_only=True):
     page: Annotated[int, Meta(ge=1)] | None = None
 
@@ -82,6 +86,14 @@ async def remove(request: web.Request) -> web.StreamResponse:
         raise NotFoundError(f"no document is called {name!r}")
     _announce(services, [FileReport(document=name, path="", action="removed")])
     return reply({"removed": True})
+
+
+async def forget(request: web.Request) -> web.StreamResponse:
+    """Forget the documents of a folder whose files are not there: their disk will not come back."""
+    services = request.app[SERVICES]
+    names = await services.library.forget(Path(query(request, FolderOf).folder))
+    _announce(services, [FileReport(document=n, path="", action="removed") for n in names])
+    return reply({"removed": names})
 
 
 async def page(request: web.Request) -> web.StreamResponse:
@@ -268,6 +280,7 @@ ROUTES = [
     web.get("/hub/documents", documents),
     web.post("/hub/documents", add),
     web.delete("/hub/documents", remove),
+    web.delete("/hub/documents/folder", forget),
     web.get("/hub/documents/page", page),
     web.get("/hub/documents/file", file),
     web.get("/hub/documents/picture", picture),
