@@ -15,6 +15,7 @@ from hubd.assistant.events import Done, Event, Failed, Retrieved, Started
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
+from hubd.folders import visible_to
 from hubd.http.answers import Answer
 from hubd.http.body import query, read_body, reply
 from hubd.http.callers import caller_of
@@ -171,7 +172,9 @@ def area_id(services: Services, said: str) -> str:
 async def retrieve(request: web.Request) -> web.StreamResponse:
     """The passages that fit a text, best first."""
     body = await read_body(request, Retrieve)
-    retrieval = await request.app[SERVICES].library.retrieve(body.text, body.k)
+    services = request.app[SERVICES]
+    visible = visible_to(caller_of(request).person, services.config.rag)
+    retrieval = await services.library.retrieve(body.text, body.k, visible=visible)
     return reply(retrieval.passages)
 
 

@@ -125,6 +125,10 @@ async def admit(request: web.Request) -> None:
     """
     rule = rule_of(request.method, plain_path(request))
     if rule.scope == "open":
+        # The page's files are a device's own traffic, and not a stranger's at its address.
+        session = request.app[SERVICES].access.find(request.cookies.get(COOKIE, ""))
+        if session is not None:
+            request[CALLER] = session
         return
     caller = known(request)
     if caller is None:

@@ -104,6 +104,16 @@ async def test_a_device_that_asks_too_often_is_told_to_wait(open_hub, tmp_path, 
     assert found == [200] * 8 + [429]
 
 
+async def test_opening_the_page_many_times_is_no_strangers_traffic(hub, monkeypatch):
+    made = services(hub).codes.make(Offer(person="owner", scopes=("chat",)))
+    assert (await hub.post("/hub/pair", json={"code": made})).status == 200
+    found = {(await hub.get("/static/app.js")).status for _ in range(traffic.STRANGERS_BURST + 20)}
+    assert found == {200}
+    hub.session.cookie_jar.clear()
+    found = [(await hub.get("/static/app.js")).status for _ in range(traffic.STRANGERS_BURST + 60)]
+    assert 429 in found
+
+
 async def test_a_revoked_device_hears_nothing_more(hub):
     access = services(hub).access
     token, secret = await access.add_token(name="lost", person="owner", scopes=("chat",))
