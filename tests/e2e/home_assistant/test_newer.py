@@ -158,7 +158,8 @@ def test_what_somebody_hides_is_not_touched(both, eventually):
 
     def seen():
         with hub.client() as client:
-            return "light.bed_light" in client.get("/hub/home").text
+            entities = client.get("/hub/home").json()["entities"]
+            return "light.bed_light" in {entity["id"] for entity in entities}
 
     eventually(seen)
     expose(False)
