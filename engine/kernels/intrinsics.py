@@ -64,7 +64,7 @@ def halves(address: int, shape: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def local_bytes(typing_context: Any, size: Any) -> Any:
-    """Address of `size` bytes, a literal or a global, that this call has for itself; not cleared."""
+    """Address of `size` bytes, a literal or a global, of this call's own; not cleared."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         with builder.goto_entry_block():
