@@ -21,6 +21,8 @@ WIDTHS = {
     "phone": {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True},
 }
 CALLS = [
+    ("timers.cancel", {"timer": "all"}),
+    ("reminders.cancel", {"which": "all"}),
     ("timers.start", {"minutes": 9, "name": "pasta"}),
     ("lists.add", {"items": ["milk", "bread", "eggs"]}),
     ("lists.complete", {"item": "bread"}),
@@ -43,7 +45,7 @@ def chat(page: Page) -> None:
 
 def home(page: Page) -> None:
     """The timer counts, the lists are there."""
-    page.locator("li.timer").wait_for()
+    page.locator("li.timer").first.wait_for()
     page.get_by_role("checkbox", name="milk").wait_for()
 
 
