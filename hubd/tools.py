@@ -22,6 +22,7 @@ from hubd.events import NoticeBoard
 from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
 from hubd.store.database import Database
+from hubd.store.faults import storage_error
 from hubd.store.plugin_storage import PluginStorage
 from plugins.api import (
     Home,
@@ -218,6 +219,7 @@ class ToolBox:
             NotPermittedError: the person may not.
             NotConfirmedError: it is dangerous and not confirmed.
             ToolError: the tool could not do it, failed, or ran past its time limit.
+            StorageError: the disk failed.
         """
         tool = self._tools.get(call.tool)
         if tool is None:
@@ -385,5 +387,7 @@ async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) ->
     except TimeoutError as error:
         raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
     except Exception as error:  # whatever a plugin does, the daemon goes on
+        if (storage := storage_error(error)) is not None:
+            raise storage from error
         log.exception("tool failed tool=%s", tool.name)
         raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
