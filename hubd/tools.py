@@ -5,12 +5,14 @@ A plugin is a module in ``plugins/`` with a ``plugin`` object, or an entry point
 """
 
 import asyncio
+import contextlib
 import functools
 import importlib
 import importlib.metadata
+import inspect
 import logging
 import pkgutil
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,8 @@ log = logging.getLogger(__name__)
 ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
 START_LIMIT_S = 10.0
+MAXIMUM_TEXT = 20_000
+"""Characters that a tool may say; more is cut off, and told in the log."""
 ANSWER_LIMIT_S = 1.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
@@ -188,6 +192,8 @@ class ToolBox:
         self._board = board
         self._clock = clock
         self._running: set[asyncio.Task[ToolResult]] = set()
+        self._working: dict[str, tuple[set[asyncio.Task[Any]], int]] = {}
+        """Plugin → the tasks that there were before it began, and how many of its functions run."""
         self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
 
     def put(self, plugin: Plugin) -> None:
@@ -225,11 +231,31 @@ class ToolBox:
             raise UnknownToolError(f"there is no tool {call.tool}; known: {known}")
         self._permit(tool, call.arguments, speaker)
         arguments = _validated(tool, call.arguments)
-        context = self._context(tool.name.split(".")[0], speaker)
-        task = asyncio.create_task(_contained(tool, context, arguments))
+        plugin = tool.name.split(".")[0]
+        task = asyncio.create_task(self._run(plugin, tool, speaker, arguments))
         self._running.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
+
+    async def _run(
+        self, plugin: str, tool: Tool, speaker: Speaker, arguments: dict[str, Any]
+    ) -> ToolResult:
+        async with self._tidied(plugin):
+            return await _contained(tool, self._context(plugin, speaker), arguments)
+
+    @contextlib.asynccontextmanager
+    async def _tidied(self, plugin: str) -> AsyncIterator[None]:
+        """The time in which a plugin works. Tasks that it leaves behind are ended at its end."""
+        before, working = self._working.get(plugin, (asyncio.all_tasks(), 0))
+        self._working[plugin] = before, working + 1
+        try:
+            yield
+        finally:
+            before, working = self._working.pop(plugin)
+            if working > 1:
+                self._working[plugin] = before, working - 1
+            else:
+                _end_what_is_left(next((p for p in self.plugins if p.name == plugin), None), before)
 
     def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
         """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
@@ -259,7 +285,7 @@ class ToolBox:
         if plugin.on_question is None:
             return None
         try:
-            async with asyncio.timeout(ANSWER_LIMIT_S):
+            async with asyncio.timeout(ANSWER_LIMIT_S), self._tidied(plugin.name):
                 return await plugin.on_question(self._context(plugin.name, speaker), question)
         except Exception:  # whatever a plugin does, the question goes on to the documents
             log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
@@ -272,7 +298,7 @@ class ToolBox:
     async def _start(self, plugin: Plugin) -> None:
         assert plugin.on_start is not None
         try:
-            async with asyncio.timeout(START_LIMIT_S):
+            async with asyncio.timeout(START_LIMIT_S), self._tidied(plugin.name):
                 await plugin.on_start(self._context(plugin.name, Speaker(provenance="schedule")))
         except Exception:  # the others start all the same
             log.exception("plugin did not start: %s", plugin.name)
@@ -292,7 +318,8 @@ class ToolBox:
         found = next((p for p in self.plugins if p.name == plugin), None)
         if found is None or found.on_job is None:
             raise LookupError(f"no plugin {plugin!r} with a job function is installed")
-        await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
+        async with self._tidied(plugin):
+            await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
 
     def _context(self, plugin: str, speaker: Speaker) -> Context:
         return Context(
@@ -364,7 +391,13 @@ async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) ->
     """The tool's result, or a ``ToolError`` whatever else it raises."""
     try:
         async with asyncio.timeout(tool.timeout_s):
-            return await tool.function(context, **arguments)
+            result: object = await tool.function(context, **arguments)
+        if not isinstance(result, ToolResult):
+            raise TypeError(f"a tool's result is a ToolResult, not {type(result).__name__}")
+        if len(result.text) > MAXIMUM_TEXT:
+            log.warning("a tool said too much tool=%s characters=%d", tool.name, len(result.text))
+            return msgspec.structs.replace(result, text=f"{result.text[:MAXIMUM_TEXT]}…")
+        return result
     except ToolError:
         raise
     except TimeoutError as error:
@@ -372,3 +405,21 @@ async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) ->
     except Exception as error:  # whatever a plugin does, the daemon goes on
         log.exception("tool failed tool=%s", tool.name)
         raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
+
+
+def _end_what_is_left(plugin: Plugin | None, before: set[asyncio.Task[Any]]) -> None:
+    """Cancel the tasks of a plugin that does nothing any more: it asked for none to stay."""
+    if plugin is None:
+        return
+    files = {inspect.unwrap(tool.function).__code__.co_filename for tool in plugin.tools.values()}
+    left = [task for task in asyncio.all_tasks() - before if _file_of(task) in files]
+    for task in left:
+        task.cancel()
+    if left:
+        log.warning("plugin left %d tasks behind, ended: %s", len(left), plugin.name)
+
+
+def _file_of(task: asyncio.Task[Any]) -> str | None:
+    """The source file of what a task runs."""
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code.co_filename if code else None
