@@ -145,6 +145,10 @@ class Context:
         return self._speaker.conversation
 
     @property
+    def person(self) -> str:
+        return self._speaker.person.name
+
+    @property
     def language(self) -> str:
         return self._speaker.language
 

@@ -185,6 +185,10 @@ class ToolContext(Protocol):
     @property
     def conversation(self) -> str: ...
     @property
+    def person(self) -> str:
+        """The name of the person who asks."""
+
+    @property
     def language(self) -> str:
         """The language to answer in: ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
 
