@@ -66,6 +66,7 @@ class Speaker(msgspec.Struct, frozen=True, kw_only=True):
 
 NOBODY = Speaker()
 CarryOut = Callable[[str, Speaker], Awaitable[str]]
+CallTool = Callable[[ToolCall, Speaker], Awaitable[ToolResult]]
 
 
 async def _not_yet(utterance: str, speaker: Speaker) -> str:
@@ -113,6 +114,7 @@ class Context:
         home: Home,
         speaker: Speaker,
         carry_out: CarryOut,
+        call: CallTool,
         settings: Mapping[str, Any],
     ) -> None:
         self._clock = clock
@@ -122,6 +124,7 @@ class Context:
         self._home = home
         self._speaker = speaker
         self._carry_out = carry_out
+        self._call = call
         self._settings = settings
 
     @property
@@ -161,12 +164,17 @@ class Context:
         return self._home
 
     async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
-        speaker = msgspec.structs.replace(
-            self._speaker,
-            language=language or self._speaker.language,
-            area=area or self._speaker.area,
+        return await self._carry_out(utterance, self._as(language, area))
+
+    async def call(self, call: ToolCall, language: str = "", area: str = "") -> ToolResult:
+        return await self._call(call, self._as(language, area))
+
+    def _as(self, language: str, area: str) -> Speaker:
+        """Who speaks, in another language or place; a confirmation was for one call alone."""
+        said = self._speaker
+        return msgspec.structs.replace(
+            said, language=language or said.language, area=area or said.area, confirmed=False
         )
-        return await self._carry_out(utterance, speaker)
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
         self._board.publish(event, data)
@@ -334,6 +342,7 @@ class ToolBox:
             home=self.home,
             speaker=speaker,
             carry_out=self._carry_out,
+            call=self.call,
             settings=self._settings.get(plugin, {}),
         )
 

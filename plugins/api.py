@@ -207,6 +207,13 @@ class ToolContext(Protocol):
         What needs a confirmation is not done: nobody is there to give it.
         """
 
+    async def call(self, call: ToolCall, language: str = "", area: str = "") -> ToolResult:
+        """Call another tool, as the person for whom this one runs.
+
+        Raises:
+            ToolError: it could not do it, or may not be called so.
+        """
+
     def emit(self, event: str, data: dict[str, Any]) -> None:
         """Show an event on every open chat page, as ``event`` with ``data`` (JSON types)."""
 
