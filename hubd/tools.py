@@ -9,7 +9,6 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
-import inspect
 import logging
 import pkgutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 import msgspec
 
 import plugins
+from hubd.containment import contained, end_what_is_left
 from hubd.events import NoticeBoard
 from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
@@ -44,8 +44,6 @@ log = logging.getLogger(__name__)
 ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
 START_LIMIT_S = 10.0
-MAXIMUM_TEXT = 20_000
-"""Characters that a tool may say; more is cut off, and told in the log."""
 ANSWER_LIMIT_S = 1.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
@@ -253,7 +251,7 @@ class ToolBox:
         self, plugin: str, tool: Tool, speaker: Speaker, arguments: dict[str, Any]
     ) -> ToolResult:
         async with self._tidied(plugin):
-            return await _contained(tool, self._context(plugin, speaker), arguments)
+            return await contained(tool, self._context(plugin, speaker), arguments)
 
     @contextlib.asynccontextmanager
     async def _tidied(self, plugin: str) -> AsyncIterator[None]:
@@ -267,7 +265,22 @@ class ToolBox:
             if working > 1:
                 self._working[plugin] = before, working - 1
             else:
-                _end_what_is_left(next((p for p in self.plugins if p.name == plugin), None), before)
+                end_what_is_left(next((p for p in self.plugins if p.name == plugin), None), before)
+
+    def refusal(self, call: ToolCall, speaker: Speaker) -> str:
+        """Why the speaker may not have this done, whether confirmed or not; empty where they may,
+        or where the call is wrong in another way.
+        """
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            return ""
+        try:
+            self._permit(tool, call.arguments, msgspec.structs.replace(speaker, confirmed=True))
+        except NotPermittedError as error:
+            return str(error)
+        except ToolError:
+            return ""
+        return ""
 
     def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
         """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
@@ -398,41 +411,3 @@ def _validated(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     except msgspec.ValidationError as error:
         raise ArgumentsError(f"{tool.name}: {error}") from error
     return {name: getattr(converted, name) for name in tool.arguments.__struct_fields__}
-
-
-async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) -> ToolResult:
-    """The tool's result, or a ``ToolError`` whatever else it raises."""
-    try:
-        async with asyncio.timeout(tool.timeout_s):
-            result: object = await tool.function(context, **arguments)
-        if not isinstance(result, ToolResult):
-            raise TypeError(f"a tool's result is a ToolResult, not {type(result).__name__}")
-        if len(result.text) > MAXIMUM_TEXT:
-            log.warning("a tool said too much tool=%s characters=%d", tool.name, len(result.text))
-            return msgspec.structs.replace(result, text=f"{result.text[:MAXIMUM_TEXT]}…")
-        return result
-    except ToolError:
-        raise
-    except TimeoutError as error:
-        raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
-    except Exception as error:  # whatever a plugin does, the daemon goes on
-        log.exception("tool failed tool=%s", tool.name)
-        raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
-
-
-def _end_what_is_left(plugin: Plugin | None, before: set[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks of a plugin that does nothing any more: it asked for none to stay."""
-    if plugin is None:
-        return
-    files = {inspect.unwrap(tool.function).__code__.co_filename for tool in plugin.tools.values()}
-    left = [task for task in asyncio.all_tasks() - before if _file_of(task) in files]
-    for task in left:
-        task.cancel()
-    if left:
-        log.warning("plugin left %d tasks behind, ended: %s", len(left), plugin.name)
-
-
-def _file_of(task: asyncio.Task[Any]) -> str | None:
-    """The source file of what a task runs."""
-    code = getattr(task.get_coro(), "cr_code", None)
-    return code.co_filename if code else None

@@ -8,9 +8,10 @@ import time
 import pytest
 
 from hubd.assistant.route import Router
+from hubd.containment import MAXIMUM_TEXT
 from hubd.events import NoticeBoard
 from hubd.schedule import Schedule
-from hubd.tools import MAXIMUM_TEXT, ToolBox, find_plugins, sentence_files
+from hubd.tools import ToolBox, find_plugins, sentence_files
 from plugins.api import ToolCall, ToolError
 
 PROJECT = """
