@@ -50,16 +50,16 @@ async def schedule(
     said = parse(when, context.language, context.now)
     if said.at is None:
         raise MissingArgumentError("when", say(context.language, "when"))
-    repeat = said.repeat or DAILY
-    stored = {
-        "time": said.at.isoformat("minutes"),
+    repeat, time = said.repeat or DAILY, said.at.isoformat("minutes")
+    stored: dict[str, Any] = {
+        "time": time,
         "repeat": list(repeat),
         "language": context.language,
         "area": context.area,
     }
     await context.storage.put(KEY, stored)
     await _wait(context, stored)
-    text = say(context.language, "briefing_set", value=_times(context, repeat, stored["time"]))
+    text = say(context.language, "briefing_set", value=_times(context, repeat, time))
     return ToolResult(text=text, data=stored, undo=ToolCall(tool="briefing.stop"))
 
 

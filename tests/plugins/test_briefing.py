@@ -20,7 +20,7 @@ async def announced(workshop, **time):
     async with workshop.board.listen() as queue:
         await workshop.pass_time(**time)
         heard = [queue.get_nowait() for _ in range(queue.qsize())]
-    return [event.data["text"] for event in heard if event.name == "announcement"]
+    return [event.data["text"] for event in heard if event.event == "announcement"]
 
 
 async def test_the_day_in_a_few_sentences(workshop, tmp_path):
