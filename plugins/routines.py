@@ -15,6 +15,8 @@ plugin = Plugin("routines", sentences="routines.{language}.yaml")
 
 MAXIMUM = 100
 MAXIMUM_COMMANDS = 20
+LONGEST_NAME = 30
+"""Characters, in three words, of a name that is said in one sentence with what it stands for."""
 LATER = "later-"
 _THEN = re.compile(
     r"\s*(?:[,;，；、]\s*)?\b(?:and then|then|und dann|dann|et puis|puis|y luego|luego)\b\s*"
@@ -53,7 +55,17 @@ async def later(
     )
 
 
-@plugin.tool(risk="act")
+def _is_named(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether what was said as a name is short enough for one, and something is to be done."""
+    name = str(arguments.get("name", "")).strip(" ,，")
+    return (
+        0 < len(name) <= LONGEST_NAME
+        and len(name.split()) <= 3
+        and bool(str(arguments.get("commands", "")).strip())
+    )
+
+
+@plugin.tool(risk="act", fits=_is_named)
 async def define(
     context: ToolContext,
     name: Name,
