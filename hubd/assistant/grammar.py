@@ -99,7 +99,10 @@ class Grammar:
         found = [result for result in (shared, *own) if result is not None]
         if not found:
             return None
-        best = min(found, key=lambda r: _rank(r, ours=r is not shared))
+        best = min(
+            found,
+            key=lambda r: _rank(r, ours=r is not shared, surely=r.intent.name in fits),
+        )
         return _match(best, original or text, surely=best.intent.name in fits)
 
     def _recognize(
@@ -137,10 +140,13 @@ def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language
         return False
 
 
-def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
-    """The least free text first; then Home Assistant's before ours, small talk last."""
+def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[int, int, int]:
+    """The least free text first; then Home Assistant's before ours, small talk last.
+
+    surely: the tool has looked at the free text, which then counts as understood
+    """
     last = 2 if result.intent.name in SMALL_TALK else int(ours)
-    return _free_text(result), last, -result.text_chunks_matched
+    return 0 if surely else _free_text(result), last, -result.text_chunks_matched
 
 
 def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:
