@@ -99,7 +99,12 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
-        warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
+        agent = services.assistant.agent
+        warm = keep_warm(
+            services.engine,
+            services.turns,
+            lambda: [prompt.static_part(), agent.static_part()],
+        )
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
         yield Daemon(services, address)
@@ -141,6 +146,7 @@ async def open_rooms(
         config=config,
         library=library,
         engine=engine,
+        embedder=embedder,
         tools=tools,
         conversations=Conversations(database),
         clock=clock,
@@ -229,6 +235,7 @@ async def _preload(services: Services) -> None:
     if services.config.rag.preload:
         try:
             await services.embedder.start()
+            await services.assistant.semantics.prepare()
         except RagError as error:
             log.warning("embedder not started: %s", error)
 

@@ -4,6 +4,7 @@ A plugin's sentence file is a hassil intents file whose intent names are tool na
 are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` of the household.
 """
 
+import functools
 import logging
 import re
 from collections.abc import Iterable
@@ -108,6 +109,12 @@ class Grammar:
             language=LANGUAGES[self.language],
             best_slot_name="name",
         )
+
+
+@functools.lru_cache(maxsize=8)
+def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
+    """The grammar of a language; the same files are compiled once."""
+    return Grammar(language, sentence_files)
 
 
 def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:

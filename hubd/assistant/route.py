@@ -14,9 +14,11 @@ import msgspec
 
 from hubd.assistant import intents, targets, words
 from hubd.assistant.compose import compose
-from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match
+from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
 from hubd.assistant.language import language_of
 from hubd.assistant.lexicon import Tag, lexicon
+from hubd.assistant.likeness import masked
+from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import contradiction
 from hubd.assistant.targets import Targets
@@ -29,7 +31,7 @@ Asks = Literal["which", "confirm", "missing"]
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What would be done, and why."""
 
-    route: Literal["grammar", "words", "semantic", "documents"]
+    route: Literal["grammar", "words", "semantic", "model", "documents"]
     tool: str | None = None
     entities: list[str] = []
     """The ids of the entities that would be touched, or among which to choose."""
@@ -57,7 +59,7 @@ class Router:
     ) -> None:
         """``languages`` are those that an utterance may be in when nobody says which."""
         self._tools = {tool.name: tool for tool in tools}
-        self._files = list(sentence_files)
+        self._files = tuple(sentence_files)
         self._snapshot = snapshot
         self._languages = [language for language in languages if language in LANGUAGES]
         self._grammars: dict[str, Grammar] = {}
@@ -68,9 +70,20 @@ class Router:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
-            grammar = await asyncio.to_thread(Grammar, spoken, self._files)
-            self._grammars[spoken] = grammar
+            self._grammars[spoken] = await asyncio.to_thread(compiled, spoken, self._files)
         return spoken
+
+    def mentions(self, text: str, language: str) -> Mentions:
+        """What ``text`` speaks of, whatever else it says."""
+        return mentions(text, lexicon(language), self.phrases(language))
+
+    def masked(self, text: str, language: str) -> str:
+        """``text`` with the household's names as their kinds, to be compared with examples."""
+        return masked(text, lexicon(language), self.phrases(language), self._snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """The household as it is now."""
+        return self._snapshot()
 
     def route(self, text: str, *, language: str | None = None, area: str = "") -> Decision:
         """The decision on ``text``, said in ``language`` in the area of that id or name."""
@@ -116,7 +129,7 @@ class Router:
 
     def _grammar(self, language: str) -> Grammar:
         if language not in self._grammars:
-            self._grammars[language] = Grammar(language, self._files)
+            self._grammars[language] = compiled(language, self._files)
         return self._grammars[language]
 
     def _refresh(self, snapshot: Snapshot) -> None:
