@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, field
 from hubd.errors import HubError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
-SECRETS = ("token", "api_key")
+SECRETS = ("token", "api_key", "sources", "servers")
 """Keys whose values are never shown, logged or backed up unless asked for."""
 CREDENTIAL = "hubd_"
 """Before the name of each credential (systemd.exec(5), LoadCredential with a directory)."""
@@ -121,6 +121,67 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Calendar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    sources: Annotated[
+        list[str],
+        Meta(description="a list of calendars, files or addresses: PLACE or NAME = PLACE"),
+    ] = field(default_factory=list)
+    refresh_minutes: Annotated[
+        int, Meta(ge=5, le=10_080, description="minutes, a whole number from 5 to 10080")
+    ] = 30
+
+
+class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 for none")
+    ] = 0
+    host: Annotated[str, Meta(min_length=1, description="a host name or an address")] = "127.0.0.1"
+    allow: Annotated[
+        list[str], Meta(description="a list of addresses or networks, such as 192.168.1.5")
+    ] = field(default_factory=list)
+    role: Annotated[
+        Literal["owner", "member", "guest", "child"],
+        Meta(description="owner, member, guest or child"),
+    ] = "guest"
+    announce: Annotated[bool, Meta(description="true or false")] = False
+
+    def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The machines of ``allow``.
+
+        Raises:
+            ValueError: one is no address and no network.
+        """
+        return [ipaddress.ip_network(one) for one in self.allow]
+
+
+class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A server whose tools become the hub's: a program to run, or an address."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+    command: list[str] = field(default_factory=list)
+    url: Annotated[str, Meta(pattern=r"^(https?://[^\s]+)?$")] = ""
+    token: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    risk: Literal["read", "act", "dangerous"] = "dangerous"
+    """Of its tools: without a word about it, each call needs a person's confirmation."""
+    tools: dict[str, Literal["read", "act", "dangerous"]] = field(default_factory=dict)
+    """Tools whose risk is another."""
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 30.0
+    """Seconds for a call."""
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ValueError(f"MCP server {self.name} needs a command or a url, and not both")
+
+
+class Mcp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    serve: Annotated[bool, Meta(description="true or false")] = False
+    servers: Annotated[
+        list[McpServer],
+        Meta(description="a list of servers, each with a name and a command or a url"),
+    ] = field(default_factory=list)
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -134,8 +195,14 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
+    calendar: Calendar = field(default_factory=Calendar)
+    mcp: Mcp = field(default_factory=Mcp)
+    wyoming: Wyoming = field(default_factory=Wyoming)
     log: Log = field(default_factory=Log)
 
+
+PLUGIN_SECTIONS = ("calendar",)
+"""Those that a plugin of the same name gets to see."""
 
 SECTIONS: dict[str, type[Struct]] = {
     info.name: info.type for info in msgspec.structs.fields(Config)
@@ -266,6 +333,11 @@ def _check_together(config: Config, file: Path) -> None:
             f"{file}: [http] host = {config.http.host!r}: other machines could ask anything: "
             "set [http] token too, or set host to 127.0.0.1"
         )
+    _check_wyoming(config.wyoming, file)
+    if config.mcp.serve and not config.http.token:
+        raise ConfigError(
+            f"{file}: [mcp] serve = true: any program could use the tools: set [http] token too"
+        )
     zone = config.assistant.time_zone
     if zone:
         try:
@@ -275,3 +347,23 @@ def _check_together(config: Config, file: Path) -> None:
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
             ) from error
+
+
+def _check_wyoming(settings: Wyoming, file: Path) -> None:
+    where = f"{file}: [wyoming]"
+    try:
+        allowed = settings.networks()
+    except ValueError as error:
+        kind = _allowed(_kind("wyoming", "allow"))
+        raise ConfigError(f"{where} allow = {settings.allow!r}: must be {kind}: {error}") from error
+    if is_loopback(settings.host):
+        if settings.announce:
+            raise ConfigError(
+                f"{where} announce: only this machine can reach {settings.host!r}: set host too, "
+                "or announce = false"
+            )
+    elif not allowed:
+        raise ConfigError(
+            f"{where} host = {settings.host!r}: any machine could speak to the hub: "
+            "name those that may in [wyoming] allow, or set host to 127.0.0.1"
+        )

@@ -14,12 +14,13 @@ from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
 from aiohttp import web
 
-from hubd import lock, readings
+from hubd import lock, readings, wyoming
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
-from hubd.config import Config
+from hubd.config import PLUGIN_SECTIONS, Config
 from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
@@ -30,6 +31,9 @@ from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
+from hubd.ingest_news import tell_of_files
+from hubd.mcp.offer import Offer
+from hubd.mcp.servers import Servers
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
@@ -94,8 +98,11 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         services, schedule = await open_rooms(stack, config, paths)
         address = await _listen(stack, services, doors)
         home.announce(address)
+        if config.wyoming.port:
+            await stack.enter_async_context(wyoming.listening(services))
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
+        await services.tools.start()
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
@@ -120,10 +127,16 @@ async def open_rooms(
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
         engine, embedder = await open_models(stack, config, paths, board)
-        library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
+        library = await Library.open(
+            paths.database,
+            embedder=embedder,
+            uploads=paths.uploads,
+            pictures=paths.cache / "pictures",
+        )
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
@@ -133,15 +146,7 @@ async def open_rooms(
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
-    tools = ToolBox(
-        [*find_plugins(), automations(household)],
-        database=database,
-        schedule=schedule,
-        board=board,
-        clock=clock,
-        home=household,
-    )
-    stack.push_async_callback(tools.close)
+    tools, offer = await open_tools(stack, config, database, schedule, board, household)
     assistant = Assistant(
         config=config,
         library=library,
@@ -161,6 +166,7 @@ async def open_rooms(
         embedder=embedder,
         engine=engine,
         tools=tools,
+        offer=offer,
         board=board,
         assistant=assistant,
         household=household,
@@ -172,6 +178,31 @@ async def open_rooms(
     stack.push_async_callback(services.deliveries.close)
     device.readings = lambda: readings.read(services)
     return services, schedule
+
+
+async def open_tools(
+    stack: contextlib.AsyncExitStack,
+    config: Config,
+    database: Database,
+    schedule: Schedule,
+    board: NoticeBoard,
+    household: Household,
+) -> tuple[ToolBox, Offer]:
+    """The tools of plugins and of other servers, and what offers them to others."""
+    tools = ToolBox(
+        [*find_plugins(), automations(household)],
+        database=database,
+        schedule=schedule,
+        board=board,
+        clock=household_clock(config.assistant.time_zone),
+        home=household,
+        settings={name: msgspec.to_builtins(getattr(config, name)) for name in PLUGIN_SECTIONS},
+    )
+    stack.push_async_callback(tools.close)
+    offer = Offer(tools)
+    await stack.enter_async_context(_background(offer.run()))
+    await stack.enter_async_context(_background(Servers(config.mcp.servers, tools).run()))
+    return tools, offer
 
 
 async def open_models(

@@ -68,14 +68,18 @@ class Commands:
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
         if decision.tool is not None or len(text) > MAXIMUM_UTTERANCE:
             return decision
-        async with self._routing:
-            return await self.semantics.decide(text, decision.language, area) or decision
+        return await self.semantics.decide(text, decision.language, area) or decision
 
     async def _by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             await self._router.prepare(text, language)
-            return await asyncio.to_thread(self._router.route, text, language=language, area=area)
+            route = self._router.route
+            decision = await asyncio.to_thread(route, text, language=language, area=area)
+        if decision.tool is not None:
+            return decision
+        speaker = Speaker(language=decision.language, area=area)
+        return _answering(await self._tools.answer(text, speaker), decision)
 
     async def mentions(self, text: str, language: str) -> Mentions:
         """What ``text`` speaks of: the evidence for or against a call."""
@@ -242,3 +246,18 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _answering(call: ToolCall | None, decision: Decision) -> Decision:
+    """The decision with the call of a plugin that knows the answer, if there is one."""
+    if call is None:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=0.9,
+        reason=f"{call.tool.partition('.')[0]} know something of it",
+        call=call,
+    )

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from hubd.assistant.compose import NOUN_DOMAINS
 from hubd.assistant.lexicon import Lexicon
 from hubd.assistant.names import Names
-from hubd.assistant.numbers import digits
 from hubd.assistant.words import NAMED, Phrases, Piece, pieces_of
 from hubd.home.model import Entity, Snapshot
+from plugins.numbers import digits
 
 
 class Mentions(NamedTuple):

@@ -19,6 +19,7 @@ from hubd.home import mirror as wire
 from hubd.home.connection import (
     CommandError,
     Connection,
+    Handler,
     HomeAwayError,
     TokenRefusedError,
     connected,
@@ -103,6 +104,19 @@ class HomeAssistant:
         """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
         return self._mirror.snapshot()
 
+    async def hear(self, event: str, handler: Handler) -> None:
+        """Have ``handler`` called with each event of that type until the connection ends.
+
+        Nothing is heard where Home Assistant does not let the token's user.
+        """
+        if self._connection is not None:
+            with contextlib.suppress(HomeAwayError):
+                await self._hear(self._connection, event, handler)
+
+    def area_of_device(self, device_id: str) -> str:
+        """The id of the area where a device is; empty where that is not known."""
+        return self._mirror.area_of_device(device_id)
+
     async def call(
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
     ) -> ServiceResult:
@@ -139,11 +153,16 @@ class HomeAssistant:
     async def _serve(self, path: str, body: Mapping[str, Any], service: str) -> None:
         """Post a service and wait until it is done.
 
+        Nothing is sent to a Home Assistant that does not answer: it would do it when it comes back.
         A device may take seconds while Home Assistant itself is well: then a ping is answered.
         """
+        loop = asyncio.get_running_loop()
+        soon = loop.time() + SOON_S
+        if not await self._is_alive():
+            raise HomeAwayError("Home Assistant does not answer; nothing was sent to it.")
         work = asyncio.create_task(self._post(path, body, service))
         try:
-            await asyncio.wait({work}, timeout=SOON_S)
+            await asyncio.wait({work}, timeout=max(0.0, soon - loop.time()))
             if not work.done():
                 if not await self._is_alive():
                     raise HomeAwayError(
@@ -245,8 +264,8 @@ class HomeAssistant:
                 await first.wait()
         await self._load(connection)
         for registry in REGISTRIES:
-            await self._hear(connection, f"{registry}_registry_updated")
-        await self._hear(connection, "homeassistant_started")
+            await self._hear(connection, f"{registry}_registry_updated", self._outdated)
+        await self._hear(connection, "homeassistant_started", self._outdated)
         self._version = connection.version
         self._show("connected")
         async with asyncio.TaskGroup() as tasks:
@@ -257,11 +276,12 @@ class HomeAssistant:
             for task in work:
                 task.cancel()
 
-    async def _hear(self, connection: Connection, event: str) -> None:
+    def _outdated(self, _: dict[str, Any]) -> None:
+        self._stale.set()
+
+    async def _hear(self, connection: Connection, event: str, handler: Handler) -> None:
         with contextlib.suppress(CommandError):  # an older version, or a user who is no admin
-            await connection.subscribe(
-                lambda _: self._stale.set(), "subscribe_events", event_type=event
-            )
+            await connection.subscribe(handler, "subscribe_events", event_type=event)
 
     async def _reload(self, connection: Connection) -> None:
         """Read the registries again when one changed, and now and then."""

@@ -17,6 +17,7 @@ from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.deliveries import Deliveries
 from hubd.http.volatile import PromptMemory
+from hubd.mcp.offer import Offer
 from hubd.paths import Paths
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
@@ -94,6 +95,8 @@ class Services:
     embedder: Embedder
     engine: EngineSupervisor
     tools: ToolBox
+    offer: Offer
+    """The tools for MCP clients."""
     board: NoticeBoard
     assistant: Assistant
     household: Household
