@@ -16,11 +16,8 @@ _FALSE = frozenset({"false", "no", "off", "0"})
 def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """``arguments`` brought to the kinds of ``schema`` (of an object); nulls are left out."""
     properties = schema.get("properties", {})
-    return {
-        name: _fitted(value, properties.get(name, {}))
-        for name, value in arguments.items()
-        if value is not None
-    }
+    fitted = {name: _fitted(value, properties.get(name, {})) for name, value in arguments.items()}
+    return {name: value for name, value in fitted.items() if value is not None}
 
 
 def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:

@@ -143,7 +143,7 @@ def _kinds(schema: Mapping[str, Any]) -> set[str]:
 
 def _bounds(schema: Mapping[str, Any]) -> tuple[float, float]:
     """The least and the largest number that a schema allows."""
-    every = (schema, *schema.get("anyOf", ()))
+    every: tuple[Mapping[str, Any], ...] = (schema, *schema.get("anyOf", ()))
     one = next((one for one in every if "minimum" in one or "maximum" in one), {})
     return one.get("minimum", float("-inf")), one.get("maximum", float("inf"))
 
