@@ -43,11 +43,24 @@ class Http(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[
         int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 takes a free port")
     ] = 8400
-    token: Annotated[str, Meta(description="a secret; needed when host is not this machine")] = ""
+    token: Annotated[str, Meta(description="a secret of the owner, or nothing")] = ""
     names: Annotated[
         list[str], Meta(description="host names under which browsers may reach the hub")
     ] = field(default_factory=list)
+    certificate: Annotated[str, Meta(description="a PEM file with the chain, or nothing")] = ""
+    private_key: Annotated[str, Meta(description="a PEM file, or nothing")] = ""
+    trusted_proxies: Annotated[
+        list[str], Meta(description='a list of addresses or networks: "192.168.1.10", "10.0.0.0/8"')
+    ] = field(default_factory=list)
     move_volatile: Annotated[bool, Meta(description="true or false")] = True
+
+    def proxies(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The machines of ``trusted_proxies``.
+
+        Raises:
+            ValueError: one is no address and no network.
+        """
+        return [ipaddress.ip_network(one) for one in self.trusted_proxies]
 
 
 class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,6 +106,14 @@ class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "engine"
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
+    folders: Annotated[
+        list[Annotated[str, Meta(min_length=1)]],
+        Meta(description="a list of folders to watch: PATH, or COLLECTION=PATH"),
+    ] = field(default_factory=list)
+    private: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[^:]+:")]],
+        Meta(description="a list of collections and who may see them: COLLECTION: NAME, NAME"),
+    ] = field(default_factory=list)
     passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4
 
 
@@ -328,16 +349,8 @@ def _allowed(kind: Any) -> str:
 
 
 def _check_together(config: Config, file: Path) -> None:
-    if not is_loopback(config.http.host) and not config.http.token:
-        raise ConfigError(
-            f"{file}: [http] host = {config.http.host!r}: other machines could ask anything: "
-            "set [http] token too, or set host to 127.0.0.1"
-        )
+    _check_http(config.http, file)
     _check_wyoming(config.wyoming, file)
-    if config.mcp.serve and not config.http.token:
-        raise ConfigError(
-            f"{file}: [mcp] serve = true: any program could use the tools: set [http] token too"
-        )
     zone = config.assistant.time_zone
     if zone:
         try:
@@ -347,6 +360,19 @@ def _check_together(config: Config, file: Path) -> None:
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
             ) from error
+
+
+def _check_http(settings: Http, file: Path) -> None:
+    where = f"{file}: [http]"
+    if bool(settings.certificate) != bool(settings.private_key):
+        raise ConfigError(f"{where} certificate and private_key: set both, or none of them")
+    try:
+        settings.proxies()
+    except ValueError as error:
+        kind = _allowed(_kind("http", "trusted_proxies"))
+        raise ConfigError(
+            f"{where} trusted_proxies = {settings.trusted_proxies!r}: must be {kind}: {error}"
+        ) from error
 
 
 def _check_wyoming(settings: Wyoming, file: Path) -> None:

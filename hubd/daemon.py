@@ -25,10 +25,12 @@ from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.folders import keep_reading
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http import tls
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.ingest_news import tell_of_files
@@ -38,6 +40,7 @@ from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.store.access import Access
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
@@ -106,6 +109,11 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
+        if config.rag.folders:
+            reading = keep_reading(
+                services.library, config.rag, services.board, services.turns.wait_until_idle
+            )
+            await stack.enter_async_context(_background(reading))
         agent = services.assistant.agent
         warm = keep_warm(
             services.engine,
@@ -136,7 +144,7 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board, config.rag)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
@@ -156,6 +164,7 @@ async def open_rooms(
         conversations=Conversations(database),
         clock=clock,
     )
+    stack.push_async_callback(assistant.semantics.close)
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(
@@ -173,6 +182,7 @@ async def open_rooms(
         device=device,
         described=described,
         webhooks=webhooks,
+        access=await Access.open(database),
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
@@ -222,16 +232,19 @@ async def open_models(
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:
     """Answer at both doors; returns the address of the one for browsers."""
+    encrypted = await asyncio.to_thread(tls.context, services.config.http)
     browsers = doors.tcp(services.config.http)
     runner = make_runner(make_app(services))
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     stack.push_async_callback(_drain, runner, services)
-    for door in (*browsers, doors.unix(services.paths.socket)):
-        await web.SockSite(runner, door.dup()).start()  # the site closes its own
+    for door in browsers:  # each site closes its own
+        await web.SockSite(runner, door.dup(), ssl_context=encrypted).start()
+    await web.SockSite(runner, doors.unix(services.paths.socket).dup()).start()
     host, port = browsers[0].getsockname()[:2]
+    scheme = "https" if encrypted else "http"
     services.device.listens_at(host, port)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 async def _drain(runner: web.AppRunner, services: Services) -> None:

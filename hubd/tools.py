@@ -231,6 +231,21 @@ class ToolBox:
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
+    def refusal(self, call: ToolCall, speaker: Speaker) -> str:
+        """Why the speaker may not have this done, whether confirmed or not; empty where they may,
+        or where the call is wrong in another way.
+        """
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            return ""
+        try:
+            self._permit(tool, call.arguments, msgspec.structs.replace(speaker, confirmed=True))
+        except NotPermittedError as error:
+            return str(error)
+        except ToolError:
+            return ""
+        return ""
+
     def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
         """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
         snapshot = self.home.snapshot()

@@ -127,11 +127,15 @@ class Commands:
         decision = await self._or_by_likeness(decision, text, area)
         if decision.tool is None:
             return None
+<<<<<<< HEAD
         return self.step_of(decision, conversation, text, person)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
         return self._asked(self._step(decision, text), conversation, text, person)
+=======
+        return self._asked(self._step(decision, text, person), conversation, text, person)
+>>>>>>> main
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""
@@ -181,13 +185,13 @@ class Commands:
             return self._dropped(decision)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
-            return self._step(chosen, pending.text) if chosen else None
+            return self._step(chosen, pending.text, person) if chosen else None
         link = " for " if decision.tool == "timers.start" else " "
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
             complete = await self.decide(joined, language, area)
             completed = complete.tool == decision.tool and complete.asks != "missing"
             if completed and complete.call and complete.call != decision.call:
-                return self._step(complete, joined)
+                return self._step(complete, joined, person)
         return None
 
     def _chosen(self, text: str, decision: Decision) -> Decision | None:
@@ -216,9 +220,15 @@ class Commands:
                 return self._router.asking(plain, Targets((found[0],)))
         return None
 
-    def _step(self, decision: Decision, text: str) -> Step:
+    def _step(self, decision: Decision, text: str, person: Person) -> Step:
         if decision.asks is None:
             return Step(decision=decision, call=decision.call)
+        if decision.asks == "confirm" and decision.call is not None:
+            # Whoever may not is told so now, and not asked whether they are sure.
+            refusal = self._tools.refusal(decision.call, Speaker(person=person))
+            if refusal:
+                plain = msgspec.structs.replace(decision, asks=None)
+                return Step(decision=plain, text=refusal)
         entities = self._entities(decision)
         key = "nothing" if decision.asks == "which" and not entities else decision.asks
         return Step(decision=decision, text=ask(decision.language, key, entities, text))

@@ -36,6 +36,7 @@ from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics
 from hubd.config import Config
+from hubd.folders import visible_to
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
@@ -122,7 +123,9 @@ class Assistant:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
                     if isinstance(event, Done) and utterance.history is None:
-                        await self._conversations.append(conversation, utterance.text, event)
+                        await self._conversations.append(
+                            conversation, utterance.text, event, utterance.person.name
+                        )
                     yield event
         except TimeoutError:
             yield Failed(
@@ -166,6 +169,7 @@ class Assistant:
     async def _understood_by_none(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
+<<<<<<< HEAD
         """What no sentence and no word explains: a command goes to the model, a question to the
         documents, a statement to the documents and then to the model."""
         kind, language = await self.commands.kind(utterance.text, utterance.language)
@@ -234,12 +238,20 @@ class Assistant:
     ) -> AsyncGenerator[Event, None]:
         """From the documents; a statement that they say nothing about may still be a command."""
         retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
+=======
+        visible = visible_to(utterance.person, self._config.rag)
+        retrieval = await self._library.retrieve(
+            utterance.text, self._config.rag.passages, visible=visible
+        )
+>>>>>>> main
         evidence = await self._library.evidence(utterance.text, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
             text = (
-                REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+                REFUSAL
+                if retrieval.passages or await self._library.documents(visible=visible)
+                else NO_DOCUMENTS
             )
             if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
                 loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
@@ -280,7 +292,7 @@ class Assistant:
         history = utterance.history
         if history is None and utterance.conversation:
             history = await self._conversations.history(
-                utterance.conversation, prompt.HISTORY_MESSAGES
+                utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
         request = ChatRequest(
             messages=prompt.build(utterance.text, evidence, history or []),

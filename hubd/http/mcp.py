@@ -11,9 +11,10 @@ from typing import Any
 from aiohttp import web
 
 from hubd.errors import HubError, NotFoundError
+from hubd.http.body import read_whole
+from hubd.http.callers import bearer, caller_of
 from hubd.http.services import SERVICES
 from hubd.mcp.offer import PERSON
-from hubd.policy import OWNER
 
 
 class NoBearerError(HubError):
@@ -30,12 +31,11 @@ async def mcp(request: web.Request) -> web.StreamResponse:
         raise NotFoundError(
             "The hub's tools are not offered by MCP.", "Set [mcp] serve = true in hubd.toml."
         )
-    scheme, _, _ = request.headers.get("Authorization", "").partition(" ")
-    if scheme.casefold() != "bearer":
+    if not bearer(request):
         raise NoBearerError(
             "MCP clients must send the hub's token.", "Send Authorization: Bearer …"
         )
-    bridge = _Bridge(request, await request.read())
+    bridge = _Bridge(request, await read_whole(request))
     await services.offer.answer(bridge.scope, bridge.receive, bridge.send)
     if bridge.response is None:
         raise HubError("The MCP server gave no answer.", "Try again.")
@@ -62,7 +62,7 @@ class _Bridge:
             "headers": [(name.lower(), value) for name, value in request.raw_headers],
             "client": None,
             "server": None,
-            PERSON: OWNER,
+            PERSON: caller_of(request).person,
         }
 
     async def receive(self) -> MutableMapping[str, Any]:

@@ -15,8 +15,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hubd.config import Config, Http, Mcp, McpServer
 from hubd.events import NoticeBoard
+from hubd.http.services import SERVICES
 from hubd.mcp import servers
 from hubd.mcp.servers import Servers, arguments_of
+from hubd.policy import Person
 from hubd.schedule import Schedule
 from hubd.tools import ArgumentsError, NotConfirmedError, Speaker, ToolBox
 from plugins.api import ToolCall, ToolError
@@ -277,10 +279,24 @@ async def test_what_goes_wrong_is_told(open_hub, tmp_path):
 
 async def test_nobody_without_the_token_gets_in(open_hub, tmp_path):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    async with open_hub(tmp_path, SERVED) as hub:
+    async with open_hub(tmp_path, SERVED, paired=False) as hub:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eA=="}):
             assert (await hub.post("/mcp", json=body, headers=headers)).status == 401
         assert (await hub.post(f"/mcp?token={TOKEN}", json=body)).status == 401
+
+
+async def test_a_guest_gets_what_a_guest_may(open_hub, tmp_path):
+    async with open_hub(tmp_path, SERVED) as hub:
+        access = hub.server.app[SERVICES].access
+        await access.add_person(Person(name="Ann", role="guest", tools=("clock", "timers")))
+        _, secret = await access.add_token(name="x", person="Ann", scopes=("chat", "tools"))
+        async with mcp_client(hub, secret) as client:
+            refused = await client.call_tool("lists_add", {"items": ["milk"]})
+            assert refused.is_error
+            assert "no tool" in refused.content[0].text
+            offered = {tool.name for tool in (await client.list_tools()).tools}
+            assert {name.partition("_")[0] for name in offered} == {"clock", "timers"}
+            assert not (await client.call_tool("timers_list", {})).is_error
 
 
 async def test_it_is_not_there_unless_it_is_wanted(open_hub, tmp_path):

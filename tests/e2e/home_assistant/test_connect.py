@@ -69,7 +69,9 @@ def test_a_person_connects_looks_and_disconnects(home_assistant, hub):
 
 def test_only_the_owner_may_have_the_link_read_again(hub):
     with hub.client() as client:
-        assert client.post("/hub/home-assistant/reload").status_code == 403
+        stranger = {"Authorization": "Bearer somebody"}
+        reloaded = client.post("/hub/home-assistant/reload", headers=stranger)
+        assert reloaded.status_code == 401
         assert client.get("/hub/home-assistant").json() == {
             "linked": False,
             "status": None,

@@ -1,4 +1,4 @@
-"""Twenty dangerous commands: asked about, confirmed by nobody but the person who asked, then done."""
+"""Twenty dangerous commands: asked about, confirmed by who asked and by nobody else, then done."""
 
 import pytest
 
