@@ -127,15 +127,11 @@ class Commands:
         decision = await self._or_by_likeness(decision, text, area)
         if decision.tool is None:
             return None
-<<<<<<< HEAD
         return self.step_of(decision, conversation, text, person)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
-        return self._asked(self._step(decision, text), conversation, text, person)
-=======
         return self._asked(self._step(decision, text, person), conversation, text, person)
->>>>>>> main
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""

@@ -169,7 +169,6 @@ class Assistant:
     async def _understood_by_none(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-<<<<<<< HEAD
         """What no sentence and no word explains: a command goes to the model, a question to the
         documents, a statement to the documents and then to the model."""
         kind, language = await self.commands.kind(utterance.text, utterance.language)
@@ -237,13 +236,10 @@ class Assistant:
         kind: Kind,
     ) -> AsyncGenerator[Event, None]:
         """From the documents; a statement that they say nothing about may still be a command."""
-        retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
-=======
         visible = visible_to(utterance.person, self._config.rag)
         retrieval = await self._library.retrieve(
             utterance.text, self._config.rag.passages, visible=visible
         )
->>>>>>> main
         evidence = await self._library.evidence(utterance.text, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
