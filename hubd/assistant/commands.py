@@ -5,6 +5,7 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
@@ -22,6 +23,7 @@ from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tools import NotConfirmedError, Speaker, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
+from plugins.when import parse
 
 Kind = Literal["command", "statement", "question"]
 
@@ -182,7 +184,7 @@ class Commands:
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             return self._step(chosen, pending.text, person) if chosen else None
-        link = " for " if decision.tool == "timers.start" else " "
+        link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
             complete = await self.decide(joined, language, area)
             completed = complete.tool == decision.tool and complete.asks != "missing"
@@ -252,6 +254,15 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _link(tool: str, text: str, language: str) -> str:
+    """What joins a command and what it lacked: "seven thirty" is a time only after "at"."""
+    if tool == "timers.start":
+        return " for "
+    now = datetime.now(UTC)
+    lacks_at = parse(f"at {text}", language, now).at and not parse(text, language, now).said
+    return " at " if lacks_at and language == "en" else " "
 
 
 def _answering(call: ToolCall | None, decision: Decision) -> Decision:

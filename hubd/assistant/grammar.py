@@ -31,6 +31,7 @@ SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
 """Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
 comes before them."""
 
+REMIND = re.compile(r"(?:please )?remind |erinner|rappelle|recuérda|提醒", re.IGNORECASE)
 SOMEWHERE = "somewhere"
 """The area of a device whose area is not known."""
 
@@ -146,8 +147,14 @@ def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
 
 def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
     """The least free text first; then Home Assistant's before ours, small talk last."""
-    last = 2 if result.intent.name in SMALL_TALK else int(ours)
+    last = 2 if result.intent.name in SMALL_TALK or _is_reminder(result) else int(ours)
     return _free_text(result), last, -result.text_chunks_matched
+
+
+def _is_reminder(result: RecognizeResult) -> bool:
+    """Whether it would carry out "remind me to …" after a while: that is a reminder."""
+    command = result.entities.get("conversation_command")
+    return command is not None and REMIND.match(command.text.strip()) is not None
 
 
 def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:

@@ -112,6 +112,10 @@ class Lexicon:
         said = plain(text)
         return self._imperative.search(said) is not None and not self.inquires(said)
 
+    def inquires_first(self, text: str) -> bool:
+        """Whether ``text`` begins as a question does."""
+        return self._inquiry.search(plain(text)) is not None
+
     def inquires(self, text: str) -> bool:
         """Whether ``text`` asks for information, in whatever form."""
         said = plain(text)

@@ -37,6 +37,20 @@ class Mentions(NamedTuple):
     unknown: tuple[str, ...]
 
     @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing but names of things and rooms."""
+        return not (
+            self.actions
+            or self.nouns
+            or self.numbers
+            or self.colors
+            or self.hints
+            or self.implied
+            or self.subjects
+            or self.unknown
+        )
+
+    @property
     def domains(self) -> frozenset[str]:
         """The domains of the kinds that are named."""
         return frozenset(NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in self.nouns)

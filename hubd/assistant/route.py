@@ -6,6 +6,7 @@ what the verb says is refused, and so is anything that the utterance negates.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +26,8 @@ from hubd.assistant.targets import Targets
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 
+PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
+UNIT = re.compile(r"percent|%|degree|minute|hour|second|timer|step|volume", re.IGNORECASE)
 Asks = Literal["which", "confirm", "missing"]
 
 
@@ -98,6 +101,8 @@ class Router:
         area_name = known_area.name if known_area else ""
         match = self._matched(text, spoken, area_name)
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
+        if match and by_grammar and self._misread(match, by_grammar, text, spoken):
+            match = by_grammar = None
         if match and by_grammar and by_grammar.call and not match.free:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
@@ -121,6 +126,14 @@ class Router:
             if match and (free is None or match.intent in self._tools) and not _worn(match, free):
                 free = match
         return free
+
+    def _misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
+        """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
+        is no timer of that name), or "the office one" for the number."""
+        tool, known = self._tools[decision.tool or ""], lexicon(language)
+        if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
+            return True
+        return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
 
     def _spoken(self, text: str, language: str | None) -> str:
         if language:

@@ -10,7 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from hubd.assistant.fill import Filled, fill
-from hubd.assistant.lexicon import lexicon
+from hubd.assistant.follow import PRONOUNS
+from hubd.assistant.lexicon import Lexicon, lexicon
 from hubd.assistant.likeness import (
     Classifier,
     Guess,
@@ -22,9 +23,10 @@ from hubd.assistant.likeness import (
 )
 from hubd.assistant.mentions import Mentions
 from hubd.assistant.names import Names
-from hubd.assistant.polarity import contradiction
+from hubd.assistant.polarity import OPPOSITE, contradiction
 from hubd.assistant.route import Decision, Router
-from plugins.api import Tool
+from hubd.assistant.supported import has_verb
+from plugins.api import Tool, ToolCall
 from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ MOST_STRANGE = 2
 """Words that neither the household, the lexicon nor the intent's examples know, in an utterance
 that names its things. Where none is named, and in a question, every word has to be known: "which
 day is the museum trip" is like "which day is it"."""
+SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
 PATIENCE_S = 5.0
@@ -138,14 +141,33 @@ class Semantics:
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
         strange = set(said.unknown) - vocabulary(guess.intent.tool, language)
-        if len(strange) > (MOST_STRANGE if filled.named and not reads else 0):
+        if len(strange) > (0 if reads else _strange_allowed(said)):
             return False
         if reads:
             return True
         against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
-        if against > MOST_OPPOSED * guess.confidence or known.inquires(said.text):
+        if against > MOST_OPPOSED * guess.confidence:
             return False
-        return not contradiction(guess.intent.tool, text, filled.call.arguments, known)
+        return _says_so(filled.call, said, text, known)
+
+
+def _strange_allowed(said: Mentions) -> int:
+    return MOST_STRANGE if said.names else 1 if said.areas else 0
+
+
+def _says_so(call: ToolCall, said: Mentions, text: str, known: Lexicon) -> bool:
+    """Whether the words allow to act: it is no question, no name alone, the verb that is said is
+    the tool's and no other, and "it" is not something of another conversation."""
+    if said.is_bare or known.inquires(said.text):
+        return False
+    if contradiction(call.tool, text, call.arguments, known):
+        return False
+    if said.actions & OPPOSITE.get(call.tool, set()):
+        return False  # "on off"
+    if said.actions and not has_verb(call.tool, said, call.arguments):
+        return False  # "turn on the sauna" makes nothing cooler
+    points_back = said.actions & SWITCHING and PRONOUNS.search(said.text)
+    return bool(said.names) or not points_back
 
 
 def _decision(guess: Guess, filled: Filled, language: str) -> Decision:

@@ -90,8 +90,10 @@ async def model(model_socket):
 
 @pytest.fixture(scope="session")
 def classifiers():
-    """Fitted by the first house that needs them."""
-    return {}
+    """Fitted by the first house that needs them; it may wait for that on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hubd.assistant.semantic.PATIENCE_S", 60.0)
+        yield {}
 
 
 class House:

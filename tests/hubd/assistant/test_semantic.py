@@ -52,13 +52,13 @@ async def test_alone_it_is_right_about_what_it_accepts(semantics, real_router, a
 
 
 async def test_with_the_rules_strangers_are_understood(semantics, real_router, assistant_data):
-    """First seen: 110 of 150 right, 8 wrong, none the opposite; 109 and 9 when calendars and sums
-    had come. Not learned from."""
+    """First seen: 110 of 150 right, 8 wrong, none the opposite; 105 and 5 with the guards that the
+    dialogues of tests/dialogues asked for. Not learned from."""
     said, area = sentences(assistant_data, "fresh.en.yaml")
     counts = await outcomes(semantics, real_router("home.en.yaml"), said, area, rules=True)
     assert counts["opposite"] == 0
-    assert counts["right"] >= 108
-    assert counts["wrong"] <= 9
+    assert counts["right"] >= 103
+    assert counts["wrong"] <= 5
 
 
 async def test_questions_for_the_documents_are_left_to_them(semantics):
