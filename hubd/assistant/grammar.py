@@ -145,10 +145,10 @@ def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
     return Grammar(language, sentence_files)
 
 
-def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
+def _rank(result: RecognizeResult, ours: bool) -> tuple[bool, int, int, int]:
     """The least free text first; then Home Assistant's before ours, small talk last."""
-    last = 2 if result.intent.name in SMALL_TALK or _is_reminder(result) else int(ours)
-    return _free_text(result), last, -result.text_chunks_matched
+    last = 2 if result.intent.name in SMALL_TALK else int(ours)
+    return _is_reminder(result), _free_text(result), last, -result.text_chunks_matched
 
 
 def _is_reminder(result: RecognizeResult) -> bool:

@@ -102,6 +102,8 @@ class Semantics:
             async with asyncio.timeout(PATIENCE_S):
                 await self.prepare(language)
                 masked = await asyncio.to_thread(self._router.masked, text, language)
+                if not masked:
+                    return []  # nothing but politeness
                 vector = (await self._embed([masked]))[0]
         except (EmbedderError, TimeoutError) as error:
             log.info("no vector for an utterance: %s", error or "it took too long")
