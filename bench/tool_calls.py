@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hubd.assistant.agent import Agent, Wanted, call_of
+from hubd.assistant.intents import READ_ONLY
 from hubd.assistant.lexicon import lexicon
 from hubd.assistant.mentions import Mentions
 from hubd.assistant.offer import NONE
@@ -74,6 +75,7 @@ async def measure(agent: Agent, text: str, seed: int, temperature: float) -> tup
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--temperature", type=float, default=1.0)
     arguments = parser.parse_args()
@@ -103,7 +105,8 @@ async def main() -> None:
         settings = Engine(model=arguments.model)
         async with EngineSupervisor(settings, paths, NoticeBoard()) as engine:
             agent = Agent(engine.client, tools, router, mentioned, similar)
-            await run(agent, [e.name for e in home.snapshot().entities], arguments)
+            things = [e.name for e in home.snapshot().entities if e.domain not in READ_ONLY]
+            await run(agent, things, arguments)
         await database.close()
 
 
@@ -117,7 +120,9 @@ async def run(agent: Agent, names: list[str], arguments: argparse.Namespace) -> 
 
     began = time.perf_counter()
     texts = utterances(names, arguments.runs)
-    found = await asyncio.gather(*(one(seed, text) for seed, text in enumerate(texts)))
+    found = await asyncio.gather(
+        *(one(seed, text) for seed, text in enumerate(texts, arguments.first_seed))
+    )
     counts = collections.Counter(outcome for outcome, _ in found)
     valid = sum(count for outcome, count in counts.items() if not outcome.startswith("invalid"))
     print(f"{valid} of {len(found)} valid: an offered tool, entities of this home")

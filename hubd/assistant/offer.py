@@ -109,6 +109,8 @@ def _entities(tool: Tool, entities: Sequence[Entity]) -> dict[str, Any] | None:
 
 def _narrowed(name: str, schema: Mapping[str, Any], said: Mentions) -> dict[str, Any] | None:
     """An argument's schema with the numbers that were said; ``None``: it cannot be given."""
+    if "pattern" in schema and name != "step":
+        return None  # a form that the utterance would have to be brought into
     if "enum" in schema or "const" in schema:
         return {key: schema[key] for key in ("enum", "const") if key in schema}
     kinds = _kinds(schema)
@@ -120,6 +122,8 @@ def _narrowed(name: str, schema: Mapping[str, Any], said: Mentions) -> dict[str,
             if smallest <= number <= largest and (number.is_integer() or "number" in kinds)
         ]
         return {"enum": numbers} if numbers else None
+    if name == "step":
+        return {"enum": ["up", "down"]}
     if name == "color":
         return {"enum": list(dict.fromkeys(said.colors))} if said.colors else None
     if "string" in kinds:

@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 ACCEPTED = 0.5
 """The confidence from which an intent counts whose things are named; docs/assistant.md has the
 curve that it was chosen from."""
-ACCEPTED_UNNAMED = 0.75
-"""The same where only the asking device's room says which things are meant."""
+ACCEPTED_UNSPOKEN = 0.75
+"""The same where no known verb is said, or only the asking device's room tells what is meant."""
 MOST_STRANGE = 2
 """Words that neither the household, the lexicon nor the intent's examples know, in an utterance
 that names its things. Where none is named, and in a question, every word has to be known: "which
@@ -139,7 +139,8 @@ class Semantics:
     ) -> bool:
         """Whether the likeliest intent is sure enough, and nothing speaks against it."""
         guess, known = guesses[0], lexicon(language)
-        if guess.confidence < (ACCEPTED if filled.named else ACCEPTED_UNNAMED):
+        spoken = filled.named and has_verb(filled.call.tool, said, filled.call.arguments)
+        if guess.confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
         strange = set(said.unknown) - vocabulary(guess.intent.tool, language)
