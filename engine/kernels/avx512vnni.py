@@ -6,9 +6,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import INTEGERS, call
 
-NEEDS = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
-"""CPU features, in LLVM's names."""
-
 
 def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
     return call(builder, "llvm.x86.avx512.vpdpbusd.512", INTEGERS, [sums, weights, x])
@@ -19,4 +16,4 @@ multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "multiply_panel", "multiply_row", "multiply_tile"]

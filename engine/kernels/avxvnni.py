@@ -11,8 +11,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
-NEEDS = ("avxvnni|avx512vnni", "avx2", "f16c", "fma")
-"""CPU features, in LLVM's names; of those joined by a bar one is enough."""
 _HALF_INTEGERS = ir.VectorType(I32, 8)
 
 
@@ -30,4 +28,4 @@ multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "multiply_panel", "multiply_row", "multiply_tile"]

@@ -12,8 +12,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
-NEEDS = ("neon", "dotprod")
-"""CPU features, in LLVM's names."""
 _QUARTER = ir.VectorType(I32, 4)
 _HALF = ir.VectorType(I32, 8)
 
@@ -35,4 +33,4 @@ multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "multiply_panel", "multiply_row", "multiply_tile"]
