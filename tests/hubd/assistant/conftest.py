@@ -77,8 +77,9 @@ def model_socket(model_path, tmp_path_factory):
 
 
 @pytest.fixture
-async def model(model_socket):
-    """A client of that engine, which is ready."""
+async def model(model_socket, monkeypatch):
+    """A client of that engine, which is ready. Other tests may keep it waiting."""
+    monkeypatch.setattr("hubd.assistant.agent.LIMIT_S", 240.0)
     async with EngineClient(socket=model_socket) as client, asyncio.timeout(240):
         while True:
             with contextlib.suppress(EngineUnavailable):
