@@ -243,7 +243,7 @@ async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: D
     await web.SockSite(runner, doors.unix(services.paths.socket).dup()).start()
     host, port = browsers[0].getsockname()[:2]
     scheme = "https" if encrypted else "http"
-    services.device.listens_at(host, port)
+    services.device.listens_at(host, port, scheme, next(iter(services.config.http.names), ""))
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
