@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.notes import words_of
 from plugins.speech import say
 
 plugin = Plugin("lists", sentences="lists.{language}.yaml")
@@ -110,8 +111,8 @@ def _plain(item: str) -> str:
 
 async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool) -> ToolResult:
     entries = await _entries(context, list_name)
-    wanted = [part.casefold() for part in split(item)]
-    found = [e for e in entries if e.text.casefold() in wanted and not e.done]
+    open_ones = [entry for entry in entries if not entry.done]
+    found = [one for part in split(item) for one in _meant(open_ones, part)]
     if not found:
         raise ToolError(_say(context, "absent", list_name, [item]))
     if forget:
@@ -123,6 +124,14 @@ async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool)
     undo = ToolCall(tool="lists.add", arguments={"items": names, "list_name": list_name})
     text = _say(context, "removed", list_name, names)
     return ToolResult(text=text, data={"list": key_of(list_name), "items": names}, undo=undo)
+
+
+def _meant(entries: list[Entry], said: str) -> list[Entry]:
+    """The entry of that name; else the only one that says more: "eggs" are the two dozen eggs."""
+    exact = [entry for entry in entries if entry.text.casefold() == said.casefold()]
+    words = words_of(said)
+    more = [entry for entry in entries if words and words <= words_of(entry.text)]
+    return exact or (more if len(more) == 1 else [])
 
 
 async def _entries(context: ToolContext, list_name: str) -> list[Entry]:

@@ -47,6 +47,8 @@ class When(NamedTuple):
     """Days of the week, Monday is 0; empty: once."""
     rest: str = ""
     """The utterance without the words about time."""
+    arrival: str | None = None
+    """Whose coming home it waits for; empty: of the person who speaks."""
 
     @property
     def said(self) -> bool:
@@ -62,6 +64,8 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     """
     text = " ".join(text.split())
     reader = _Reader(_with_minutes(text) if language == "en" else text, language)
+    if (arrival := reader.arrival()) is not None:
+        return When(rest=reader.rest(), arrival=arrival)
     repeat = reader.repeat()
     on = reader.day(now.date())
     delay = reader.delay()
@@ -126,6 +130,13 @@ class _Reader:
         if match:
             self._text = f"{self._text[: match.start()]} {self._text[match.end() :]}"
         return match
+
+    def arrival(self) -> str | None:
+        match = self._take(self._words["arrival"])
+        if match is None:
+            return None
+        who = match["who"].strip()
+        return "" if who.casefold() in self._words["self"] else who
 
     def repeat(self) -> tuple[int, ...]:
         for name, days in (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY)):

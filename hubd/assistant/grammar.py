@@ -101,7 +101,10 @@ class Grammar:
         found = [result for result in (shared, *own) if result is not None]
         if not found:
             return None
-        best = min(found, key=lambda r: _rank(r, ours=r is not shared))
+        best = min(
+            found,
+            key=lambda r: _rank(r, ours=r is not shared, surely=r.intent.name in fits),
+        )
         return _match(best, original or text, surely=best.intent.name in fits)
 
     def _recognize(
@@ -145,10 +148,14 @@ def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
     return Grammar(language, sentence_files)
 
 
-def _rank(result: RecognizeResult, ours: bool) -> tuple[bool, int, int, int]:
-    """The least free text first; then Home Assistant's before ours, small talk last."""
+def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[bool, int, int, int]:
+    """The least free text first; then Home Assistant's before ours, small talk last.
+
+    surely: the tool has looked at the free text, which then counts as understood
+    """
     last = 2 if result.intent.name in SMALL_TALK else int(ours)
-    return _is_reminder(result), _free_text(result), last, -result.text_chunks_matched
+    free = 0 if surely else _free_text(result)
+    return _is_reminder(result), free, last, -result.text_chunks_matched
 
 
 def _is_reminder(result: RecognizeResult) -> bool:
