@@ -127,11 +127,15 @@ def _narrowed(name: str, schema: Mapping[str, Any], said: Mentions) -> dict[str,
     if name == "color":
         return {"enum": list(dict.fromkeys(said.colors))} if said.colors else None
     if "string" in kinds:
-        return {"type": "string", "minLength": 1, "maxLength": TEXT_LIMIT}
+        return _text(schema)
     if "array" in kinds and "string" in _kinds(schema.get("items", {})):
-        item = {"type": "string", "minLength": 1, "maxLength": TEXT_LIMIT}
-        return {"type": "array", "items": item, "minItems": 1, "maxItems": 5}
+        return {"type": "array", "items": _text(schema["items"]), "minItems": 1, "maxItems": 5}
     return {"type": "boolean"} if kinds == {"boolean"} else None
+
+
+def _text(schema: Mapping[str, Any]) -> dict[str, Any]:
+    longest = min(TEXT_LIMIT, schema.get("maxLength", TEXT_LIMIT))
+    return {"type": "string", "minLength": 1, "maxLength": longest}
 
 
 def _half(said: Mentions) -> tuple[float, ...]:

@@ -174,6 +174,21 @@ async def test_an_offer_cannot_name_what_is_not_there(house, agent):
     assert "color" not in values, "no color was said"
 
 
+async def test_a_text_is_offered_no_longer_than_its_tool_takes_it(house, agent):
+    longest = {}
+    for text in ("remind me of something", "put this on the list", "any event in the calendar"):
+        offer, _ = await agent.offer(wanted(text))
+        for tool, form in zip(offer.tools, offer.schema["anyOf"], strict=False):
+            for name, value in form["properties"]["arguments"]["properties"].items():
+                value = value.get("items", value)
+                limit = tool.parameters["properties"][name]
+                limit = limit.get("items", limit).get("maxLength")
+                if limit is not None and "maxLength" in value:
+                    longest[tool.name, name] = value["maxLength"] <= limit
+    assert longest
+    assert all(longest.values()), longest
+
+
 def test_what_is_no_call_is_named(house):
     tools = house.tools.tools()
     assert "not a call" in call_of("turn it off", tools)
