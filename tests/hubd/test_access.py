@@ -93,7 +93,7 @@ async def test_every_route_is_for_owners_unless_the_table_says_otherwise(hub):
     for route in hub.server.app.router.routes():
         path = re.sub(r"\{[^}]*\}", "x", route.resource.canonical).removeprefix("/token/x")
         rule = rule_of(route.method, path)
-        public = {"/healthz", "/readyz", "/pair", "/hub/pair", "/hub/me", "/static/x"}
+        public = {"/healthz", "/readyz", "/pair", "/hub/pair", "/hub/me", "/worker.js", "/static/x"}
         public |= {"/api/webhook/x", "/api/home-assistant/notify"}
         assert (rule.scope == "open") == (path in public), (route.method, path)
     assert rule_of("GET", "/hub/something-new").scope == "admin"
