@@ -25,7 +25,7 @@ from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
 from engine.lora import AdapterFile
-from engine.model import Model
+from engine.model import KVFormat, Model
 from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
 from engine.sampling import SamplingParams
@@ -85,6 +85,7 @@ class Engine:
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
+        kv_format: KVFormat = "f16",
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -93,7 +94,7 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
-        ``activation`` is as in ``Model.load``.
+        ``activation`` and ``kv_format`` are as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -106,6 +107,7 @@ class Engine:
             progress=progress,
             adapters=adapters,
             activation=activation,
+            kv_format=kv_format,
         )
         metadata = model.gguf.metadata
         try:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from engine.kernels.attention_part import part_attender
+from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import INTEGERS, call
@@ -18,5 +20,6 @@ DOT = Dot(_vpdpbusd)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
+attend_part = part_attender(multiply_panel, byte_multiplier(DOT))
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["DOT", "NEEDS", "attend_part", "multiply_panel", "multiply_row", "multiply_tile"]
