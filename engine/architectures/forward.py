@@ -14,7 +14,7 @@ from engine.architectures.family import Activation, Family
 from engine.buffers import Buffers
 from engine.formats.packed import FLOAT_BITS
 from engine.kernels.activations import activate_quantize
-from engine.kernels.attention import attention
+from engine.kernels.attention import attention, attention_to_bytes
 from engine.kernels.elementwise import (
     embed,
     keep_rows,
@@ -24,6 +24,7 @@ from engine.kernels.elementwise import (
 )
 from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
+from engine.kernels.kv_layout import BYTE
 from engine.kernels.matmul import matmul
 from engine.kernels.norms import add_normed, layer_norm_output, layer_norm_quantize, rms_norm
 from engine.kernels.observe import add_squares, add_squares_of_chosen
@@ -198,7 +199,8 @@ def attend(f: Forward, index: int) -> Activations:
     )
     room = (b.shared, b.shared_bytes)
     addresses = (b.qkv, b.attended, index, *heads, b.scratch, b.scratch_bytes)
-    f.program.add(attention, *addresses, *scores, *room)
+    operation = attention_to_bytes if f.kv_bytes == BYTE else attention
+    f.program.add(operation, *addresses, *scores, *room)
     size = c.heads * c.head_dim
     if family.sub_norms:
         weight = f.weights.vector(f"blk.{index}.attn_sub_norm.weight")

@@ -26,7 +26,7 @@ from engine.kernels.intrinsics import (
     integers,
 )
 from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE
-from engine.kernels.portable import attend_part
+from engine.kernels.portable import attend_bytes, attend_numbers
 from engine.kernels.program import POSITIONS, ROWS, SPAN_COUNT, SPANS, TABLES, claim
 from engine.kernels.rotation import head_offset
 from engine.kernels.softmax import LOWEST, merge
@@ -126,34 +126,56 @@ class Piece(NamedTuple):
     shared: int  # address of the results of all parts, 0 if they are merged as they come
 
 
-@njit(inline="always")
-def parts_seen(position: int, rows: int, window: int) -> tuple[int, int]:
-    """The first part that rows from `position` on see, and how many parts."""
-    start = max(0, position + 1 - window) // PART
-    return start, (position + rows - 1) // PART + 1 - start
+class Rows(NamedTuple):
+    """The rows of a step."""
+
+    spans: Any  # int32 (spans, 2)
+    positions: Any  # int32 (rows,)
+    tables: Any  # int64 (rows,)
+    qkv: Any  # float32 (rows, heads + 2 kv_heads, dim)
+    out: Any  # float32 (rows, heads, dim)
 
 
 @njit
-def shares_parts(work: Job, spans: np.ndarray, positions: np.ndarray) -> bool:
+def rows_of(work: Job, operands: Any, step: Any) -> Rows:
+    """Read the step."""
+    rows, heads = step[ROWS], work.group * work.kv_heads
+    return Rows(
+        integers(step[SPANS], (step[SPAN_COUNT], 2)),
+        integers(step[POSITIONS], rows),
+        addresses(step[TABLES], rows),
+        floats(operands[0], (rows, heads + 2 * work.kv_heads, work.dim)),
+        floats(operands[1], (rows, heads, work.dim)),
+    )
+
+
+@njit
+def seen_by(work: Job, rows: Rows, span: int) -> tuple[int, int, int]:
+    """Rows of a span, the first part that they see, and how many parts."""
+    position, here = int(rows.positions[rows.spans[span, 0]]), int(rows.spans[span, 1])
+    start = max(0, position + 1 - work.window) // PART
+    return here, start, (position + here - 1) // PART + 1 - start
+
+
+@njit
+def shares_parts(work: Job, rows: Rows) -> bool:
     """Whether there is room for the results of all parts of all spans."""
-    if 8 * spans.shape[0] * work.kv_heads > ARRIVAL_BYTES:
+    if 8 * rows.spans.shape[0] * work.kv_heads > ARRIVAL_BYTES:
         return False
     total = 0
-    for span in range(spans.shape[0]):
-        rows = int(spans[span, 1])
-        _, parts = parts_seen(int(positions[spans[span, 0]]), rows, work.window)
-        total += parts * work.kv_heads * rows * work.group * (work.dim + 2) * 4
+    for span in range(rows.spans.shape[0]):
+        here, _, parts = seen_by(work, rows, span)
+        total += parts * work.kv_heads * here * work.group * (work.dim + 2) * 4
     return total <= work.room
 
 
 @njit
-def shared_piece(work: Job, spans: np.ndarray, positions: np.ndarray, index: int) -> Piece:
+def shared_piece(work: Job, rows: Rows, index: int) -> Piece:
     """Piece `index` where each part is a piece."""
     address = work.shared
-    for span in range(spans.shape[0]):
-        rows = int(spans[span, 1])
-        start, parts = parts_seen(int(positions[spans[span, 0]]), rows, work.window)
-        size = rows * work.group * (work.dim + 2) * 4
+    for span in range(rows.spans.shape[0]):
+        here, start, parts = seen_by(work, rows, span)
+        size = here * work.group * (work.dim + 2) * 4
         if index < parts * work.kv_heads:
             kv, part = index // parts, start + index % parts
             return Piece(span, kv, start, parts, part, part + 1, address + kv * parts * size)
@@ -163,24 +185,21 @@ def shared_piece(work: Job, spans: np.ndarray, positions: np.ndarray, index: int
 
 
 @njit
-def whole_piece(work: Job, spans: np.ndarray, positions: np.ndarray, index: int) -> Piece:
+def whole_piece(work: Job, rows: Rows, index: int) -> Piece:
     """Piece `index` where all parts of a span and kv head are one; the longest ones come first."""
-    span = spans.shape[0] - 1 - index // work.kv_heads
+    span = rows.spans.shape[0] - 1 - index // work.kv_heads
     if span < 0:
         return Piece(-1, 0, 0, 0, 0, 0, 0)
-    rows = int(spans[span, 1])
-    start, parts = parts_seen(int(positions[spans[span, 0]]), rows, work.window)
+    _, start, parts = seen_by(work, rows, span)
     return Piece(span, index % work.kv_heads, start, parts, start, start + parts, 0)
 
 
 @njit
-def next_piece(
-    work: Job, spans: np.ndarray, positions: np.ndarray, share: bool, index: int
-) -> Piece:
+def next_piece(work: Job, rows: Rows, share: bool, index: int) -> Piece:
     """Piece `index`; share: whether each part is one."""
-    piece: Piece = whole_piece(work, spans, positions, index)
+    piece: Piece = whole_piece(work, rows, index)
     if share:
-        piece = shared_piece(work, spans, positions, index)
+        piece = shared_piece(work, rows, index)
     return piece
 
 
@@ -254,30 +273,58 @@ def merge_result(result: int, whole: int, columns: int, dim: int) -> None:
 
 
 @njit
-def keys_of(work: Job, rows: Any, piece: Piece, part: int) -> Keys:
-    """Where a piece has its keys of a part; rows: spans, positions and block tables of a step."""
-    spans, positions, tables = rows
-    first, here = spans[piece.span, 0], int(spans[piece.span, 1])
-    blocks = (int(positions[first]) + here - 1) // BLOCK_TOKENS + 1
+def keys_of(work: Job, rows: Rows, piece: Piece, part: int) -> Keys:
+    """Where a piece has its keys of a part."""
+    first, here = rows.spans[piece.span, 0], int(rows.spans[piece.span, 1])
+    blocks = (int(rows.positions[first]) + here - 1) // BLOCK_TOKENS + 1
     start = part * (PART // BLOCK_TOKENS)
     offset = head_offset(work.layer, work.kv_heads, piece.kv, work.dim, work.size)
-    return Keys(tables[first] + 8 * start, blocks - start, offset)
+    return Keys(rows.tables[first] + 8 * start, blocks - start, offset)
 
 
 @njit
-def gather_parts(work: Job, piece: Piece, columns: int) -> bool:
-    """One more part of a piece's head is computed; the last one merges the results of all.
+def keys_after(work: Job, rows: Rows, piece: Piece, part: int, following: Piece) -> Keys:
+    """Where those keys are that are read behind a part: the next one's, or the next piece's."""
+    if part + 1 < piece.last or following.span < 0:
+        keys: Keys = keys_of(work, rows, piece, min(part + 1, piece.last - 1))
+    else:
+        keys = keys_of(work, rows, following, following.first)
+    return keys
 
-    Gives whether it was the last.
-    """
-    arrivals = work.arrivals + 8 * (piece.span * work.kv_heads + piece.kv)
-    if atomic_add(arrivals, 1) < piece.parts - 1:
-        return False
-    atomic_store(arrivals, 0)
-    for part in range(piece.parts):
-        result = piece.shared + part * 4 * columns * (work.dim + 2)
-        merge_result(result, work.whole, columns, work.dim)
-    return True
+
+@njit
+def begin_piece(work: Job, rows: Rows, piece: Piece) -> Queries:
+    """Put the queries of a piece into this thread's scratch."""
+    first, here = int(rows.spans[piece.span, 0]), int(rows.spans[piece.span, 1])
+    columns, heads = here * work.group, (piece.kv * work.group, work.group)
+    queries: Queries = queries_of(work, int(rows.positions[first]), here)
+    gather_queries(rows.qkv, first, heads, work.scale, floats(work.queries, (columns, work.dim)))
+    if work.size == BYTE:
+        quantize_queries(queries)
+    clear(work.whole, columns, work.dim)
+    return queries
+
+
+@njit(inline="always")
+def result_of(work: Job, piece: Piece, part: int, columns: int) -> int:
+    """Where the result of a part belongs."""
+    if piece.shared == 0:
+        return work.result
+    return piece.shared + (part - piece.start) * 4 * columns * (work.dim + 2)
+
+
+@njit
+def end_piece(work: Job, rows: Rows, piece: Piece, columns: int) -> None:
+    """Of parts that are shared out, who computes the last one merges the results of all."""
+    if piece.shared != 0:
+        arrivals = work.arrivals + 8 * (piece.span * work.kv_heads + piece.kv)
+        if atomic_add(arrivals, 1) < piece.parts - 1:
+            return
+        atomic_store(arrivals, 0)
+        for part in range(piece.start, piece.start + piece.parts):
+            merge_result(result_of(work, piece, part, columns), work.whole, columns, work.dim)
+    heads = (piece.kv * work.group, work.group)
+    scatter_results(work.whole, columns, int(rows.spans[piece.span, 0]), heads, rows.out)
 
 
 def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
@@ -286,41 +333,44 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of out float32 (rows,
     heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread,
     bits of the float32 scale, of the float32 cap of scores (0: none), positions that a row sees,
-    itself included, bytes of a number in the cache, address of what threads share, its bytes.
+    itself included, bytes of a number in the cache (2 or 4), address of what threads share, its
+    bytes.
 
     A piece is claimed before the one before it is computed, so that its keys can be asked for.
     """
-    work, rows = job(operands, thread), step[ROWS]
-    group, dim = work.group, work.dim
-    spans = integers(step[SPANS], (step[SPAN_COUNT], 2))
-    positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
-    qkv = floats(operands[0], (rows, (group + 2) * work.kv_heads, dim))
-    out = floats(operands[1], (rows, group * work.kv_heads, dim))
-    share = shares_parts(work, spans, positions)
-    piece = next_piece(work, spans, positions, share, claim(operands))
+    work = job(operands, thread)
+    rows = rows_of(work, operands, step)
+    share = shares_parts(work, rows)
+    piece = next_piece(work, rows, share, claim(operands))
     while piece.span >= 0:
-        following = next_piece(work, spans, positions, share, claim(operands))
-        first, here = int(spans[piece.span, 0]), int(spans[piece.span, 1])
-        columns, heads = here * group, (piece.kv * group, group)
-        queries = queries_of(work, int(positions[first]), here)
-        gather_queries(qkv, first, heads, work.scale, floats(work.queries, (columns, dim)))
-        if work.size == BYTE:
-            quantize_queries(queries)
-        clear(work.whole, columns, dim)
-        keys = keys_of(work, (spans, positions, tables), piece, piece.first)
+        following = next_piece(work, rows, share, claim(operands))
+        queries = begin_piece(work, rows, piece)
         for part in range(piece.first, piece.last):
-            later = keys
-            if part + 1 < piece.last:
-                later = keys_of(work, (spans, positions, tables), piece, part + 1)
-            elif following.span >= 0:
-                later = keys_of(work, (spans, positions, tables), following, following.first)
-            result = work.result
-            if share:
-                result = piece.shared + (part - piece.start) * 4 * columns * (dim + 2)
-            attend_part(queries, keys, later, part * PART, result)
-            if not share:
-                merge_result(result, work.whole, columns, dim)
-            keys = later
-        if not share or gather_parts(work, piece, columns):
-            scatter_results(work.whole, columns, first, heads, out)
+            keys = keys_of(work, rows, piece, part)
+            later = keys_after(work, rows, piece, part, following)
+            result = result_of(work, piece, part, queries.columns)
+            attend_numbers(queries, keys, later, part * PART, result)
+            if piece.shared == 0:
+                merge_result(result, work.whole, queries.columns, work.dim)
+        end_piece(work, rows, piece, queries.columns)
+        piece = following
+
+
+def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> None:
+    """`attention` where a number in the cache has 1 byte; by itself, for the time to compile."""
+    work = job(operands, thread)
+    rows = rows_of(work, operands, step)
+    share = shares_parts(work, rows)
+    piece = next_piece(work, rows, share, claim(operands))
+    while piece.span >= 0:
+        following = next_piece(work, rows, share, claim(operands))
+        queries = begin_piece(work, rows, piece)
+        for part in range(piece.first, piece.last):
+            keys = keys_of(work, rows, piece, part)
+            later = keys_after(work, rows, piece, part, following)
+            result = result_of(work, piece, part, queries.columns)
+            attend_bytes(queries, keys, later, part * PART, result)
+            if piece.shared == 0:
+                merge_result(result, work.whole, queries.columns, work.dim)
+        end_piece(work, rows, piece, queries.columns)
         piece = following

@@ -10,7 +10,7 @@ from engine.formats.packed import BLOCK, LANES
 from engine.kernels.byte_panels import multiply_first
 from engine.kernels.columns import COLUMNS, RECORD_BYTES, quantize_block, quantize_row
 from engine.kernels.floating import float_panel
-from engine.kernels.intrinsics import addresses, floats, halves, prefetch
+from engine.kernels.intrinsics import addresses, halves, prefetch
 from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, HALF_BYTES, values_offset
 from engine.kernels.softmax import softmax_part
 
@@ -47,43 +47,26 @@ class Keys(NamedTuple):
     offset: int  # bytes from the beginning of a block to the head's keys
 
 
-def part_attender(
-    multiply_panel: Callable[..., None], multiply_bytes: Callable[..., None]
-) -> Callable[..., None]:
-    """A compiled function that attends to one part, with a path's products."""
-    numbers, bytes_ = _number_attender(multiply_panel), _byte_attender(multiply_bytes)
+def number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
+    """A compiled function that attends to one part of float16 or float32, with a path's product."""
 
     @njit
-    def attend_part(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
+    def attend_numbers(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
         """What the positions from `base` on, a multiple of PART, give.
 
         later: what is read next; result: address of sums float32 (columns, dim), then of states
         float32 (columns, 2), see `kernels.softmax`. The values of a block are asked for while its
         keys are multiplied, and the keys that are read next while values are.
         """
-        if q.size == BYTE:
-            bytes_(q, keys, later, base, result)
-        else:
-            numbers(q, keys, later, base, result)
-
-    result: Callable[..., None] = attend_part
-    return result
-
-
-def _number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
-    """`attend_part` to float16 and float32."""
-
-    @njit
-    def attend(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
         size, dim, columns = q.size, q.dim, q.columns
         count, half = min(PART, q.position + q.rows - base), size * BLOCK_TOKENS * dim
-        near = 4 * PART
+        near, anew = 4 * PART, np.int64(0)  # a literal would have the product compiled twice
         for p in range(0, count, BLOCK_TOKENS):
             a = block_of(keys, p // BLOCK_TOKENS)
             b, c, wide = q.queries, q.scores + 4 * p, BLOCK_TOKENS // LANES
             if size == HALF_BYTES:
                 apart = 2 * BLOCK_TOKENS
-                multiply_panel(a, apart, b, 4 * dim, c, near, dim, columns, wide, 0, half)
+                multiply_panel(a, apart, b, 4 * dim, c, near, dim, columns, wide, anew, half)
             else:
                 float_panel(a, 4 * BLOCK_TOKENS, b, 4 * dim, c, near, dim, columns, wide, 0)
         weigh(q, base, count, result + 4 * columns * dim)
@@ -96,25 +79,26 @@ def _number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]
             else:
                 float_panel(a, 4 * dim, b, near, c, 4 * dim, depth, columns, wide, add)
 
-    result: Callable[..., None] = attend
+    result: Callable[..., None] = attend_numbers
     return result
 
 
-def _byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
-    """`attend_part` to bytes: queries and weights are quantized as well, by blocks of 32."""
+def byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
+    """A compiled function that attends to one part of bytes, with a path's product."""
 
     @njit
-    def attend(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
+    def attend_bytes(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
+        """As `attend_numbers`; queries and weights are quantized as well, by blocks of 32."""
         dim, columns, blocks = q.dim, q.columns, q.dim // BLOCK
         count, values = min(PART, q.position + q.rows - base), values_offset_of(q.dim, BYTE)
-        key_bytes, near = BLOCK_TOKENS * dim, 4 * PART
+        key_bytes, near, anew = BLOCK_TOKENS * dim, 4 * PART, np.int64(0)
         for p in range(0, count, BLOCK_TOKENS):
             a = block_of(keys, p // BLOCK_TOKENS)
             scales, apart, x_stride = a + key_bytes, 2 * LANES, blocks * RECORD_BYTES
             tiles, x, c = BLOCK_TOKENS // LANES, q.quantized, q.scores + 4 * p
             prefetch(a + values + key_bytes, 4 * BLOCK_TOKENS)
             multiply_bytes(
-                a, scales, apart, tiles, blocks, x, x_stride, c, near, columns, 0, values
+                a, scales, apart, tiles, blocks, x, x_stride, c, near, columns, anew, values
             )
         weigh(q, base, count, result + 4 * columns * dim)
         for p in range(0, count, BLOCK_TOKENS):
@@ -127,7 +111,7 @@ def _byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
             ahead = following - a
             multiply_bytes(a, q.ones, 0, tiles, 1, x, x_stride, result, near, columns, add, ahead)
 
-    result: Callable[..., None] = attend
+    result: Callable[..., None] = attend_bytes
     return result
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from engine.kernels.attention_part import part_attender
+from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
@@ -57,6 +57,15 @@ DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
-attend_part = part_attender(multiply_panel, byte_multiplier(DOT))
+attend_numbers = number_attender(multiply_panel)
+attend_bytes = byte_attender(byte_multiplier(DOT))
 
-__all__ = ["DOT", "NEEDS", "attend_part", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "NEEDS",
+    "attend_bytes",
+    "attend_numbers",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.kernels.attention_part import part_attender
+from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
@@ -20,6 +20,15 @@ DOT = Dot(_vpdpbusd)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
-attend_part = part_attender(multiply_panel, byte_multiplier(DOT))
+attend_numbers = number_attender(multiply_panel)
+attend_bytes = byte_attender(byte_multiplier(DOT))
 
-__all__ = ["DOT", "NEEDS", "attend_part", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "NEEDS",
+    "attend_bytes",
+    "attend_numbers",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

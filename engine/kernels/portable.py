@@ -15,7 +15,7 @@ from engine.formats.packed import (
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
-from engine.kernels.attention_part import part_attender
+from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.columns import (
     COLUMNS,
     FIRST_SUM,
@@ -225,4 +225,5 @@ def multiply_bytes(
                     out[lane] += np.float32(total) * (half_to_float(widths[lane]) * scale)
 
 
-attend_part = part_attender(multiply_panel, multiply_bytes)
+attend_numbers = number_attender(multiply_panel)
+attend_bytes = byte_attender(multiply_bytes)

@@ -24,8 +24,9 @@ from engine.kernels.attention import (
     attention,
     attention_scratch_bytes,
     attention_shared_bytes,
+    attention_to_bytes,
 )
-from engine.kernels.kv_layout import KVLayout, blocks_for
+from engine.kernels.kv_layout import BYTE, KVLayout, blocks_for
 from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.program import STEP_SLOTS, Program
 from engine.kernels.rotation import rope_store
@@ -300,7 +301,8 @@ def attend(pool, path, qkv, sizes, scores, here, room):
     operands = (*addresses, *scores, shared.ctypes.data, ARRIVAL_BYTES + room)
     for _ in range(2):  # the second time, counters are as the first one left them
         out[:] = np.nan
-        run(pool, attention, operands, path, **here)
+        operation = attention_to_bytes if scores[3] == BYTE else attention
+        run(pool, operation, operands, path, **here)
     assert not shared[:ARRIVAL_BYTES].any()
     return out
 

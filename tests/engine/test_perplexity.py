@@ -64,7 +64,7 @@ def test_perplexity_with_keys_and_values_of_8_bits(model, model_path, reference)
     try:
         f16, int8 = ([judge(each, ids) for ids in windows] for each in (model, other))
         (best, likely), (best_8, likely_8) = (
-            map(np.concatenate, zip(*each)) for each in (f16, int8)
+            map(np.concatenate, zip(*each, strict=True)) for each in (f16, int8)
         )
     finally:
         other.close()
