@@ -99,7 +99,7 @@ def ollama_agent(both):
     """The hub added through Home Assistant's own Ollama integration, allowed to control."""
     hub, process = both
     before = agents(process)
-    entry = add(process, "ollama", {"url": hub.url}, {"model": "household"})
+    entry = add(process, "ollama", {"url": f"{hub.url}/token/{hub.token}"}, {"model": "household"})
     allow_control(process, entry)
     (agent,) = agents(process) - before
     return agent
@@ -139,6 +139,46 @@ def test_a_light_is_switched_and_read_back(both):
         done = client.post("/hub/ask", json={"text": "turn on the kitchen lights"}).json()
     assert [action["ok"] for action in done["actions"]] == [True]
     assert process.state("light.kitchen_lights") == "on"
+
+
+def test_what_somebody_hides_is_not_touched(both, eventually):
+    """This version does not list what is hidden; its registry's entries tell it."""
+    hub, process = both
+
+    def expose(shown):
+        asyncio.run(
+            _command(
+                process,
+                "homeassistant/expose_entity",
+                assistants=["conversation"],
+                entity_ids=["light.bed_light"],
+                should_expose=shown,
+            )
+        )
+
+    def seen():
+        with hub.client() as client:
+            entities = client.get("/hub/home").json()["entities"]
+            return "light.bed_light" in {entity["id"] for entity in entities}
+
+    eventually(seen)
+    expose(False)
+    try:
+        eventually(lambda: not seen(), 15, "it is hidden")
+        process.service("light.turn_off", entity_id="light.bed_light")
+        hub.command("ask", "turn on the bed light")
+        assert process.state("light.bed_light") == "off"
+    finally:
+        expose(True)
+    eventually(seen, 15)
+
+
+async def _command(process, kind, **fields):
+    """A command of the owner over a WebSocket."""
+    async with aiohttp.ClientSession() as session:
+        link = Link(url=process.url, token=process.token)
+        async with opened(session, link) as connection:
+            return await connection.command(kind, **fields)
 
 
 def test_a_notification_reaches_the_pages(both, eventually):
@@ -190,7 +230,12 @@ def test_the_agent_asks_before_it_opens_the_garage(both, ollama_agent):
 def test_the_plain_model_answers_too(both, model_path):
     hub, process = both
     before = agents(process)
-    add(process, "ollama", {"url": hub.url}, {"model": f"raw:{model_path.stem}"})
+    add(
+        process,
+        "ollama",
+        {"url": f"{hub.url}/token/{hub.token}"},
+        {"model": f"raw:{model_path.stem}"},
+    )
     (agent,) = agents(process) - before
     told = say(process, agent, "Say hello.")
     assert told["response"]["response_type"] == "action_done", told
