@@ -183,13 +183,15 @@ class Engine:
         request: Request,
         priority: Priority = "interactive",
         leader: "Stream | None" = None,
+        *,
+        pin: bool = False,
     ) -> "Stream":
         """Queue a prepared request and give its pieces to the running event loop.
 
-        leader: an earlier one with the same prompt. Raises QueueFullError, EngineClosedError at
-        once.
+        leader: an earlier one with the same prompt; pin: as `Scheduler.submit`. Raises
+        QueueFullError, EngineClosedError at once.
         """
-        return Stream(self.scheduler, request, priority, leader)
+        return Stream(self.scheduler, request, priority, leader, pin=pin)
 
     def check_input(self, tokens: Sequence[int]) -> None:
         """Raises InvalidRequestError for tokens that ``logits`` and ``embed`` cannot take."""
@@ -294,12 +296,14 @@ class Stream:
         request: Request,
         priority: Priority = "interactive",
         leader: "Stream | None" = None,
+        *,
+        pin: bool = False,
     ) -> None:
         self._outcomes: asyncio.Queue[Piece | Finished | EngineError] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         first = None if leader is None else leader._ticket
         self._ticket: Ticket = scheduler.submit(
-            request, self._take, priority=priority, leader=first
+            request, self._take, priority=priority, leader=first, pin=pin
         )
 
     async def __aiter__(self) -> AsyncIterator[Piece | Finished]:
