@@ -16,9 +16,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
-NEEDS = ("avx2", "f16c", "fma")
-"""CPU features, in LLVM's names."""
-
 _HALF_BYTES = ir.VectorType(I8, 32)
 _PAIRS = ir.VectorType(ir.IntType(16), 16)
 _HALF_INTEGERS = ir.VectorType(I32, 8)
@@ -62,7 +59,6 @@ attend_bytes = byte_attender(byte_multiplier(DOT))
 
 __all__ = [
     "DOT",
-    "NEEDS",
     "attend_bytes",
     "attend_numbers",
     "multiply_panel",

@@ -8,9 +8,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import INTEGERS, call
 
-NEEDS = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
-"""CPU features, in LLVM's names."""
-
 
 def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
     return call(builder, "llvm.x86.avx512.vpdpbusd.512", INTEGERS, [sums, weights, x])
@@ -25,7 +22,6 @@ attend_bytes = byte_attender(byte_multiplier(DOT))
 
 __all__ = [
     "DOT",
-    "NEEDS",
     "attend_bytes",
     "attend_numbers",
     "multiply_panel",

@@ -13,8 +13,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
-NEEDS = ("avxvnni|avx512vnni", "avx2", "f16c", "fma")
-"""CPU features, in LLVM's names; of those joined by a bar one is enough."""
 _HALF_INTEGERS = ir.VectorType(I32, 8)
 
 
@@ -36,7 +34,6 @@ attend_bytes = byte_attender(byte_multiplier(DOT))
 
 __all__ = [
     "DOT",
-    "NEEDS",
     "attend_bytes",
     "attend_numbers",
     "multiply_panel",

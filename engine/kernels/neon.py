@@ -14,8 +14,6 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
-NEEDS = ("neon", "dotprod")
-"""CPU features, in LLVM's names."""
 _QUARTER = ir.VectorType(I32, 4)
 _HALF = ir.VectorType(I32, 8)
 
@@ -41,7 +39,6 @@ attend_bytes = byte_attender(byte_multiplier(DOT))
 
 __all__ = [
     "DOT",
-    "NEEDS",
     "attend_bytes",
     "attend_numbers",
     "multiply_panel",
