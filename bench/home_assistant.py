@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import statistics
 import subprocess
 import sys
@@ -38,6 +39,8 @@ RECORDED = ROOT.parent / "shared" / "ha" / "recorded"
 VERSIONS = ("2025.4.4", "2026.11.0")
 READY_WITHIN_S = 300.0
 CONTEXT = 8192
+TOKEN = secrets.token_hex(16)
+HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 TIME = re.compile(r"\d\d:\d\d:\d\d")
 COMMANDS = (
     "turn on the bed light",
@@ -55,6 +58,7 @@ def daemon(home: Path, model: str, threads: int) -> Iterator[str]:
     environment = os.environ | {
         "HUBD_HOME": str(home),
         "HUBD_PORT": "0",
+        "HUBD_HTTP_TOKEN": TOKEN,
         "HUBD_ENGINE_CONTEXT_LENGTH": str(CONTEXT),
         "HUBD_ENGINE_THREADS": str(threads),
         "HUBD_RAG_PRELOAD": "false",
@@ -132,7 +136,8 @@ async def measure(
     """One model and one recorded request: cold, then the rounds."""
     times, prompts, shares = [], [], []
     last: dict[str, Any] = {}
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=300)) as session:
+    limit = aiohttp.ClientTimeout(total=300)
+    async with aiohttp.ClientSession(timeout=limit, headers=HEADERS) as session:
         for number in range(rounds + 1):
             before = await _counts(engine)
             took, last = await first_token(session, url, asked(body, model, number))
@@ -146,7 +151,7 @@ async def measure(
     known = [share for share in shares[1:] if share is not None and of_engine]
     return {
         "model": model,
-        "prompt_tokens": max(prompts) if of_engine else 0,
+        "prompt_tokens": statistics.median_low(prompts[1:]) if of_engine else 0,
         "cold_ms": round(times[0], 1),
         "median_ms": round(statistics.median(times[1:]), 1),
         "slowest_ms": round(max(times[1:]), 1),
@@ -156,7 +161,10 @@ async def measure(
 
 
 async def measure_all(folder: Path, home: Path, url: str, rounds: int) -> list[dict[str, Any]]:
-    async with aiohttp.ClientSession() as session, session.get(f"{url}/api/tags") as response:
+    async with (
+        aiohttp.ClientSession(headers=HEADERS) as session,
+        session.get(f"{url}/api/tags") as response,
+    ):
         names = [model["model"] for model in (await response.json())["models"]]
     raw = next(name for name in names if name.startswith("raw:"))
     rows = []

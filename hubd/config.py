@@ -176,6 +176,19 @@ class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return [ipaddress.ip_network(one) for one in self.allow]
 
 
+class Weather(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    location: Annotated[
+        str,
+        Meta(
+            pattern=r"^(-?\d{1,2}(\.\d+)?\s*,\s*-?\d{1,3}(\.\d+)?)?$",
+            description='latitude and longitude such as "52.52, 13.41", or nothing',
+        ),
+    ] = ""
+    url: Annotated[
+        str, Meta(pattern=r"^https?://[^\s]+$", description="the address of an Open-Meteo service")
+    ] = "https://api.open-meteo.com/v1/forecast"
+
+
 class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A server whose tools become the hub's: a program to run, or an address."""
 
@@ -218,12 +231,13 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
     calendar: Calendar = field(default_factory=Calendar)
+    weather: Weather = field(default_factory=Weather)
     mcp: Mcp = field(default_factory=Mcp)
     wyoming: Wyoming = field(default_factory=Wyoming)
     log: Log = field(default_factory=Log)
 
 
-PLUGIN_SECTIONS = ("calendar",)
+PLUGIN_SECTIONS = ("calendar", "weather")
 """Those that a plugin of the same name gets to see."""
 
 SECTIONS: dict[str, type[Struct]] = {

@@ -5,12 +5,13 @@ A plugin is a module in ``plugins/`` with a ``plugin`` object, or an entry point
 """
 
 import asyncio
+import contextlib
 import functools
 import importlib
 import importlib.metadata
 import logging
 import pkgutil
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import msgspec
 
 import plugins
+from hubd.containment import contained, end_what_is_left
 from hubd.events import NoticeBoard
 from hubd.policy import OWNER, Person, Provenance, decide
 from hubd.schedule import PluginJobs, Schedule
@@ -62,6 +64,7 @@ class Speaker(msgspec.Struct, frozen=True, kw_only=True):
 
 NOBODY = Speaker()
 CarryOut = Callable[[str, Speaker], Awaitable[str]]
+CallTool = Callable[[ToolCall, Speaker], Awaitable[ToolResult]]
 
 
 async def _not_yet(utterance: str, speaker: Speaker) -> str:
@@ -109,6 +112,7 @@ class Context:
         home: Home,
         speaker: Speaker,
         carry_out: CarryOut,
+        call: CallTool,
         settings: Mapping[str, Any],
     ) -> None:
         self._clock = clock
@@ -118,6 +122,7 @@ class Context:
         self._home = home
         self._speaker = speaker
         self._carry_out = carry_out
+        self._call = call
         self._settings = settings
 
     @property
@@ -141,6 +146,10 @@ class Context:
         return self._speaker.conversation
 
     @property
+    def person(self) -> str:
+        return self._speaker.person.name
+
+    @property
     def language(self) -> str:
         return self._speaker.language
 
@@ -153,12 +162,17 @@ class Context:
         return self._home
 
     async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
-        speaker = msgspec.structs.replace(
-            self._speaker,
-            language=language or self._speaker.language,
-            area=area or self._speaker.area,
+        return await self._carry_out(utterance, self._as(language, area))
+
+    async def call(self, call: ToolCall, language: str = "", area: str = "") -> ToolResult:
+        return await self._call(call, self._as(language, area))
+
+    def _as(self, language: str, area: str) -> Speaker:
+        """Who speaks, in another language or place; a confirmation was for one call alone."""
+        said = self._speaker
+        return msgspec.structs.replace(
+            said, language=language or said.language, area=area or said.area, confirmed=False
         )
-        return await self._carry_out(utterance, speaker)
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
         self._board.publish(event, data)
@@ -188,6 +202,8 @@ class ToolBox:
         self._board = board
         self._clock = clock
         self._running: set[asyncio.Task[ToolResult]] = set()
+        self._working: dict[str, tuple[set[asyncio.Task[Any]], int]] = {}
+        """Plugin → the tasks that there were before it began, and how many of its functions run."""
         self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
 
     def put(self, plugin: Plugin) -> None:
@@ -218,6 +234,7 @@ class ToolBox:
             NotPermittedError: the person may not.
             NotConfirmedError: it is dangerous and not confirmed.
             ToolError: the tool could not do it, failed, or ran past its time limit.
+            StorageError: the disk failed.
         """
         tool = self._tools.get(call.tool)
         if tool is None:
@@ -225,11 +242,31 @@ class ToolBox:
             raise UnknownToolError(f"there is no tool {call.tool}; known: {known}")
         self._permit(tool, call.arguments, speaker)
         arguments = _validated(tool, call.arguments)
-        context = self._context(tool.name.split(".")[0], speaker)
-        task = asyncio.create_task(_contained(tool, context, arguments))
+        plugin = tool.name.split(".")[0]
+        task = asyncio.create_task(self._run(plugin, tool, speaker, arguments))
         self._running.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
+
+    async def _run(
+        self, plugin: str, tool: Tool, speaker: Speaker, arguments: dict[str, Any]
+    ) -> ToolResult:
+        async with self._tidied(plugin):
+            return await contained(tool, self._context(plugin, speaker), arguments)
+
+    @contextlib.asynccontextmanager
+    async def _tidied(self, plugin: str) -> AsyncIterator[None]:
+        """The time in which a plugin works. Tasks that it leaves behind are ended at its end."""
+        before, working = self._working.get(plugin, (asyncio.all_tasks(), 0))
+        self._working[plugin] = before, working + 1
+        try:
+            yield
+        finally:
+            before, working = self._working.pop(plugin)
+            if working > 1:
+                self._working[plugin] = before, working - 1
+            else:
+                end_what_is_left(next((p for p in self.plugins if p.name == plugin), None), before)
 
     def refusal(self, call: ToolCall, speaker: Speaker) -> str:
         """Why the speaker may not have this done, whether confirmed or not; empty where they may,
@@ -274,7 +311,7 @@ class ToolBox:
         if plugin.on_question is None:
             return None
         try:
-            async with asyncio.timeout(ANSWER_LIMIT_S):
+            async with asyncio.timeout(ANSWER_LIMIT_S), self._tidied(plugin.name):
                 return await plugin.on_question(self._context(plugin.name, speaker), question)
         except Exception:  # whatever a plugin does, the question goes on to the documents
             log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
@@ -287,7 +324,7 @@ class ToolBox:
     async def _start(self, plugin: Plugin) -> None:
         assert plugin.on_start is not None
         try:
-            async with asyncio.timeout(START_LIMIT_S):
+            async with asyncio.timeout(START_LIMIT_S), self._tidied(plugin.name):
                 await plugin.on_start(self._context(plugin.name, Speaker(provenance="schedule")))
         except Exception:  # the others start all the same
             log.exception("plugin did not start: %s", plugin.name)
@@ -307,7 +344,8 @@ class ToolBox:
         found = next((p for p in self.plugins if p.name == plugin), None)
         if found is None or found.on_job is None:
             raise LookupError(f"no plugin {plugin!r} with a job function is installed")
-        await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
+        async with self._tidied(plugin):
+            await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
 
     def _context(self, plugin: str, speaker: Speaker) -> Context:
         return Context(
@@ -318,6 +356,7 @@ class ToolBox:
             home=self.home,
             speaker=speaker,
             carry_out=self._carry_out,
+            call=self.call,
             settings=self._settings.get(plugin, {}),
         )
 
@@ -373,17 +412,3 @@ def _validated(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     except msgspec.ValidationError as error:
         raise ArgumentsError(f"{tool.name}: {error}") from error
     return {name: getattr(converted, name) for name in tool.arguments.__struct_fields__}
-
-
-async def _contained(tool: Tool, context: Context, arguments: dict[str, Any]) -> ToolResult:
-    """The tool's result, or a ``ToolError`` whatever else it raises."""
-    try:
-        async with asyncio.timeout(tool.timeout_s):
-            return await tool.function(context, **arguments)
-    except ToolError:
-        raise
-    except TimeoutError as error:
-        raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
-    except Exception as error:  # whatever a plugin does, the daemon goes on
-        log.exception("tool failed tool=%s", tool.name)
-        raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error

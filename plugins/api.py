@@ -17,8 +17,10 @@ the file beside the module map utterances to tools without a language model. A t
 house only through its context.
 """
 
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Literal, Protocol, get_type_hints
 
@@ -56,6 +58,10 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     data: dict[str, Any] = {}
     """The same for programs and the page; JSON types only."""
     undo: ToolCall | None = None
+
+
+class ArgumentGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments that several tools share: a parameter of such a type stands for its fields."""
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,6 +155,11 @@ class Storage(Protocol):
     async def delete(self, key: str) -> bool: ...
     async def all(self) -> dict[str, dict[str, Any]]: ...
 
+    def alone(self) -> AbstractAsyncContextManager[object]:
+        """While it is held, no other holder of this plugin runs: for what is read, changed and put
+        back. Not to be held while something slow is waited for, nor twice in one call.
+        """
+
 
 class Jobs(Protocol):
     """Durable wake-ups. A job whose time passed while the box was off runs late, but once."""
@@ -180,6 +191,10 @@ class ToolContext(Protocol):
     @property
     def conversation(self) -> str: ...
     @property
+    def person(self) -> str:
+        """The name of the person who asks."""
+
+    @property
     def language(self) -> str:
         """The language to answer in: ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
 
@@ -196,6 +211,13 @@ class ToolContext(Protocol):
         Language and area id are those of this call unless they are given.
 
         What needs a confirmation is not done: nobody is there to give it.
+        """
+
+    async def call(self, call: ToolCall, language: str = "", area: str = "") -> ToolResult:
+        """Call another tool, as the person for whom this one runs.
+
+        Raises:
+            ToolError: it could not do it, or may not be called so.
         """
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
@@ -275,7 +297,7 @@ class Plugin:
                 risk_rule=risk_rule,
                 fits=fits,
                 timeout_s=timeout_s,
-                function=function,
+                function=_regrouped(function),
                 arguments=arguments,
             )
             return function
@@ -300,13 +322,39 @@ class Plugin:
 
 def _arguments_struct(name: str, function: ToolFunction) -> type[msgspec.Struct]:
     hints = get_type_hints(function, include_extras=True)
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    fields = [
-        (p.name, hints[p.name]) if p.default is p.empty else (p.name, hints[p.name], p.default)
-        for p in parameters
-    ]
+    fields: list[Any] = []
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        if _is_group(hint):
+            kinds = get_type_hints(hint, include_extras=True)
+            fields += [(f.name, kinds[f.name], f.default) for f in msgspec.structs.fields(hint)]
+        elif parameter.default is parameter.empty:
+            fields.append((parameter.name, hint))
+        else:
+            fields.append((parameter.name, hint, parameter.default))
     struct_name = name.title().replace(".", "").replace("_", "") + "Arguments"
     return msgspec.defstruct(struct_name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _regrouped(function: ToolFunction) -> ToolFunction:
+    """The function, called with single arguments where it wants groups of them."""
+    hints = get_type_hints(function)
+    groups = {name: hint for name, hint in hints.items() if name != "return" and _is_group(hint)}
+    if not groups:
+        return function
+
+    @functools.wraps(function)
+    async def called(context: "ToolContext", **arguments: Any) -> ToolResult:
+        for name, group in groups.items():
+            fields = group.__struct_fields__
+            arguments[name] = group(**{field: arguments.pop(field) for field in fields})
+        return await function(context, **arguments)
+
+    return called
+
+
+def _is_group(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, ArgumentGroup)
 
 
 def _inline_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:

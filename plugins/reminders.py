@@ -1,7 +1,8 @@
-"""Reminders and alarms: once or on days of the week, kept, snoozed, told late but once.
+"""Reminders and alarms: once, on days of the week or when somebody gets home; told late but once.
 
 An entry is one document and one job at its next time. ``reminders`` and ``alarms`` differ in what
-they say and in which half of the day an hour without "am" or "pm" means.
+they say and in which half of the day an hour without "am" or "pm" means. While one waits for
+somebody's arrival, one job looks every half minute whether they have been away and are back.
 """
 
 import secrets
@@ -11,7 +12,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.api import (
+    Entity,
+    MissingArgumentError,
+    Plugin,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from plugins.speech import moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
@@ -20,6 +29,11 @@ plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
 MAXIMUM = 200
 LATE = timedelta(minutes=2)
+LOOK_EVERY = timedelta(seconds=30)
+ARRIVALS = "arrivals"
+"""The key of the job that looks for them."""
+HOME = "home"
+"""The state of a person who is there, in Home Assistant's words."""
 FORGET_RINGING = timedelta(hours=12)
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]
@@ -37,6 +51,10 @@ class Entry(msgspec.Struct, kw_only=True):
     repeat: tuple[int, ...] = ()
     language: str = "en"
     snoozed: datetime | None = None
+    arrival: str = ""
+    """The id of the person, or their tracker, for whose arrival it waits."""
+    away: bool = False
+    """Whether that person has been away since."""
 
 
 @plugin.tool(risk="act")
@@ -47,9 +65,11 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
     when: for instance at 6 pm, in 20 minutes, every weekday at 7
     """
     said = parse(when or what, context.language, context.now, awake=True)
+    task = what if when else said.rest
+    if said.arrival is not None:
+        return await _await_arrival(context, task or what, said.arrival)
     if not said.said:
         raise MissingArgumentError("when", say(context.language, "when"))
-    task = what if when else said.rest
     return await set_entry(context, "reminder", task or what, said)
 
 
@@ -104,6 +124,9 @@ async def snooze(context: ToolContext, minutes: Minutes = 10) -> ToolResult:
 @plugin.job
 async def ring(context: ToolContext, key: str) -> None:
     """An entry's time: mark it, show it."""
+    if key == ARRIVALS:
+        await _look_for_arrivals(context)
+        return
     stored = await context.storage.get(key)
     if stored is None:
         return
@@ -127,7 +150,7 @@ async def set_entry(
 ) -> ToolResult:
     """Keep a new entry, with its first wake-up."""
     if len(await _entries(context)) >= MAXIMUM:
-        raise ToolError(f"There are {MAXIMUM} already. Cancel some first.")
+        raise ToolError(say(context.language, "reminders_full", value=MAXIMUM))
     try:
         due = next_time(said, context.now)
     except ValueError as error:
@@ -149,6 +172,67 @@ async def set_entry(
         data=_data(entry),
         undo=ToolCall(tool="reminders.cancel", arguments={"which": entry.id}),
     )
+
+
+async def _await_arrival(context: ToolContext, what: str, who: str) -> ToolResult:
+    """Keep a reminder for when somebody gets home, the next time if they are there."""
+    if len(await _entries(context)) >= MAXIMUM:
+        raise ToolError(say(context.language, "reminders_full", value=MAXIMUM))
+    person = _person(context, who)
+    entry = Entry(
+        id=f"r{secrets.token_hex(6)}",
+        kind="reminder",
+        what=what,
+        due=context.now,
+        language=context.language,
+        arrival=person.id,
+        away=person.state != HOME,
+    )
+    await context.jobs.run_at(ARRIVALS, context.now + LOOK_EVERY)
+    await context.storage.put(entry.id, msgspec.to_builtins(entry))
+    context.emit("reminder", {**_data(entry), "state": "waiting"})
+    return ToolResult(
+        text=_line(context, entry),
+        data=_data(entry),
+        undo=ToolCall(tool="reminders.cancel", arguments={"which": entry.id}),
+    )
+
+
+def _person(context: ToolContext, who: str) -> Entity:
+    """The person of that name; without one, who speaks, or the only one that there is.
+
+    Raises:
+        ToolError: nobody is known, or several could be meant.
+    """
+    entities = context.home.snapshot().entities
+    people = [e for e in entities if e.domain == "person"]
+    people = people or [e for e in entities if e.domain == "device_tracker"]
+    if not people:
+        raise ToolError(say(context.language, "nobody_tracked"))
+    wanted = (who or context.person).casefold()
+    named = [e for e in people if wanted in (name.casefold() for name in (e.name, *e.aliases))]
+    found = named or ([] if who else people)
+    if len(found) != 1:
+        raise ToolError(say(context.language, "whose_arrival", [e.name for e in people]))
+    return found[0]
+
+
+async def _look_for_arrivals(context: ToolContext) -> None:
+    """Ring what waits for somebody who has come home, and look again while something waits."""
+    waiting = [e for e in await _entries(context) if e.arrival and e.state == "waiting"]
+    for entry in waiting:
+        person = context.home.snapshot().entity(entry.arrival)
+        if person is None or entry.snoozed:
+            continue
+        if person.state == HOME and entry.away:
+            entry.due = context.now
+            await context.storage.put(entry.id, msgspec.to_builtins(entry))
+            await ring(context, entry.id)
+        elif person.state not in (HOME, "unknown", "unavailable") and not entry.away:
+            entry.away = True
+            await context.storage.put(entry.id, msgspec.to_builtins(entry))
+    if waiting:
+        await context.jobs.run_at(ARRIVALS, context.now + LOOK_EVERY)
 
 
 async def _wait(context: ToolContext, entry: Entry) -> None:
@@ -197,6 +281,7 @@ def _data(entry: Entry) -> dict[str, Any]:
         "due": (entry.snoozed or entry.due).isoformat(),
         "state": entry.state,
         "repeat": list(entry.repeat),
+        "arrival": entry.arrival,
     }
 
 
@@ -208,6 +293,9 @@ def _line(context: ToolContext, entry: Entry) -> str:
 
 def _moment(context: ToolContext, entry: Entry) -> str:
     due = (entry.snoozed or entry.due).astimezone(context.now.tzinfo)
+    if entry.arrival and entry.state == "waiting" and not entry.snoozed:
+        person = context.home.snapshot().entity(entry.arrival)
+        return say(context.language, "arrival", [person.name if person else entry.arrival])
     if not entry.repeat:
         return moment(due, context.now, context.language)
     if entry.repeat == DAILY:

@@ -1,17 +1,28 @@
 """Commands for later, and several commands by one name: "good night" runs a list."""
 
+import re
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.speech import say
 
 plugin = Plugin("routines", sentences="routines.{language}.yaml")
 
 MAXIMUM = 100
 MAXIMUM_COMMANDS = 20
+LONGEST_NAME = 30
+"""Characters, in three words, of a name that is said in one sentence with what it stands for."""
+LATER = "later-"
+_THEN = re.compile(
+    r"\s*(?:[,;，；、]\s*)?\b(?:and then|then|und dann|dann|et puis|puis|y luego|luego)\b\s*"
+    r"|\s*[;；]\s*|\s*(?:然后|再然后|，再|,\s*再)\s*",
+    re.IGNORECASE,
+)
 Command = Annotated[str, Meta(min_length=1, max_length=300)]
 Name = Annotated[str, Meta(min_length=1, max_length=60)]
 Amount = Annotated[float, Meta(ge=0, le=604_800)]
@@ -31,10 +42,9 @@ async def later(
     """
     delay = timedelta(hours=hours, minutes=minutes, seconds=seconds)
     if not timedelta(seconds=1) <= delay <= timedelta(days=7):
-        raise ToolError("In how long? Say for instance: in 5 minutes.")
-    if len(await context.storage.all()) >= MAXIMUM:
-        raise ToolError(f"There are {MAXIMUM} routines and commands already.")
-    key, due = f"later-{secrets.token_hex(6)}", context.now + delay
+        raise ToolError(say(context.language, "later_when"))
+    await _room_for_one_more(context)
+    key, due = f"{LATER}{secrets.token_hex(6)}", context.now + delay
     speaker = {"command": command, "language": context.language, "area": context.area}
     await context.storage.put(key, speaker)
     await context.jobs.run_at(key, due)
@@ -45,22 +55,36 @@ async def later(
     )
 
 
-@plugin.tool(risk="act")
+def _is_named(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether what was said as a name is short enough for one, and something is to be done."""
+    name = str(arguments.get("name", "")).strip(" ,，")
+    return (
+        0 < len(name) <= LONGEST_NAME
+        and len(name.split()) <= 3
+        and bool(str(arguments.get("commands", "")).strip())
+    )
+
+
+@plugin.tool(risk="act", fits=_is_named)
 async def define(
     context: ToolContext,
     name: Name,
-    commands: Annotated[list[Command], Meta(min_length=1, max_length=MAXIMUM_COMMANDS)],
+    commands: Annotated[list[Command], Meta(min_length=1, max_length=MAXIMUM_COMMANDS)] | Command,
 ) -> ToolResult:
     """Give several commands one name.
 
     name: what to say, for instance good night
-    commands: what is then carried out, in this order
+    commands: what is then carried out, in this order; in one text with "then" between them, too
     """
-    if len(await context.storage.all()) >= MAXIMUM:
-        raise ToolError(f"There are {MAXIMUM} routines and commands already.")
-    await context.storage.put(_key(name), {"name": name, "commands": commands})
+    wanted = [commands] if isinstance(commands, str) else commands
+    steps = [step for one in wanted for step in _THEN.split(one) if step.strip(" .。")]
+    if not steps or len(steps) > MAXIMUM_COMMANDS:
+        raise ToolError(say(context.language, "routine_steps", value=MAXIMUM_COMMANDS))
+    await _room_for_one_more(context)
+    await context.storage.put(_key(name), {"name": name, "commands": steps})
     return ToolResult(
-        text=f"“{name}”: {'; '.join(commands)}.",
+        text=_told({"name": name, "commands": steps}),
+        data={"name": name, "commands": steps},
         undo=ToolCall(tool="routines.forget", arguments={"name": name}),
     )
 
@@ -70,7 +94,7 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
     """Carry out the commands of that name, one after the other."""
     stored = await context.storage.get(_key(name))
     if stored is None:
-        raise ToolError(f"There is no routine “{name}”.")
+        raise ToolError(say(context.language, "no_routine", [name]))
     replies = [await context.carry_out(command) for command in stored["commands"]]
     return ToolResult(text=" ".join(replies), data={"replies": replies})
 
@@ -79,18 +103,22 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
 async def list_(context: ToolContext) -> ToolResult:
     """Tell the routines that there are."""
     stored = [s for s in (await context.storage.all()).values() if "commands" in s]
-    text = " ".join(f"“{s['name']}”: {'; '.join(s['commands'])}." for s in stored)
-    return ToolResult(text=text or "There are no routines.", data={"routines": stored})
+    text = " ".join(_told(routine) for routine in stored)
+    return ToolResult(text=text or say(context.language, "no_routines"), data={"routines": stored})
 
 
 @plugin.tool(risk="act")
 async def forget(context: ToolContext, name: Name) -> ToolResult:
     """Forget a routine, or a command for later."""
-    key = name if name.startswith("later-") else _key(name)
+    key = name if name.startswith(LATER) else _key(name)
+    stored = await context.storage.get(key)
     await context.jobs.cancel(key)
-    if not await context.storage.delete(key):
-        raise ToolError(f"There is no routine “{name}”.")
-    return ToolResult(text="Forgotten.")
+    if stored is None or not await context.storage.delete(key):
+        raise ToolError(say(context.language, "no_routine", [name]))
+    return ToolResult(
+        text=say(context.language, "forgotten", [stored.get("command") or name]),
+        undo=_again(stored),
+    )
 
 
 @plugin.job
@@ -101,6 +129,23 @@ async def due(context: ToolContext, key: str) -> None:
         return
     reply = await context.carry_out(stored["command"], stored["language"], stored["area"])
     context.emit("announcement", {"text": reply, "at": context.now.isoformat()})
+
+
+async def _room_for_one_more(context: ToolContext) -> None:
+    if len(await context.storage.all()) >= MAXIMUM:
+        raise ToolError(say(context.language, "routines_full", value=MAXIMUM))
+
+
+def _again(stored: Mapping[str, Any]) -> ToolCall | None:
+    """The call that brings a routine back; a command for later has lost its time."""
+    if "commands" not in stored:
+        return None
+    arguments = {"name": stored["name"], "commands": stored["commands"]}
+    return ToolCall(tool="routines.define", arguments=arguments)
+
+
+def _told(routine: Mapping[str, Any]) -> str:
+    return f"“{routine['name']}”: {'; '.join(routine['commands'])}."
 
 
 def _key(name: str) -> str:

@@ -13,7 +13,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.api import (
+    ArgumentGroup,
+    MissingArgumentError,
+    Plugin,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
+from plugins.speech import say
+from plugins.spoken import duration
 
 plugin = Plugin("timers", sentences="timers.{language}.yaml")
 
@@ -38,177 +48,134 @@ class Timer(msgspec.Struct, kw_only=True):
     """What is left of a paused timer."""
     area: str = ""
     """The id of the area where it was started."""
+    language: str = "en"
+    """Of the person who started it: it rings in that language."""
 
 
-class Which(msgspec.Struct, frozen=True, kw_only=True):
-    """Which timer is meant: by name, by how long it was set for, by the room; else the latest."""
+class Length(ArgumentGroup, frozen=True, kw_only=True):
+    """A time span; hours, minutes and seconds add up."""
 
-    name: str = "latest"
-    duration_s: int = 0
-    area: str = ""
+    hours: Amount = 0
+    minutes: Amount = 0
+    seconds: Amount = 0
+
+
+class HowSet(ArgumentGroup, frozen=True, kw_only=True):
+    """How a timer was set: for how long, and in which room."""
+
+    of_hours: Amount = 0
+    of_minutes: Amount = 0
+    of_seconds: Amount = 0
+    area: Name = ""
+
+    @property
+    def seconds(self) -> int:
+        return round(self.of_hours * 3600 + self.of_minutes * 60 + self.of_seconds)
 
 
 @plugin.tool(risk="act")
-async def start(
-    context: ToolContext,
-    hours: Amount = 0,
-    minutes: Amount = 0,
-    seconds: Amount = 0,
-    name: Name = "",
-) -> ToolResult:
+async def start(context: ToolContext, length: Length, name: Name = "") -> ToolResult:
     """Start a timer; hours, minutes and seconds add up.
 
     name: what it is for, for instance pasta
     """
-    duration = duration_of(hours, minutes, seconds)
+    span = duration_of(context.language, length)
     timers = await _timers(context)
     if len(timers) >= MAXIMUM_TIMERS:
-        raise ToolError(f"There are {MAXIMUM_TIMERS} timers already. Cancel some first.")
+        raise ToolError(say(context.language, "timers_full", value=MAXIMUM_TIMERS))
     now = context.now
     timer = Timer(
         id=f"{int(now.timestamp() * 1e6):x}{secrets.token_hex(2)}",
         name=clean_name(name),
         state="running",
         started=now,
-        due=now + duration,
-        duration_s=round(duration.total_seconds()),
+        due=now + span,
+        duration_s=round(span.total_seconds()),
         area=context.area,
+        language=context.language,
     )
     await context.jobs.run_at(timer.id, timer.due)  # first: a timer without it would never ring
-    await context.storage.put(timer.id, msgspec.to_builtins(timer))
-    _show(context, timer, "started")
+    await _keep(context, timer, "started")
     if context.now >= timer.due:  # the disk took so long that the job found no timer
         await ring(context, timer.id)
     return ToolResult(
-        text=f"{_called(timer)} is set for {spoken(duration)}.",
+        text=_say(context, "timer_set", timer, span),
         data=_data(timer, now),
         undo=ToolCall(tool="timers.cancel", arguments={"timer": timer.id}),
     )
 
 
 @plugin.tool(risk="read")
-async def list_(
-    context: ToolContext,
-    name: Name = "",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
-) -> ToolResult:
+async def list_(context: ToolContext, how_set: HowSet, name: Name = "") -> ToolResult:
     """How long is left on the timers, soonest first.
 
     name: only the timers of this name
     of_hours: only those that were set for so long; with of_minutes and of_seconds
     area: only those that were started in this room
     """
-    which = _which(context, name or "all", of_hours, of_minutes, of_seconds, area)
     timers = await _timers(context)
-    if which != Which(name="all"):
-        timers = _chosen(timers, which)
-    now = context.now
-    text = " ".join(_standing(timer, now) for timer in timers) or "No timer is running."
-    return ToolResult(text=text, data={"timers": [_data(timer, now) for timer in timers]})
+    if name or how_set != HowSet():
+        timers = _chosen(context, timers, name or "all", how_set)
+    standing = " ".join(_standing(context, timer) for timer in timers)
+    return _result(context, standing or say(context.language, "timer_none"), timers)
 
 
 @plugin.tool(risk="act")
-async def cancel(
-    context: ToolContext,
-    timer: Name = "latest",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
-) -> ToolResult:
+async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Cancel a timer, or stop it ringing.
 
     timer: a name, an id, ``all``, or ``latest`` (what rings, else the one started last)
     of_hours: the one that was set for so long; with of_minutes and of_seconds
     area: the one that was started in this room
     """
-    which = _which(context, timer, of_hours, of_minutes, of_seconds, area)
-    chosen = _chosen(await _timers(context), which)
+    chosen = _chosen(context, await _timers(context), timer, how_set)
     for one in chosen:
         await context.jobs.cancel(one.id)
         await context.storage.delete(one.id)
         _show(context, one, "cancelled")
-    verb = "stopped" if all(one.state == "ringing" for one in chosen) else "cancelled"
-    return _told(context, chosen, f"is {verb}", f"are {verb}")
+    rang = all(one.state == "ringing" for one in chosen)
+    return _told(context, chosen, "timer_stopped" if rang else "timer_cancelled")
 
 
 @plugin.tool(risk="act")
-async def pause(
-    context: ToolContext,
-    timer: Name = "latest",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
-) -> ToolResult:
+async def pause(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Pause a timer; see cancel for how to say which."""
-    which = _which(context, timer, of_hours, of_minutes, of_seconds, area)
     running = [one for one in await _timers(context) if one.state == "running"]
-    chosen = _chosen(running, which)
+    chosen = _chosen(context, running, timer, how_set)
     for one in chosen:
         one.left_s = max(1, round((one.due - context.now).total_seconds()))
         one.state = "paused"
-        await context.storage.put(one.id, msgspec.to_builtins(one))
+        await _keep(context, one, "paused")
         await context.jobs.cancel(one.id)
-        _show(context, one, "paused")
-    return _told(context, chosen, "is paused", "are paused")
+    return _told(context, chosen, "timer_paused")
 
 
 @plugin.tool(risk="act")
-async def resume(
-    context: ToolContext,
-    timer: Name = "latest",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
-) -> ToolResult:
+async def resume(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Let a paused timer run on; see cancel for how to say which."""
-    which = _which(context, timer, of_hours, of_minutes, of_seconds, area)
     paused = [one for one in await _timers(context) if one.state == "paused"]
     if not paused:
-        raise ToolError("No timer is paused.")
-    chosen = _chosen(paused, which)
+        raise ToolError(say(context.language, "timer_none_paused"))
+    chosen = _chosen(context, paused, timer, how_set)
     for one in chosen:
         await _run_until(context, one, context.now + timedelta(seconds=one.left_s))
-    return _told(context, chosen, "runs again", "run again")
+    return _told(context, chosen, "timer_resumed")
 
 
 @plugin.tool(risk="act")
 async def add(
-    context: ToolContext,
-    hours: Amount = 0,
-    minutes: Amount = 0,
-    seconds: Amount = 0,
-    timer: Name = "latest",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
+    context: ToolContext, length: Length, how_set: HowSet, timer: Name = "latest"
 ) -> ToolResult:
     """Give a timer more time; see cancel for how to say which."""
-    which = _which(context, timer, of_hours, of_minutes, of_seconds, area)
-    return await _move(context, which, duration_of(hours, minutes, seconds))
+    return await _move(context, timer, how_set, duration_of(context.language, length))
 
 
 @plugin.tool(risk="act")
 async def subtract(
-    context: ToolContext,
-    hours: Amount = 0,
-    minutes: Amount = 0,
-    seconds: Amount = 0,
-    timer: Name = "latest",
-    of_hours: Amount = 0,
-    of_minutes: Amount = 0,
-    of_seconds: Amount = 0,
-    area: Name = "",
+    context: ToolContext, length: Length, how_set: HowSet, timer: Name = "latest"
 ) -> ToolResult:
     """Take time off a timer; see cancel for how to say which."""
-    which = _which(context, timer, of_hours, of_minutes, of_seconds, area)
-    return await _move(context, which, -duration_of(hours, minutes, seconds))
+    return await _move(context, timer, how_set, -duration_of(context.language, length))
 
 
 @plugin.job
@@ -221,34 +188,36 @@ async def ring(context: ToolContext, key: str) -> None:
     if timer.state != "running":
         return
     timer.state = "ringing"
-    await context.storage.put(key, msgspec.to_builtins(timer))
     late = context.now - timer.due
-    done = f"was done {spoken(late)} ago" if late > LATE else "is done"
-    _show(context, timer, "ringing", text=f"{_called(timer)} {done}.")
+    said = "timer_was_done" if late > LATE else "timer_done"
+    name, ago = _called(timer, timer.language), duration(late, timer.language)
+    text = say(timer.language, said, [name], ago)
+    await _keep(context, timer, "ringing", text[:1].upper() + text[1:])
 
 
-async def _move(context: ToolContext, which: Which, by: timedelta) -> ToolResult:
+async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta) -> ToolResult:
     """Let one timer end earlier or later; one whose time is up then rings at once."""
     counting = [one for one in await _timers(context) if one.state != "ringing"]
-    chosen = _chosen(counting, which)
+    chosen = _chosen(context, counting, name, how_set)
     if len(chosen) > 1:
-        raise ToolError("Which timer? " + " ".join(_standing(o, context.now) for o in chosen))
+        standing = " ".join(_standing(context, one) for one in chosen)
+        raise ToolError(say(context.language, "timer_which", value=standing))
     (one,) = chosen
     if one.state == "paused":
-        one.left_s = max(1, one.left_s + round(by.total_seconds()))
+        left = timedelta(seconds=max(1, one.left_s + round(by.total_seconds())))
+        one.left_s = round(left.total_seconds())
         await context.storage.put(one.id, msgspec.to_builtins(one))
-        left = timedelta(seconds=one.left_s)
     else:
         left = max(timedelta(0), one.due - context.now + by)
         if left > LONGEST:
-            raise ToolError("A timer can run for a week at most.")
+            raise ToolError(say(context.language, "timer_too_long"))
         await _run_until(context, one, context.now + left)
         if not left:
             await ring(context, one.id)
     opposite = "add" if by < timedelta(0) else "subtract"
     seconds = abs(round(by.total_seconds()))
     return ToolResult(
-        text=f"{_called(one)} has {spoken(left)} left now.",
+        text=_say(context, "timer_left_now", one, left),
         data={"timers": [_data(one, context.now)]},
         undo=ToolCall(tool=f"timers.{opposite}", arguments={"seconds": seconds, "timer": one.id}),
     )
@@ -257,42 +226,22 @@ async def _move(context: ToolContext, which: Which, by: timedelta) -> ToolResult
 async def _run_until(context: ToolContext, timer: Timer, due: datetime) -> None:
     timer.state, timer.due = "running", due
     await context.jobs.run_at(timer.id, due)
-    await context.storage.put(timer.id, msgspec.to_builtins(timer))
-    _show(context, timer, "started")
+    await _keep(context, timer, "started")
 
 
-def _told(context: ToolContext, chosen: list[Timer], one: str, many: str) -> ToolResult:
-    text = f"{_called(chosen[0])} {one}." if len(chosen) == 1 else f"{len(chosen)} timers {many}."
-    return ToolResult(text=text, data={"timers": [_data(timer, context.now) for timer in chosen]})
-
-
-def duration_of(hours: float, minutes: float, seconds: float) -> timedelta:
+def duration_of(language: str, length: Length) -> timedelta:
     """The sum, in whole seconds.
 
     Raises:
-        ToolError: shorter than a second or longer than a week.
+        MissingArgumentError: shorter than a second.
+        ToolError: longer than a week.
     """
-    total = hours * 3600 + minutes * 60 + seconds
+    total = length.hours * 3600 + length.minutes * 60 + length.seconds
     if not total >= 1:  # false for NaN as well
-        raise MissingArgumentError(
-            "minutes", "How long should the timer run? Say for instance: 9 minutes."
-        )
+        raise MissingArgumentError("minutes", say(language, "timer_how_long"))
     if total > LONGEST.total_seconds():
-        raise ToolError("A timer can run for a week at most.")
+        raise ToolError(say(language, "timer_too_long"))
     return timedelta(seconds=round(total))
-
-
-def spoken(duration: timedelta) -> str:
-    """The duration in words, parts that are zero left out: ``1 hour, 20 minutes and 5 seconds``."""
-    rest = max(0, round(duration.total_seconds()))
-    parts = []
-    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        count, rest = divmod(rest, size)
-        if count:
-            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
-    if len(parts) < 2:
-        return parts[0] if parts else "0 seconds"
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def clean_name(name: str) -> str:
@@ -317,61 +266,76 @@ async def _timers(context: ToolContext) -> list[Timer]:
     return sorted(timers, key=lambda timer: (timer.due, timer.id))
 
 
-def _which(
-    context: ToolContext, name: str, hours: float, minutes: float, seconds: float, area: str
-) -> Which:
-    """The area may be said by name."""
-    duration_s = round(hours * 3600 + minutes * 60 + seconds)
-    rooms = {room.name.casefold(): room.id for room in context.home.snapshot().areas}
-    if name == "latest" and (duration_s or area):
-        name = "all"
-    return Which(name=name, duration_s=duration_s, area=rooms.get(area.casefold(), area))
-
-
-def _chosen(timers: list[Timer], which: Which) -> list[Timer]:
-    """The timers that are meant: what rings comes before what runs.
+def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSet) -> list[Timer]:
+    """The timers that are meant: what rings comes before what runs. The area may be said by name.
 
     Raises:
         ToolError: there is no such timer.
     """
     if not timers:
-        raise ToolError("No timer is running.")
-    if which.duration_s:
-        timers = [timer for timer in timers if timer.duration_s == which.duration_s]
-    if which.area:
-        timers = [timer for timer in timers if timer.area == which.area]
+        raise ToolError(say(context.language, "timer_none"))
+    rooms = {room.name.casefold(): room.id for room in context.home.snapshot().areas}
+    area = rooms.get(how_set.area.casefold(), how_set.area)
+    timers = [
+        timer
+        for timer in timers
+        if how_set.seconds in (0, timer.duration_s) and area in ("", timer.area)
+    ]
     if not timers:
-        raise ToolError("There is no such timer.")
-    by_id = [timer for timer in timers if timer.id == which.name]
-    if by_id or which.name == "all":
+        raise ToolError(say(context.language, "timer_no_such"))
+    by_id = [timer for timer in timers if timer.id == name]
+    said_how = how_set != HowSet()
+    if by_id or name == "all" or (said_how and name == "latest"):
         return by_id or timers
-    if which.name in ("latest", ""):
+    if name in ("latest", ""):
         ringing = [timer for timer in timers if timer.state == "ringing"]
         return ringing or [max(timers, key=lambda timer: (timer.started, timer.id))]
-    return _named(timers, which.name)
+    return _named(context, timers, name)
 
 
-def _named(timers: list[Timer], name: str) -> list[Timer]:
+def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
     wanted = clean_name(name)
     found = [timer for timer in timers if timer.name == wanted]
     if not found:
-        known = ", ".join(timer.name or "one without a name" for timer in timers)
-        there_are = f"There are: {known}." if timers else "No timer is running."
-        raise ToolError(f"There is no {wanted} timer. {there_are}")
+        known = ", ".join(_called(timer, context.language) for timer in timers)
+        raise ToolError(say(context.language, "timer_unknown", [wanted], known))
     return found
 
 
-def _called(timer: Timer) -> str:
-    """``The pasta timer``, or ``The 9 minutes timer`` when it has no name."""
-    return f"The {timer.name or spoken(timedelta(seconds=timer.duration_s))} timer"
+def _told(context: ToolContext, chosen: list[Timer], key: str) -> ToolResult:
+    """What became of one timer, or how many were meant."""
+    if len(chosen) == 1:
+        text = _say(context, key, chosen[0])
+    else:
+        text = say(context.language, f"{key}_many", value=len(chosen))
+    return _result(context, text, chosen)
 
 
-def _standing(timer: Timer, now: datetime) -> str:
+def _result(context: ToolContext, text: str, timers: list[Timer]) -> ToolResult:
+    return ToolResult(text=text, data={"timers": [_data(timer, context.now) for timer in timers]})
+
+
+def _called(timer: Timer, language: str) -> str:
+    """``the pasta timer``, or ``the 9 minutes timer`` when it has no name."""
+    if timer.name:
+        return say(language, "timer_named", [timer.name])
+    return say(
+        language, "timer_unnamed", value=duration(timedelta(seconds=timer.duration_s), language)
+    )
+
+
+def _say(context: ToolContext, key: str, timer: Timer, span: timedelta | None = None) -> str:
+    shown = duration(span, context.language) if span is not None else ""
+    text = say(context.language, key, [_called(timer, context.language)], shown)
+    return text[:1].upper() + text[1:]
+
+
+def _standing(context: ToolContext, timer: Timer) -> str:
     if timer.state == "ringing":
-        return f"{_called(timer)} is ringing."
+        return _say(context, "timer_rings", timer)
     if timer.state == "paused":
-        return f"{_called(timer)} is paused with {spoken(timedelta(seconds=timer.left_s))} left."
-    return f"{_called(timer)} has {spoken(timer.due - now)} left."
+        return _say(context, "timer_paused_with", timer, timedelta(seconds=timer.left_s))
+    return _say(context, "timer_left", timer, timer.due - context.now)
 
 
 def _data(timer: Timer, now: datetime) -> dict[str, Any]:
@@ -386,6 +350,12 @@ def _data(timer: Timer, now: datetime) -> dict[str, Any]:
         "duration_s": timer.duration_s,
         "left_s": round(left),
     }
+
+
+async def _keep(context: ToolContext, timer: Timer, state: str, text: str = "") -> None:
+    """Write a timer down, then show what became of it."""
+    await context.storage.put(timer.id, msgspec.to_builtins(timer))
+    _show(context, timer, state, text)
 
 
 def _show(context: ToolContext, timer: Timer, state: str, text: str = "") -> None:

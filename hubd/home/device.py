@@ -116,7 +116,7 @@ class HubDevice:
         self._timer_webhook = timer_webhook
         self._wake = asyncio.Event()
         self._listening = asyncio.Event()
-        self._host, self._port = "", 0
+        self._host, self._port, self._scheme, self._name = "", 0, "http", ""
         self._registration: Registration | None = None
         self._heard: deque[object] = deque(maxlen=HEARD_LIMIT)
         self.last_answer: Done | None = None
@@ -127,9 +127,13 @@ class HubDevice:
         self.problem = ""
         """Why the hub is no device there, or gets no notifications; empty when all is well."""
 
-    def listens_at(self, host: str, port: int) -> None:
-        """Where the hub answers: known once the daemon listens."""
-        self._host, self._port = host, port
+    def listens_at(self, host: str, port: int, scheme: str = "http", name: str = "") -> None:
+        """Where the hub answers: known once the daemon listens.
+
+        name: the one in its certificate, by which Home Assistant must call it then.
+        """
+        self._host, self._port, self._scheme = host, port, scheme
+        self._name = name if scheme == "https" else ""
         self._listening.set()
 
     async def fire(self, event: str, data: Mapping[str, Any]) -> None:
@@ -266,8 +270,8 @@ class HubDevice:
             )
             return ""
         self.problem = ""
-        host = f"[{seen}]" if ":" in seen else seen
-        return f"http://{host}:{self._port}{NOTIFY_PATH}"
+        host = self._name or (f"[{seen}]" if ":" in seen else seen)
+        return f"{self._scheme}://{host}:{self._port}{NOTIFY_PATH}"
 
     async def _flush(
         self, session: aiohttp.ClientSession, link: Link, registration: Registration

@@ -1,5 +1,6 @@
 """Plugins on the real toolbox and database, over a small household, with a clock to move."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -32,6 +33,8 @@ entities:
   - {id: vacuum.robbie, name: Robbie, area: Kitchen, state: docked}
   - {id: lawn_mower.clippy, name: Clippy, state: docked}
   - {id: scene.movie, name: Movie, state: unknown}
+  - {id: person.ann, name: Ann, state: home}
+  - {id: person.bob, name: Bob, state: not_home}
   - {id: weather.home, name: Home, state: rainy, attributes: {temperature: 8}}
 """
 
@@ -60,6 +63,12 @@ class Workshop:
     ) -> ToolResult:
         speaker = Speaker(language=language, confirmed=confirmed)
         return await self.tools.call(ToolCall(tool=tool, arguments=arguments), speaker)
+
+    async def move(self, person: str, state: str) -> None:
+        """Let somebody leave or come home."""
+        line = f"name: {person}, state: "
+        moved = re.sub(rf"{line}\w+", f"{line}{state}", HOME)
+        await self.home.load(moved)
 
     async def undo(self, result: ToolResult) -> ToolResult:
         assert result.undo is not None

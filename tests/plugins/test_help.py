@@ -36,7 +36,8 @@ def test_questions_are_left_alone(said):
     assert ROUTER.route(said, language="en").tool is None
 
 
-async def test_the_hub_says_what_it_is_for():
-    result = await plugin.tools["help.show"].function(None)
+async def test_the_hub_says_what_it_is_for(workshop):
+    result = await workshop("help.show")
     assert "documents" in result.text
     assert "timer" in result.text
+    assert "计时器" in (await workshop("help.show", "zh")).text

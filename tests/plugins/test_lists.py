@@ -52,3 +52,19 @@ async def test_an_item_is_there_once_and_lists_are_apart(workshop):
     assert (await workshop("lists.show")).data["items"] == ["milk"]
     assert (await workshop("lists.show", list_name="my to-do list")).data["items"] == ["call Bob"]
     assert (await workshop("lists.show", "zh")).text == "购物清单：milk。"
+
+
+async def test_an_item_is_known_by_a_part_of_its_words(workshop):
+    await workshop("lists.add", items=["two dozen eggs, milk, oat milk and green tea"])
+    assert (await workshop("lists.complete", item="egg")).data["items"] == ["two dozen eggs"]
+    assert (await workshop("lists.remove", item="milk")).data["items"] == ["milk"]
+    assert (await workshop("lists.remove", item="tea and the milk")).data["items"] == [
+        "green tea",
+        "oat milk",
+    ]
+
+
+async def test_what_could_be_two_items_is_neither(workshop):
+    await workshop("lists.add", items=["green tea and black tea"])
+    with pytest.raises(ToolError):
+        await workshop("lists.remove", item="tea")

@@ -2,8 +2,9 @@
 
 import pytest
 
+from hubd.policy import Person
 from hubd.tools import Speaker
-from plugins.api import MissingArgumentError, ToolError
+from plugins.api import MissingArgumentError, ToolCall, ToolError
 
 
 async def entries(workshop, plugin="reminders"):
@@ -83,3 +84,75 @@ async def test_chinese_and_german(workshop):
     assert (await workshop("alarms.set", "de", when="um halb sieben")).text == (
         "Wecker: morgen 06:30."
     )
+
+
+async def rung(workshop, **time):
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(**time)
+        heard = [queue.get_nowait().data for _ in range(queue.qsize())]
+    return [data["what"] for data in heard if data.get("state") == "ringing"]
+
+
+async def test_a_reminder_waits_until_somebody_gets_home(workshop):
+    result = await workshop("reminders.add", what="water the plants when Bob gets home")
+    assert result.text == "Water the plants: when Bob gets home."
+    assert await rung(workshop, minutes=5) == []
+    await workshop.move("Bob", "home")
+    assert await rung(workshop, minutes=1) == ["water the plants"]
+    assert await rung(workshop, minutes=5) == []
+
+
+async def test_who_is_at_home_has_to_leave_first(workshop):
+    await workshop("reminders.add", what="call the bank", when="when Ann gets home")
+    assert await rung(workshop, minutes=5) == []
+    await workshop.move("Ann", "unavailable")
+    assert await rung(workshop, minutes=1) == []
+    await workshop.move("Ann", "not_home")
+    assert await rung(workshop, minutes=1) == []
+    await workshop.move("Ann", "home")
+    assert await rung(workshop, minutes=1) == ["call the bank"]
+
+
+async def test_whose_arrival_is_asked_or_known_by_who_speaks(workshop):
+    with pytest.raises(ToolError, match="When who gets home: Ann and Bob"):
+        await workshop("reminders.add", what="feed the cat when I get home")
+    call = ToolCall(tool="reminders.add", arguments={"what": "feed the cat when I get home"})
+    spoken = Speaker(person=Person(name="Bob", role="member"))
+    kept = await workshop.tools.call(call, spoken)
+    assert kept.text == "Feed the cat: when Bob gets home."
+    await workshop.undo(kept)
+    await workshop.move("Bob", "home")
+    assert await rung(workshop, minutes=5) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "what", "text"),
+    [
+        ("zh", "Bob到家的时候提醒浇花", "提醒浇花: Bob到家时."),
+        ("de", "wenn Bob nach Hause kommt den Müll rausbringen",
+         "Den Müll rausbringen: wenn Bob nach Hause kommt."),
+        ("fr", "appeler la banque quand Bob rentre", "Appeler la banque: quand Bob rentre."),
+        ("es", "llamar al banco cuando Bob llegue a casa",
+         "Llamar al banco: cuando Bob llegue a casa."),
+    ],
+)  # fmt: skip
+async def test_arrivals_in_other_languages(workshop, language, what, text):
+    assert (await workshop("reminders.add", language, what=what)).text == text
+
+
+async def test_an_hour_that_the_clocks_skip_and_one_that_comes_twice(workshop):
+    """Berlin, 29 March 2026: 2:30 does not exist. 25 October 2026: 2:30 comes twice."""
+    await workshop("alarms.set", when="every day at 2:30")
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=3)
+        heard = [queue.get_nowait().data for _ in range(queue.qsize())]
+    ringing = [data["due"] for data in heard if data["state"] == "ringing"]
+    assert ringing == [
+        "2026-03-28T02:30:00+01:00", "2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"
+    ]  # fmt: skip
+    workshop.time = workshop.time.replace(month=10, day=24, hour=12)
+    await workshop.pass_time(minutes=1)  # what was missed meanwhile
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=1)
+        heard = [queue.get_nowait().data for _ in range(queue.qsize())]
+    assert len([data for data in heard if data["state"] == "ringing"]) == 1

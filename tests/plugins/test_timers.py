@@ -10,9 +10,10 @@ from hubd.events import NoticeBoard
 from hubd.schedule import Schedule
 from hubd.store import jobs
 from hubd.store.database import Database
-from hubd.tools import ToolBox
+from hubd.tools import Speaker, ToolBox
 from plugins.api import ToolCall, ToolError
-from plugins.timers import LONGEST, clean_name, duration_of, plugin, spoken
+from plugins.spoken import duration
+from plugins.timers import LONGEST, Length, clean_name, duration_of, plugin
 
 
 class House:
@@ -198,11 +199,12 @@ async def test_an_amount_that_is_none_is_refused(house, value):
 @given(st.integers(0, 100), st.integers(0, 300), st.integers(0, 5000))
 def test_hours_minutes_and_seconds_add_up(hours, minutes, seconds):
     total = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    length = Length(hours=hours, minutes=minutes, seconds=seconds)
     if timedelta(seconds=1) <= total <= LONGEST:
-        assert duration_of(hours, minutes, seconds) == total
+        assert duration_of("en", length) == total
     else:
         with pytest.raises(ToolError):
-            duration_of(hours, minutes, seconds)
+            duration_of("en", length)
 
 
 UNITS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
@@ -210,7 +212,7 @@ UNITS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
 
 @given(st.integers(1, 7 * 86_400))
 def test_spoken_durations_say_every_second(seconds):
-    words = spoken(timedelta(seconds=seconds)).replace(",", "").replace(" and", "").split()
+    words = duration(timedelta(seconds=seconds)).replace(",", "").replace(" and", "").split()
     amounts = zip(words[::2], words[1::2], strict=True)
     assert sum(int(count) * UNITS[unit.rstrip("s")] for count, unit in amounts) == seconds
 
@@ -225,3 +227,45 @@ def test_cleaning_a_name_twice_is_cleaning_it_once_or_shorter(name):
 def test_names_are_told_as_people_mean_them():
     assert clean_name("The Pasta timer") == "pasta"
     assert clean_name("my  egg   timer") == "egg"
+
+
+LANGUAGES = {
+    "en": ("The pasta timer is set for 1 hour and 2 minutes.", "The pasta timer is done."),
+    "zh": ("“pasta”计时器已设定，时长1小时2分钟。", "“pasta”计时器时间到了。"),
+    "de": ("Der Timer „pasta“ läuft: 1 Stunde und 2 Minuten.", "Der Timer „pasta“ ist abgelaufen."),
+    "fr": (
+        "Le minuteur « pasta » est réglé : 1 heure et 2 minutes.",
+        "Le minuteur « pasta » est terminé.",
+    ),
+    "es": (
+        "El temporizador «pasta» está puesto: 1 hora y 2 minutos.",
+        "El temporizador «pasta» ha terminado.",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_timer_speaks_the_language_it_was_set_in(house, language):
+    said, rung = LANGUAGES[language]
+    call = ToolCall(tool="timers.start", arguments={"hours": 1, "minutes": 2, "name": "pasta"})
+    assert (await house.tools.call(call, Speaker(language=language))).text == said
+    house.pass_time(hours=1, minutes=2)
+    house.texts()
+    await house.ring_what_is_due()
+    assert house.texts() == [rung]
+
+
+async def test_a_timer_is_paused_moved_and_resumed(house):
+    await house("start", minutes=9, name="pasta")
+    await house("start", minutes=3, name="eggs")
+    assert (await house("pause", of_minutes=9)).text == "The pasta timer is paused."
+    house.pass_time(minutes=1)
+    assert (await house("add", minutes=1, timer="pasta")).text == (
+        "The pasta timer has 10 minutes left now."
+    )
+    assert (await house("resume")).text == "The pasta timer runs again."
+    moved = await house("subtract", minutes=4, timer="pasta")
+    assert moved.text == "The pasta timer has 6 minutes left now."
+    assert (await house.tools.call(moved.undo)).data["timers"][0]["left_s"] == 600
+    with pytest.raises(ToolError, match=r"Which timer\? The eggs timer has 2 minutes left"):
+        await house("add", minutes=1, timer="all")

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from aiohttp import web
 
 from hubd.events import NoticeBoard
@@ -48,6 +49,38 @@ async def test_why_it_is_no_device_there_is_kept(paths, database):
                 await asyncio.sleep(0.01)
         assert "without mobile_app" in device.problem
         assert not task.done(), "it tries again"
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "name", "url"),
+    [
+        ("http", "hub.home", "http://127.0.0.1:8400/api/home-assistant/notify"),
+        ("https", "hub.home", "https://hub.home:8400/api/home-assistant/notify"),
+        ("https", "", "https://127.0.0.1:8400/api/home-assistant/notify"),
+    ],
+)
+async def test_where_notifications_go_fits_the_certificate(paths, database, scheme, name, url):
+    told = asyncio.Queue()
+
+    async def register(request):
+        await told.put((await request.json())["app_data"]["push_url"])
+        return web.json_response({"webhook_id": "some-id"}, status=201)
+
+    app = web.Application()
+    app.router.add_post("/api/mobile_app/registrations", register)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    device = HubDevice(paths, Outbox(database), NoticeBoard())
+    device.listens_at("127.0.0.1", 8400, scheme, name)
+    home = HomeAssistant(Link(url=f"http://127.0.0.1:{runner.addresses[0][1]}", token="x"))
+    task = asyncio.create_task(device.beside(home))
+    try:
+        assert await asyncio.wait_for(told.get(), 5) == url
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
