@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from hubd.config import Config, Http, Mcp, McpServer
+from hubd.config import Config, ConfigError, Http, Mcp, McpServer, load_config
 from hubd.events import NoticeBoard
 from hubd.http.services import SERVICES
 from hubd.mcp import servers
@@ -308,3 +309,18 @@ def test_the_sdk_is_not_loaded_until_it_is_needed():
     code = "import sys, hubd.daemon; sys.exit('mcp' in sys.modules or 'pint' in sys.modules)"
     root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+def test_the_configurations_of_the_page_are_right(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "first.toml").write_text(first)
+    files, weather = load_config(tmp_path / "first.toml", {}).mcp.servers
+    assert files.command[0] == "npx"
+    assert files.risk == "dangerous"
+    assert (weather.risk, weather.tools) == ("read", {"delete_all": "dangerous"})
+    (tmp_path / "second.toml").write_text(second)
+    assert load_config(tmp_path / "second.toml", {}).mcp.serve
+    (tmp_path / "both.toml").write_text(first.replace('url = "', 'command = ["x"]\nurl = "'))
+    with pytest.raises(ConfigError, match=r"\[mcp\] servers = \(secret\)"):
+        load_config(tmp_path / "both.toml", {})
