@@ -151,7 +151,7 @@ async def measure(
     known = [share for share in shares[1:] if share is not None and of_engine]
     return {
         "model": model,
-        "prompt_tokens": max(prompts) if of_engine else 0,
+        "prompt_tokens": statistics.median_low(prompts[1:]) if of_engine else 0,
         "cold_ms": round(times[0], 1),
         "median_ms": round(statistics.median(times[1:]), 1),
         "slowest_ms": round(max(times[1:]), 1),

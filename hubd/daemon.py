@@ -45,6 +45,7 @@ from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
 from hubd.store.plugin_storage import PluginStorage
+from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
@@ -126,6 +127,7 @@ async def open_rooms(
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""
     board = NoticeBoard()
+    aside = await asyncio.to_thread(set_aside_if_damaged, paths)
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
@@ -176,6 +178,7 @@ async def open_rooms(
         described=described,
         webhooks=webhooks,
         access=await Access.open(database),
+        set_aside=told(aside, newest_backup(paths)) if aside else "",
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)

@@ -4,7 +4,10 @@ The file has one JSON object a line: ``id``, ``question``, ``answerable``, and f
 ``document``, ``page`` and ``answer``. Must not know of HTTP or language models.
 """
 
+import math
+import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -12,9 +15,11 @@ from typing import Protocol
 import msgspec
 
 from rag.evidence import ANSWERABLE
+from rag.language import CJK_RANGES
 from rag.lexical import terms_of
 from rag.types import Evidence, Passage, Retrieval
 
+_WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")
 QUOTE_SHARE = 0.6
 """Share of the expected answer's terms (and all of its numbers) that a right quote holds."""
 
@@ -35,6 +40,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     document: str | None = None
     page: int | None = None
     answer: str | None = None
+    held_out: bool = False
+    """Put aside before anything was tuned, and reported by itself."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +58,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one of the quotes holds the expected answer."""
     quoted_first: bool
     """Whether the best quote does."""
+    contains: bool
+    """Whether the best quote holds the expected answer letter by letter, white space aside."""
+    token_f1: float
+    """Of the best quote against the expected answer; a quote is longer, so this is low."""
+    cited_right: bool
+    """Whether the best quote stands in the expected document and its passage has the answer."""
     retrieve_ms: float
     evidence_ms: float
 
@@ -64,6 +77,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     hit_at_k: float
     page_at_k: float
     mean_reciprocal_rank: float
+    ndcg_at_k: float
     wrong_refusals: float
     """Of the answerable questions, those refused."""
     right_refusals: float
@@ -73,6 +87,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     quote_correct: float
     """Of the answerable questions that were answered, those with the answer in a quote."""
     first_quote_correct: float
+    answer_contained: float
+    """Of all answerable questions, refused ones too, those whose shown quotes hold the answer."""
+    token_f1: float
+    """Mean over all answerable questions."""
+    citations_correct: float
+    """Of the answerable questions that were answered."""
     retrieve_ms_p50: float
     retrieve_ms_p95: float
     evidence_ms_p50: float
@@ -117,11 +137,15 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         hit_at_k=_share(o.rank is not None for o in answerable),
         page_at_k=_share(o.page_rank is not None for o in answerable),
         mean_reciprocal_rank=_mean(1 / o.rank if o.rank else 0.0 for o in answerable),
+        ndcg_at_k=_mean(1 / math.log2(o.rank + 1) if o.rank else 0.0 for o in answerable),
         wrong_refusals=_share(o.refused for o in answerable),
         right_refusals=_share(o.refused for o in unanswerable),
         refusal_precision=_share(not o.case.answerable for o in refused),
         quote_correct=_share(o.quoted for o in answered),
         first_quote_correct=_share(o.quoted_first for o in answered),
+        answer_contained=_share(o.contains and not o.refused for o in answerable),
+        token_f1=_mean(0.0 if o.refused else o.token_f1 for o in answerable),
+        citations_correct=_share(o.cited_right for o in answered),
         retrieve_ms_p50=_quantile([o.retrieve_ms for o in outcomes], 0.5),
         retrieve_ms_p95=_quantile([o.retrieve_ms for o in outcomes], 0.95),
         evidence_ms_p50=_quantile([o.evidence_ms for o in outcomes], 0.5),
@@ -138,11 +162,15 @@ def markdown(report: Report) -> str:
         ("document among the passages", f"{report.hit_at_k:.3f}"),
         ("page among the passages", f"{report.page_at_k:.3f}"),
         ("mean reciprocal rank", f"{report.mean_reciprocal_rank:.3f}"),
+        ("nDCG", f"{report.ndcg_at_k:.3f}"),
         ("answerable, but refused", f"{report.wrong_refusals:.3f}"),
         ("unanswerable, and refused", f"{report.right_refusals:.3f}"),
         ("refusals that were right", f"{report.refusal_precision:.3f}"),
         ("answer in a quote", f"{report.quote_correct:.3f}"),
         ("answer in the best quote", f"{report.first_quote_correct:.3f}"),
+        ("answer shown word for word, of all", f"{report.answer_contained:.3f}"),
+        ("token F1 of the best quote, of all", f"{report.token_f1:.3f}"),
+        ("citation with the answer, of those answered", f"{report.citations_correct:.3f}"),
         (
             "retrieve, ms (median, 95%)",
             f"{report.retrieve_ms_p50:.0f}, {report.retrieve_ms_p95:.0f}",
@@ -175,6 +203,9 @@ async def _outcome(library: Answering, case: Case, k: int) -> Outcome:
         refused=not found.quotes or found.answerable < ANSWERABLE,
         quoted=any(right),
         quoted_first=right[:1] == [True],
+        contains=any(_bare(case.answer or "\0") in _bare(quote.text) for quote in found.quotes),
+        token_f1=_token_f1(found.quotes[0].text, case.answer or "") if found.quotes else 0.0,
+        cited_right=_cites(case, found.quotes, passages),
         retrieve_ms=(retrieved - started) * 1000,
         evidence_ms=(finished - retrieved) * 1000,
     )
@@ -188,6 +219,34 @@ def holds_answer(text: str, answer: str) -> bool:
     if not wanted or not facts <= present:
         return False
     return len(wanted.keys() & present) >= QUOTE_SHARE * len(wanted)
+
+
+def _cites(case: Case, quotes: Sequence[Passage], passages: Sequence[Passage]) -> bool:
+    """Whether the passage around the best quote is of the right document and has the answer."""
+    if not quotes or quotes[0].document != case.document:
+        return False
+    best = quotes[0]
+    return any(
+        (p.document, p.page) == (best.document, best.page)
+        and p.start <= best.start
+        and best.end <= p.end
+        and holds_answer(p.text, case.answer or "")
+        for p in passages
+    )
+
+
+def _bare(text: str) -> str:
+    return "".join(text.casefold().split())
+
+
+def _token_f1(text: str, answer: str) -> float:
+    """SQuAD's overlap of words; a CJK character counts as a word."""
+    given, wanted = (Counter(_WORD.findall(one.casefold())) for one in (text, answer))
+    common = (given & wanted).total()
+    if not common:
+        return 0.0
+    precision, recall = common / given.total(), common / wanted.total()
+    return 2 * precision * recall / (precision + recall)
 
 
 def _complaint(outcome: Outcome) -> str:

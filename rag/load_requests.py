@@ -21,6 +21,8 @@ class RecogniseRequest(msgspec.Struct, tag="recognise"):
     path: str
     page: int
     seconds: int
+    """By the clock."""
+    processor_seconds: int
 
 
 class LoadReply(msgspec.Struct):

@@ -56,7 +56,7 @@ def answer(request: LoadRequest) -> LoadReply:
 def recognise(request: RecogniseRequest) -> RecogniseReply:
     """The text of one page; every failure that Python can catch becomes a reason."""
     try:
-        page = ocr.recognise(Path(request.path), request.page, request.seconds)
+        page = ocr.recognise(Path(request.path), request.page, request.processor_seconds)
     except LoadError as error:
         return RecogniseReply(reason=str(error))
     except MemoryError:

@@ -21,8 +21,10 @@ from rag.types import WaitUntilIdle
 from rag.worker import Worker
 
 LOAD_SECONDS = 60
-RECOGNISE_SECONDS = 60
-"""Of one page; they take 1 to 5."""
+RECOGNISE_SECONDS = 30
+"""Of processor time for one page; they take 1 to 5."""
+RECOGNISE_WAIT = 320
+"""By the clock: recognising goes on at low priority."""
 _BROKE_THE_READER = "it is damaged, or reading it takes too much memory or time"
 
 Reply = TypeVar("Reply", LoadReply, RecogniseReply)
@@ -85,8 +87,13 @@ class Reader:
                 continue
             await wait()
             self.check_open()
-            request = RecogniseRequest(path=str(path), page=number, seconds=RECOGNISE_SECONDS)
-            reply = await self._ask(request, RecogniseReply, RECOGNISE_SECONDS + 10)
+            request = RecogniseRequest(
+                path=str(path),
+                page=number,
+                seconds=RECOGNISE_WAIT + 5,
+                processor_seconds=RECOGNISE_SECONDS,
+            )
+            reply = await self._ask(request, RecogniseReply, RECOGNISE_WAIT)
             problem = reply.reason or problem
             pages[number] = reply.page
             value = msgspec.msgpack.encode(reply.page)

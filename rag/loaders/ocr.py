@@ -43,6 +43,8 @@ _CJK_GAP = re.compile(
     f"(?<=[{CJK_RANGES}，。、；：！？（）]) +(?=[{CJK_RANGES}，。、；：！？（）])"
 )
 _PRIORITY = 10
+WAITING = 10
+"""Times its limit of processor time that a page may take: at low priority others go first."""
 
 
 class _Word(msgspec.Struct, frozen=True):
@@ -70,6 +72,8 @@ def languages() -> str:
 
 def recognise(path: Path, page: int, seconds: int) -> PageContent:
     """The text of a picture, or of page ``page`` (from 1) of a scanned PDF.
+
+    ``seconds`` of processor time, and ten times as long by the clock.
 
     Raises:
         LoadError: tesseract is missing, failed or took too long, or the page cannot be drawn.
@@ -106,13 +110,13 @@ def _run(picture: Image.Image, known: str, seconds: int) -> str:
             command,
             input=png.getvalue(),
             capture_output=True,
-            timeout=seconds,
+            timeout=WAITING * seconds,
             env={"PATH": os.environ.get("PATH", ""), "OMP_THREAD_LIMIT": "1"},
             preexec_fn=limit,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise LoadError(f"recognising a page took more than {seconds} s") from error
+        raise LoadError(f"recognising a page took more than {WAITING * seconds} s") from error
     except OSError as error:
         raise LoadError(f"tesseract cannot be run: {error.strerror or error}") from error
     if done.returncode != 0:

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import lxml.etree
 import msgspec
 import pytest
 
-from rag.evaluate import Case, evaluate, holds_answer, markdown, read_cases
+from rag.evaluate import Case, evaluate, holds_answer, markdown, read_cases, summarise
+from rag.evaluate_plot import MEASURES, plot
 from rag.library import Library
+from rag.question_files import squad
 from rag.types import Evidence, Passage, Retrieval
 
 
@@ -128,3 +131,45 @@ async def test_a_real_library_is_measured(library: Library, folder: Path) -> Non
     ]
     report = await evaluate(library, cases)
     assert (report.hit_at_1, report.page_at_k, report.first_quote_correct) == (1.0, 1.0, 1.0)
+
+
+async def test_shown_answers_citations_and_gain() -> None:
+    library = Scripted(
+        {
+            "first": ([RIGHT, WRONG], [RIGHT], 0.9),
+            "second": ([WRONG, RIGHT], [WRONG], 0.9),
+            "refused": ([RIGHT], [RIGHT], 0.1),
+        }
+    )
+    report = await evaluate(library, [case(q) for q in ("first", "second", "refused")])
+    assert report.ndcg_at_k == pytest.approx((1 + 1 / 1.58496 + 1) / 3, abs=1e-4)
+    assert report.answer_contained == pytest.approx(1 / 3)
+    assert report.citations_correct == pytest.approx(1 / 2)
+    # "1.5 bar" against "The pressure should be 1.5 bar.": words 1, 5, bar of 7
+    assert report.token_f1 == pytest.approx(2 * (3 / 7) / (3 / 7 + 1) / 3)
+
+
+def test_a_plot_has_a_bar_for_every_measure_of_every_report() -> None:
+    report = summarise([])
+    drawing = plot({"tuned <on>": report, "held out": report})
+    assert drawing.count("<rect") == 1 + 2 * len(MEASURES) + 2
+    assert "tuned &lt;on&gt;" in drawing
+    assert lxml.etree.fromstring(drawing).tag.endswith("svg")
+
+
+def test_questions_in_squads_form_make_documents(tmp_path: Path) -> None:
+    paragraphs = [
+        {
+            "context": "The pump is blue.",
+            "qas": [
+                {"id": "a", "question": "Which colour?", "answers": [{"text": "blue"}]},
+                {"id": "b", "question": "How old?", "answers": []},
+            ],
+        }
+    ]
+    file = tmp_path / "squad.json"
+    file.write_bytes(msgspec.json.encode({"data": [{"paragraphs": paragraphs}]}))
+    first, second = squad(file, tmp_path)
+    assert (tmp_path / "0000.txt").read_text() == "The pump is blue."
+    assert (first.document, first.answer, first.answerable) == ("0000.txt", "blue", True)
+    assert (second.document, second.answerable) == (None, False)

@@ -1,0 +1,117 @@
+"""``hubd rag``: how good the library is at questions with known answers."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hubd.commands.common import print_json
+from hubd.errors import HubError
+
+if TYPE_CHECKING:
+    from rag.evaluate import Case, Report
+
+
+@click.group()
+def rag() -> None:
+    """Measure how documents are found, quoted and refused."""
+
+
+@rag.command("eval")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--questions", multiple=True, type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSON lines with id, question, answerable, document, page, answer; held_out apart.",
+)  # fmt: skip
+@click.option(
+    "--squad", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A file in SQuAD's form instead: its paragraphs are the documents.",
+)  # fmt: skip
+@click.option("--passages", default=5, show_default=True, help="Looked at for each question.")
+@click.option("--limit", default=0, help="Only so many questions; 0 for all.")
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON, question by question.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write an SVG here.")
+def evaluate(
+    folders: tuple[Path, ...],
+    questions: tuple[Path, ...],
+    squad: Path | None,
+    passages: int,
+    limit: int,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Ask the documents in FOLDERS every question of a file.
+
+    Uses the configured embedding model and a library of its own; the family's is not touched. The
+    shown answer is the quote, as without a language model.
+    """
+    if bool(squad) == bool(folders) or bool(folders) != bool(questions):
+        raise HubError("nothing to measure", "Name FOLDERS and --questions, or --squad FILE.")
+    reports = asyncio.run(_evaluate(folders, questions, squad, passages, limit))
+    if as_json:
+        print_json(reports)
+    else:
+        from rag.evaluate import markdown
+
+        for name, report in reports.items():
+            click.echo(f"## {name}\n\n{markdown(report)}")
+    if plot:
+        from rag.evaluate_plot import plot as drawn
+
+        plot.write_text(drawn(reports), encoding="utf-8")
+
+
+async def _evaluate(
+    folders: tuple[Path, ...],
+    questions: tuple[Path, ...],
+    squad_file: Path | None,
+    passages: int,
+    limit: int,
+) -> dict[str, "Report"]:
+    import msgspec
+
+    from hubd.config import load_config
+    from hubd.daemon import open_models
+    from hubd.events import NoticeBoard
+    from hubd.paths import create_directories, find_paths
+    from rag.evaluate import evaluate, read_cases
+    from rag.library import Library
+    from rag.question_files import squad
+
+    real = find_paths()
+    home = Path(tempfile.mkdtemp(prefix="hubd-eval-"))
+    paths = msgspec.structs.replace(
+        find_paths({**os.environ, "HUBD_HOME": str(home)}), models=real.models
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
+        create_directories(paths)
+        _, embedder = await open_models(stack, load_config(real.config_file), paths, NoticeBoard())
+        library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
+        stack.push_async_callback(library.close)
+        if squad_file:
+            papers = home / "papers"
+            papers.mkdir()
+            cases = squad(squad_file, papers)
+            await library.ingest([papers])
+        else:
+            cases = [case for file in questions for case in read_cases(file)]
+            for report in await library.ingest(folders):
+                if report.action == "skipped":
+                    click.echo(f"skipped {report.document}: {report.reason}", err=True)
+        groups = _groups(cases[: limit or None])
+        return {name: await evaluate(library, group, passages) for name, group in groups.items()}
+
+
+def _groups(cases: "list[Case]") -> "dict[str, list[Case]]":
+    """All questions; or those for tuning, and those put aside."""
+    held_out = [case for case in cases if case.held_out]
+    if not held_out:
+        return {"all questions": cases}
+    return {"tuned on": [case for case in cases if not case.held_out], "held out": held_out}
