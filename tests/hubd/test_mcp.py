@@ -300,6 +300,19 @@ async def test_a_guest_gets_what_a_guest_may(open_hub, tmp_path):
             assert not (await client.call_tool("timers_list", {})).is_error
 
 
+async def test_a_browsers_session_is_not_enough(open_hub, tmp_path):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    async with open_hub(tmp_path, SERVED, paired=False) as hub:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        made = await (await hub.post("/hub/pairing", json={}, headers=headers)).json()
+        paired = await hub.post("/hub/pair", json={"code": made["code"], "device": "phone"})
+        assert paired.status == 200
+        assert (await hub.get("/hub/tools")).status == 200  # the client keeps the cookie
+        refused = await hub.post("/mcp", json=body)
+        assert refused.status == 401
+        assert "Bearer" in (await refused.json())["error"]["hint"]
+
+
 async def test_it_is_not_there_unless_it_is_wanted(open_hub, tmp_path):
     async with open_hub(tmp_path, Config()) as hub:
         assert (await hub.post("/mcp", json={})).status == 404
