@@ -30,6 +30,7 @@ from hubd.home.model import Snapshot
 from hubd.tools import find_plugins, sentence_files
 
 DATA = Path(__file__).parents[1] / "tests/data/assistant"
+SETS = ("paraphrases.*.yaml", "strangers*.yaml", "fresh*.yaml")
 LANGUAGES = ("en", "de", "zh-CN")
 
 
@@ -115,7 +116,7 @@ def main() -> None:
     arguments = parser.parse_args()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     house = Household()
-    for path in sorted((*DATA.glob("paraphrases.*.yaml"), *DATA.glob("strangers*.yaml"))):
+    for path in sorted(path for pattern in SETS for path in DATA.glob(pattern)):
         measure_paraphrases(house, path, arguments.show)
     if arguments.eval:
         for language in LANGUAGES:

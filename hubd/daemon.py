@@ -115,7 +115,12 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
                 services.library, config.rag, services.board, services.turns.wait_until_idle
             )
             await stack.enter_async_context(_background(reading))
-        warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
+        agent = services.assistant.agent
+        warm = keep_warm(
+            services.engine,
+            services.turns,
+            lambda: [prompt.static_part(), agent.static_part()],
+        )
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
         yield Daemon(services, address)
@@ -156,10 +161,12 @@ async def open_rooms(
         config=config,
         library=library,
         engine=engine,
+        embedder=embedder,
         tools=tools,
         conversations=Conversations(database),
         clock=clock,
     )
+    stack.push_async_callback(assistant.semantics.close)
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(
@@ -275,6 +282,7 @@ async def _preload(services: Services) -> None:
     if services.config.rag.preload:
         try:
             await services.embedder.start()
+            await services.assistant.semantics.prepare()
         except RagError as error:
             log.warning("embedder not started: %s", error)
 
