@@ -1,6 +1,7 @@
 # make run    set up, start the daemon on the sample household, print where to ask
 # make test   the same set-up, then the tests
 # make home-assistant  a newer Home Assistant (needs Python 3.13), and the tests that need it
+# make soak   the faults of tests/faults in their long forms, for hours
 # make venv   the Python set-up alone, into .venv
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := .venv/bin
 TRY := What does error code E04 on the oven mean?
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: run test home-assistant venv lint format clean
+.PHONY: run test home-assistant venv lint format clean soak
 
 run: venv
 	@$(BIN)/hubd model pull
@@ -27,6 +28,9 @@ venv: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) .ci/set_up.py
+
+soak: venv
+	HUBD_TEST_SOAK=1 $(BIN)/pytest tests/faults $(PYTEST_ARGS)
 
 lint: venv
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hubd.store.faults import storage_error
 from plugins.api import Plugin, Tool, ToolContext, ToolError, ToolResult
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ async def contained(tool: Tool, context: ToolContext, arguments: dict[str, Any])
     except TimeoutError as error:
         raise ToolError(f"{tool.name} took longer than {tool.timeout_s:g} seconds") from error
     except Exception as error:  # whatever a plugin does, the daemon goes on
+        if (storage := storage_error(error)) is not None:
+            raise storage from error
         log.exception("tool failed tool=%s", tool.name)
         raise ToolError(f"{tool.name} failed ({type(error).__name__})") from error
 

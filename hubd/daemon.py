@@ -45,6 +45,7 @@ from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
 from hubd.store.plugin_storage import PluginStorage
+from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
@@ -114,7 +115,12 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
                 services.library, config.rag, services.board, services.turns.wait_until_idle
             )
             await stack.enter_async_context(_background(reading))
-        warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
+        agent = services.assistant.agent
+        warm = keep_warm(
+            services.engine,
+            services.turns,
+            lambda: [prompt.static_part(), agent.static_part()],
+        )
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
         yield Daemon(services, address)
@@ -126,6 +132,7 @@ async def open_rooms(
 ) -> tuple[Services, Schedule]:
     """The rooms, each closed with the stack."""
     board = NoticeBoard()
+    aside = await asyncio.to_thread(set_aside_if_damaged, paths)
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
@@ -154,10 +161,12 @@ async def open_rooms(
         config=config,
         library=library,
         engine=engine,
+        embedder=embedder,
         tools=tools,
         conversations=Conversations(database),
         clock=clock,
     )
+    stack.push_async_callback(assistant.semantics.close)
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(
@@ -176,6 +185,7 @@ async def open_rooms(
         described=described,
         webhooks=webhooks,
         access=await Access.open(database),
+        set_aside=told(aside, newest_backup(paths)) if aside else "",
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
@@ -272,6 +282,7 @@ async def _preload(services: Services) -> None:
     if services.config.rag.preload:
         try:
             await services.embedder.start()
+            await services.assistant.semantics.prepare()
         except RagError as error:
             log.warning("embedder not started: %s", error)
 

@@ -32,8 +32,11 @@ START_LIMIT_S = 600.0
 """The first start compiles the kernels and packs the weights; on a slow box that takes minutes."""
 GLANCE_S = 0.1
 HEALTH_EVERY_S = 15.0
-SILENCE_LIMIT_S = 15.0
-"""The engine answers /health in a millisecond, whatever it computes."""
+IN_USE_EVERY_S = 2.0
+"""How often a child is looked at that somebody waits for."""
+SILENCE_LIMIT_S = 7.0
+"""The engine answers /health in a millisecond, whatever it computes; with the above, whoever waits
+for one that hangs hears of it within ten seconds."""
 SETTLED_S = 60.0
 """A child that lived this long after it was ready does not count as failing again and again."""
 FAILURES = 5
@@ -99,6 +102,7 @@ class EngineSupervisor:
         self._client = _client_for(settings, self._socket)
         self._state = EngineState(state="ready" if settings.url else "off")
         self._settled = asyncio.Event()
+        self._asked = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._last_use = time.monotonic()
         self._gave_up_at = -HOLD_S
@@ -148,6 +152,7 @@ class EngineSupervisor:
             EngineDown: the engine does not start; the message says why.
         """
         self._last_use = time.monotonic()
+        self._asked.set()
         if self._closed:
             raise EngineDown("hubd is stopping.", "Ask again when it is back.")
         if self._settings.url:
@@ -297,15 +302,33 @@ class EngineSupervisor:
         limit = self._settings.idle_unload
         while True:
             idle = time.monotonic() - self._last_use
-            wait = max(LOOK_EVERY_S, limit - idle) if limit else HEALTH_EVERY_S
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(wait, HEALTH_EVERY_S)):
-                    await process.wait()
-                    return False
+            if idle < 2 * IN_USE_EVERY_S:
+                ended = await self._ends(process, IN_USE_EVERY_S)
+            else:
+                wait = max(LOOK_EVERY_S, limit - idle) if limit else HEALTH_EVERY_S
+                ended = await self._ends(process, min(wait, HEALTH_EVERY_S), or_asked=True)
+            if ended:
+                return False
             if await self._is_busy(process):
                 self._last_use = time.monotonic()
             elif limit and time.monotonic() - self._last_use >= limit:
                 return True
+
+    async def _ends(
+        self, process: asyncio.subprocess.Process, within_s: float, *, or_asked: bool = False
+    ) -> bool:
+        """Whether the child ended within that time; ``or_asked``: waits no longer than until
+        somebody wants something of it.
+        """
+        self._asked.clear()
+        waits = [asyncio.create_task(process.wait())]
+        waits += [asyncio.create_task(self._asked.wait())] if or_asked else []
+        try:
+            await asyncio.wait(waits, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+            return waits[0].done()
+        finally:
+            for one in waits:
+                one.cancel()
 
     async def _is_busy(self, process: asyncio.subprocess.Process) -> bool:
         """Whether the child has work. One that says nothing hangs, and is killed."""

@@ -234,6 +234,7 @@ class ToolBox:
             NotPermittedError: the person may not.
             NotConfirmedError: it is dangerous and not confirmed.
             ToolError: the tool could not do it, failed, or ran past its time limit.
+            StorageError: the disk failed.
         """
         tool = self._tools.get(call.tool)
         if tool is None:

@@ -20,6 +20,7 @@ house only through its context.
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Literal, Protocol, get_type_hints
 
@@ -153,6 +154,11 @@ class Storage(Protocol):
     async def put(self, key: str, value: dict[str, Any]) -> None: ...
     async def delete(self, key: str) -> bool: ...
     async def all(self) -> dict[str, dict[str, Any]]: ...
+
+    def alone(self) -> AbstractAsyncContextManager[object]:
+        """While it is held, no other holder of this plugin runs: for what is read, changed and put
+        back. Not to be held while something slow is waited for, nor twice in one call.
+        """
 
 
 class Jobs(Protocol):

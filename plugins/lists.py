@@ -38,14 +38,15 @@ async def add(
     items: what to put on it
     list_name: shopping, to-do, or any other
     """
-    entries = await _entries(context, list_name)
-    wanted = [item for said in items for item in split(said)]
-    if len(entries) + len(wanted) > MAXIMUM_ITEMS:
-        raise ToolError(f"The list has {len(entries)} items already. Clear it first.")
-    known = {entry.text.casefold() for entry in entries if not entry.done}
-    new = [item for item in wanted if item.casefold() not in known]
-    entries = [e for e in entries if not e.done or e.text not in wanted]
-    await _keep(context, list_name, [*entries, *(Entry(text=item) for item in new)])
+    async with context.storage.alone():
+        entries = await _entries(context, list_name)
+        wanted = [item for said in items for item in split(said)]
+        if len(entries) + len(wanted) > MAXIMUM_ITEMS:
+            raise ToolError(f"The list has {len(entries)} items already. Clear it first.")
+        known = {entry.text.casefold() for entry in entries if not entry.done}
+        new = [item for item in wanted if item.casefold() not in known]
+        entries = [e for e in entries if not e.done or e.text not in wanted]
+        await _keep(context, list_name, [*entries, *(Entry(text=item) for item in new)])
     text = _say(context, "added", list_name, wanted)
     undo = [
         ToolCall(tool="lists.remove", arguments={"item": i, "list_name": list_name}) for i in new
@@ -86,7 +87,8 @@ async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
 @plugin.tool(risk="dangerous")
 async def clear(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
     """Delete everything on a list."""
-    await _keep(context, list_name, [])
+    async with context.storage.alone():
+        await _keep(context, list_name, [])
     return ToolResult(text=_say(context, "empty", list_name))
 
 
@@ -110,16 +112,17 @@ def _plain(item: str) -> str:
 
 
 async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool) -> ToolResult:
-    entries = await _entries(context, list_name)
-    open_ones = [entry for entry in entries if not entry.done]
-    found = [one for part in split(item) for one in _meant(open_ones, part)]
-    if not found:
-        raise ToolError(_say(context, "absent", list_name, [item]))
-    if forget:
-        entries = [entry for entry in entries if entry not in found]
-    for entry in found:
-        entry.done = True
-    await _keep(context, list_name, entries)
+    async with context.storage.alone():
+        entries = await _entries(context, list_name)
+        open_ones = [entry for entry in entries if not entry.done]
+        found = [one for part in split(item) for one in _meant(open_ones, part)]
+        if not found:
+            raise ToolError(_say(context, "absent", list_name, [item]))
+        if forget:
+            entries = [entry for entry in entries if entry not in found]
+        for entry in found:
+            entry.done = True
+        await _keep(context, list_name, entries)
     names = [entry.text for entry in found]
     undo = ToolCall(tool="lists.add", arguments={"items": names, "list_name": list_name})
     text = _say(context, "removed", list_name, names)

@@ -25,6 +25,15 @@ _AFTERNOON = frozenset({"pm", "in the afternoon", "in the evening", "tonight", "
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
 _HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
+_HOURS = (
+    "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_TENS = {"ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+_AFTER_TIME = (
+    r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|in the|on|every|each|to)\b)"
+)
+"""What may follow a time of two numbers: "at seven thirty people come" is none."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
@@ -53,7 +62,8 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     awake: an hour without "am" or "pm" is meant in waking hours, unless it is for many days
         (reminders, not alarms)
     """
-    reader = _Reader(" ".join(text.split()), language)
+    text = " ".join(text.split())
+    reader = _Reader(_with_minutes(text) if language == "en" else text, language)
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
     repeat = reader.repeat()
@@ -64,6 +74,19 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
     return When(at, on, delay, repeat, reader.rest())
+
+
+def _with_minutes(text: str) -> str:
+    """English times of two numbers with a colon: "seven thirty" → "7:30"."""
+    hours, tens, ones = "|".join(_HOURS), "|".join(_TENS), "|".join(_HOURS[:9])
+    spoken = rf"\b({hours}|\d\d?) (oh (?:{ones})|(?:{tens})(?:[ -](?:{ones}))?)\b{_AFTER_TIME}"
+
+    def written(match: re.Match[str]) -> str:
+        hour, (first, *rest) = match[1].lower(), re.split("[ -]", match[2].lower())
+        minute = _TENS.get(first, 0) + (_HOURS.index(rest[0]) + 1 if rest else 0)
+        return f"{_HOURS.index(hour) + 1 if hour in _HOURS else hour}:{minute:02}"
+
+    return re.sub(spoken, written, text, flags=re.IGNORECASE)
 
 
 def next_time(when: When, now: datetime) -> datetime:

@@ -5,18 +5,27 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import asyncio
+from datetime import UTC, datetime
+from typing import Literal
 
 import msgspec
 
 from hubd.assistant import follow
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.lexicon import lexicon
+from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Decision, Router
+from hubd.assistant.semantic import Semantics
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tools import NotConfirmedError, Speaker, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
+from plugins.when import parse
+
+Kind = Literal["command", "statement", "question"]
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,14 +52,27 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Commands:
     """The commands of all conversations."""
 
-    def __init__(self, tools: ToolBox, router: Router, dialogues: Dialogues) -> None:
+    def __init__(
+        self, tools: ToolBox, router: Router, dialogues: Dialogues, semantics: Semantics
+    ) -> None:
         self._tools = tools
+        self.semantics = semantics
         self._router = router
         self._dialogues = dialogues
         self._routing = asyncio.Lock()
         tools.set_carry_out(self.carry_out)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
+        """The decision by sentences and words, or else by likeness to examples."""
+        decision = await self._by_rules(text, language, area)
+        return await self._or_by_likeness(decision, text, area)
+
+    async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
+        if decision.tool is not None or len(text) > MAXIMUM_UTTERANCE:
+            return decision
+        return await self.semantics.decide(text, decision.language, area) or decision
+
+    async def _by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             await self._router.prepare(text, language)
@@ -60,6 +82,31 @@ class Commands:
             return decision
         speaker = Speaker(language=decision.language, area=area)
         return _answering(await self._tools.answer(text, speaker), decision)
+
+    async def mentions(self, text: str, language: str) -> Mentions:
+        """What ``text`` speaks of: the evidence for or against a call."""
+        async with self._routing:
+            return await asyncio.to_thread(self._router.mentions, text, language)
+
+    async def kind(self, text: str, language: str | None) -> tuple[Kind, str]:
+        """What an utterance that no command explains wants, and the language it is in."""
+        async with self._routing:
+            spoken = await self._router.prepare(text, language)
+        known = lexicon(spoken)
+        said = known.fixed(known.stripped(text))
+        if known.inquires(said):
+            return "question", spoken
+        return ("command" if known.commands(said) else "statement"), spoken
+
+    async def speaks_of_home(self, text: str, language: str) -> bool:
+        """Whether ``text`` has to do with anything that could be worked."""
+        said = await self.mentions(text, language)
+        return bool(said.names or said.nouns or said.hints or said.subjects)
+
+    async def declined(self, text: str, language: str) -> str:
+        """What is said where a command is not understood: nothing was done."""
+        named = named_entities(await self.mentions(text, language), self._tools.home.snapshot())
+        return ask(language, "do_what" if named else "declined", named)
 
     async def step(
         self, text: str, conversation: str, *, language: str | None, area: str, person: Person
@@ -73,14 +120,19 @@ class Commands:
                 return self._asked(step, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
-        decision = await self.decide(text, language, area)
+        decision = await self._by_rules(text, language, area)
         if memory.last and (follow.points_back(text) or decision.tool is None):
             snapshot = self._tools.home.snapshot()
             further = follow.follow(self._router, text, memory.last, snapshot)
             if further is not None and (decision.tool is None or decision.route != "grammar"):
                 decision = further
+        decision = await self._or_by_likeness(decision, text, area)
         if decision.tool is None:
             return None
+        return self.step_of(decision, conversation, text, person)
+
+    def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
+        """What a decision has done or asked."""
         return self._asked(self._step(decision, text, person), conversation, text, person)
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
@@ -132,7 +184,7 @@ class Commands:
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             return self._step(chosen, pending.text, person) if chosen else None
-        link = " for " if decision.tool == "timers.start" else " "
+        link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
             complete = await self.decide(joined, language, area)
             completed = complete.tool == decision.tool and complete.asks != "missing"
@@ -202,6 +254,15 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _link(tool: str, text: str, language: str) -> str:
+    """What joins a command and what it lacked: "seven thirty" is a time only after "at"."""
+    if tool == "timers.start":
+        return " for "
+    now = datetime.now(UTC)
+    lacks_at = parse(f"at {text}", language, now).at and not parse(text, language, now).said
+    return " at " if lacks_at and language == "en" else " "
 
 
 def _answering(call: ToolCall | None, decision: Decision) -> Decision:

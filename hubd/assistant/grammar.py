@@ -4,6 +4,7 @@ A plugin's sentence file is a hassil intents file whose intent names are tool na
 are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` of the household.
 """
 
+import functools
 import logging
 import re
 from collections.abc import Iterable, Mapping
@@ -30,6 +31,7 @@ SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
 """Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
 comes before them."""
 
+REMIND = re.compile(r"(?:please )?remind |erinner|rappelle|recuérda|提醒", re.IGNORECASE)
 SOMEWHERE = "somewhere"
 """The area of a device whose area is not known."""
 
@@ -140,13 +142,26 @@ def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language
         return False
 
 
-def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[int, int, int]:
+@functools.lru_cache(maxsize=8)
+def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
+    """The grammar of a language; the same files are compiled once."""
+    return Grammar(language, sentence_files)
+
+
+def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[bool, int, int, int]:
     """The least free text first; then Home Assistant's before ours, small talk last.
 
     surely: the tool has looked at the free text, which then counts as understood
     """
     last = 2 if result.intent.name in SMALL_TALK else int(ours)
-    return 0 if surely else _free_text(result), last, -result.text_chunks_matched
+    free = 0 if surely else _free_text(result)
+    return _is_reminder(result), free, last, -result.text_chunks_matched
+
+
+def _is_reminder(result: RecognizeResult) -> bool:
+    """Whether it would carry out "remind me to …" after a while: that is a reminder."""
+    command = result.entities.get("conversation_command")
+    return command is not None and REMIND.match(command.text.strip()) is not None
 
 
 def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:

@@ -4,7 +4,10 @@ A lexicon is a YAML file. ``drop``: politeness and filler words, removed before 
 ``negation``, ``asking``, ``past``: the utterance is then no command, whatever else it says.
 ``fixes``: what speech recognition mishears. ``ignore``: words without a meaning of their own.
 ``actions``, ``nouns``, ``units``, ``colors``: meaning → words. ``combine``: two actions that
-together mean a third. ``phrase$`` only counts at the end, ``^phrase`` at the beginning.
+together mean a third. ``hints``: words that speak of a domain without naming a thing of it.
+``implies``: phrases that stand for a tool's verb. ``subjects``: the words of a plugin whose tools
+touch no entity. ``imperatives`` and ``inquiries``: how a command, and a question, begins.
+``phrase$`` only counts at the end, ``^phrase`` at the beginning.
 """
 
 import re
@@ -22,6 +25,7 @@ Kind = Literal[
 
 _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+NEVER = re.compile(r"(?!)")
 
 
 class Tag(NamedTuple):
@@ -52,6 +56,11 @@ class Lexicon:
         self._drop = self._pattern(data["drop"])
         self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
         self._fix = self._pattern(list(self._fixes)) if self._fixes else None
+        self._hints = self._patterns(data.get("hints", {}))
+        self._implied = self._patterns(data.get("implies", {}))
+        self._subjects = self._patterns(data.get("subjects", {}))
+        self._imperative = self._pattern([f"^{p}" for p in data.get("imperatives", ())])
+        self._inquiry = self._pattern([f"^{p}" for p in data.get("inquiries", ())])
         self._negation = self._pattern(data["negation"])
         self._asking = self._pattern([*data["asking"], *data["past"]])
 
@@ -82,7 +91,42 @@ class Lexicon:
         """Whether it asks how or why, tells of the past or sets a condition: it is no command."""
         return self._asking.search(plain(text)) is not None
 
+    def hinted(self, text: str) -> set[str]:
+        """The domains that words of ``text`` speak of, without naming a thing of them."""
+        return _found(self._hints, text)
+
+    def implied(self, text: str) -> set[str]:
+        """The tools whose verb a phrase of ``text`` stands for."""
+        return _found(self._implied, text)
+
+    def subjects(self, text: str) -> set[str]:
+        """The plugins of whose things ``text`` speaks: timers, lists, alarms."""
+        return _found(self._subjects, text)
+
+    def knows_subject(self, plugin: str) -> bool:
+        """Whether there are words for what that plugin is about."""
+        return plugin in self._subjects
+
+    def commands(self, text: str) -> bool:
+        """Whether ``text`` (stripped of politeness) begins as a command does."""
+        said = plain(text)
+        return self._imperative.search(said) is not None and not self.inquires(said)
+
+    def inquires_first(self, text: str) -> bool:
+        """Whether ``text`` begins as a question does."""
+        return self._inquiry.search(plain(text)) is not None
+
+    def inquires(self, text: str) -> bool:
+        """Whether ``text`` asks for information, in whatever form."""
+        said = plain(text)
+        return self._inquiry.search(said) is not None or self.asks(said)
+
+    def _patterns(self, groups: dict[str, list[str]]) -> dict[str, re.Pattern[str]]:
+        return {name: self._pattern(phrases) for name, phrases in groups.items()}
+
     def _pattern(self, phrases: list[str]) -> re.Pattern[str]:
+        if not phrases:
+            return NEVER
         longest_first = sorted(map(plain, phrases), key=len, reverse=True)
         alternatives = "|".join(
             (r"(?<!.)" if phrase.startswith("^") else "")
@@ -94,6 +138,11 @@ class Lexicon:
         if not self.spaces:
             edge = "", ""
         return re.compile(f"{edge[0]}(?:{alternatives}){edge[1]}")
+
+
+def _found(patterns: dict[str, re.Pattern[str]], text: str) -> set[str]:
+    said = plain(text)
+    return {name for name, pattern in patterns.items() if pattern.search(said)}
 
 
 def plain(text: str) -> str:

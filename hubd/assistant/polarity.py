@@ -32,6 +32,30 @@ OPPOSITE = {
 """Tool → the verbs that it does, and those whose opposite it does."""
 
 
+OPPOSED = frozenset(
+    map(
+        frozenset,
+        (
+            ("home.turn_on", "home.turn_off"),
+            ("home.open", "home.close"),
+            ("home.lock", "home.unlock"),
+            ("media.pause", "media.play"),
+            ("media.mute", "media.unmute"),
+            ("vacuum.start", "vacuum.return_home"),
+            ("timers.start", "timers.cancel"),
+            ("timers.pause", "timers.resume"),
+            ("alarms.set", "alarms.cancel"),
+        ),
+    )
+)
+"""Tools of which one undoes the other."""
+
+
+def undoes(one: str, other: str) -> bool:
+    """Whether two tools do opposite things."""
+    return frozenset({one, other}) in OPPOSED
+
+
 def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon) -> str:
     """Why ``tool`` must not follow from ``text``; an empty string where nothing speaks against it.
 

@@ -1,7 +1,7 @@
 """What the language model reads: the prompt contract, in one place.
 
 First what never changes, byte-identical between requests, so that its keys and values are computed
-once: instructions, tools in canonical JSON, the map of the home without its states. Then the
+once: instructions, the tools, the map of the home without its states. Then the
 conversation. Last, in the final user message, what changes: notes from the documents, in the order
 of the documents; the time, the room and states; the question. So a new device or tool invalidates
 only what follows it, and a light switched on nothing before the final message.
@@ -24,6 +24,18 @@ SYSTEM = (
     "Answer from the notes in one short sentence. Use the words and numbers of the notes."
 )
 
+COMMAND_SYSTEM = (
+    "You work the devices of a home. Somebody says something; you answer with the one tool call "
+    "that does it, as JSON. Choose the tool for the verb, and the device that was named. "
+    'When no tool does what was said, the tool is "none".\n'
+    "Said: it is pitch black at the desk\n"
+    '{"tool": "home.turn_on", "arguments": {"entities": ["light.desk"]}}\n'
+    "Said: the radio has played long enough\n"
+    '{"tool": "home.turn_off", "arguments": {"entities": ["media_player.radio"]}}\n'
+    "Said: sing me a song about ducks\n"
+    '{"tool": "none", "arguments": {"reason": "unknown"}}'
+)
+
 HISTORY_MESSAGES = 4
 NO_EVIDENCE = Evidence(quotes=[], answerable=0.0)
 
@@ -39,13 +51,14 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     """Entities whose states matter for the utterance."""
 
 
-def static_part(
-    instructions: str = SYSTEM, tools: Sequence[Tool] = (), home: Snapshot | None = None
-) -> str:
-    """The system message: the same bytes whatever the order in which things were found."""
-    parts = [instructions]
-    if tools:
-        parts.append(f"Tools:\n{tool_list(tools)}")
+def static_part(*, tools: Sequence[Tool] = (), home: Snapshot | None = None) -> str:
+    """The system message: of answers from documents, or, with tools, of commands.
+
+    The same bytes whatever the order in which things were found: this is what is kept warm.
+    """
+    if not tools:
+        return SYSTEM
+    parts = [COMMAND_SYSTEM, f"Tools:\n{tool_list(tools)}"]
     if home and home.entities:
         parts.append(f"Devices by area:\n{home_map(home)}")
     return "\n\n".join(parts)
@@ -77,14 +90,33 @@ def build(
     ]
 
 
+def command(
+    text: str, static: str, tools: Sequence[str], present: Present | None = None
+) -> list[ChatMessage]:
+    """The messages of one command: static, then what changes: the tools that may fit, the time, the
+    room and states, what was said."""
+    said = present_part(present) if present else ""
+    parts = [f"Tools that may fit: {', '.join(tools)}.", said, f"Said: {text}"]
+    return [
+        ChatMessage(role="system", content=static),
+        ChatMessage(role="user", content="\n".join(part for part in parts if part)),
+    ]
+
+
 def tool_list(tools: Sequence[Tool]) -> str:
-    """One tool a line, by name, as JSON with sorted keys."""
-    described = (
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        for tool in sorted(tools, key=lambda tool: tool.name)
+    """One tool a line, by name: its arguments, those that may be left out with a question mark, and
+    the first line of its description. A fifth of the tokens of its JSON schema."""
+    return "\n".join(map(_signature, sorted(tools, key=lambda tool: tool.name)))
+
+
+def _signature(tool: Tool) -> str:
+    required = tool.parameters.get("required", ())
+    arguments = (
+        name if name in required else f"{name}?"
+        for name in sorted(tool.parameters.get("properties", {}))
     )
-    encoder = msgspec.json.Encoder(order="deterministic")
-    return "\n".join(encoder.encode(tool).decode() for tool in described)
+    first_line = tool.description.partition("\n")[0]
+    return f"{tool.name}({', '.join(arguments)}): {first_line}"
 
 
 def home_map(home: Snapshot) -> str:

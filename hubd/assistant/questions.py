@@ -47,6 +47,23 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Il n'y a rien à annuler.",
         "es": "No hay nada que deshacer.",
     },
+    "declined": {
+        "en": "I did not understand what I shall do, so I did nothing."
+        " Name the device and what it shall do.",
+        "zh": "我没听懂要做什么，所以什么都没做。请说出设备和要做的事。",
+        "de": "Ich habe nicht verstanden, was ich tun soll, und habe nichts getan."
+        " Nenne das Gerät und was es tun soll.",
+        "fr": "Je n'ai pas compris ce que je dois faire ; je n'ai rien fait."
+        " Nomme l'appareil et l'action.",
+        "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
+    },
+    "do_what": {
+        "en": "I did not understand what I shall do with that: {names}?",
+        "zh": "我没听懂要怎样操作：{names}？",
+        "de": "Ich habe nicht verstanden, was ich damit tun soll: {names}?",
+        "fr": "Je n'ai pas compris ce que je dois en faire : {names} ?",
+        "es": "No entendí qué debo hacer con eso: ¿{names}?",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

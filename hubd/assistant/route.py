@@ -6,6 +6,7 @@ what the verb says is refused, and so is anything that the utterance negates.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,22 +15,26 @@ import msgspec
 
 from hubd.assistant import intents, targets, words
 from hubd.assistant.compose import compose
-from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match
+from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
 from hubd.assistant.language import language_of
 from hubd.assistant.lexicon import Tag, lexicon
+from hubd.assistant.likeness import masked
+from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import contradiction
 from hubd.assistant.targets import Targets
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 
+PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
+UNIT = re.compile(r"percent|%|degree|minute|hour|second|timer|step|volume", re.IGNORECASE)
 Asks = Literal["which", "confirm", "missing"]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What would be done, and why."""
 
-    route: Literal["grammar", "words", "semantic", "documents"]
+    route: Literal["grammar", "words", "semantic", "model", "documents"]
     tool: str | None = None
     entities: list[str] = []
     """The ids of the entities that would be touched, or among which to choose."""
@@ -58,7 +63,7 @@ class Router:
         """``languages`` are those that an utterance may be in when nobody says which."""
         self._tools = {tool.name: tool for tool in tools}
         self._fits = {tool.name: tool.fits for tool in tools if tool.fits}
-        self._files = list(sentence_files)
+        self._files = tuple(sentence_files)
         self._snapshot = snapshot
         self._languages = [language for language in languages if language in LANGUAGES]
         self._grammars: dict[str, Grammar] = {}
@@ -69,9 +74,20 @@ class Router:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
-            grammar = await asyncio.to_thread(Grammar, spoken, self._files)
-            self._grammars[spoken] = grammar
+            self._grammars[spoken] = await asyncio.to_thread(compiled, spoken, self._files)
         return spoken
+
+    def mentions(self, text: str, language: str) -> Mentions:
+        """What ``text`` speaks of, whatever else it says."""
+        return mentions(text, lexicon(language), self.phrases(language))
+
+    def masked(self, text: str, language: str) -> str:
+        """``text`` with the household's names as their kinds, to be compared with examples."""
+        return masked(text, lexicon(language), self.phrases(language), self._snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """The household as it is now."""
+        return self._snapshot()
 
     def route(self, text: str, *, language: str | None = None, area: str = "") -> Decision:
         """The decision on ``text``, said in ``language`` in the area of that id or name."""
@@ -85,6 +101,8 @@ class Router:
         area_name = known_area.name if known_area else ""
         match = self._matched(text, spoken, area_name)
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
+        if match and by_grammar and self._misread(match, by_grammar, text, spoken):
+            match = by_grammar = None
         if match and by_grammar and by_grammar.call and not match.free:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
@@ -109,6 +127,14 @@ class Router:
                 free = match
         return free
 
+    def _misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
+        """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
+        is no timer of that name), or "the office one" for the number."""
+        tool, known = self._tools[decision.tool or ""], lexicon(language)
+        if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
+            return True
+        return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
     def _spoken(self, text: str, language: str | None) -> str:
         if language:
             short = language.replace("_", "-").partition("-")[0].lower()
@@ -117,7 +143,7 @@ class Router:
 
     def _grammar(self, language: str) -> Grammar:
         if language not in self._grammars:
-            self._grammars[language] = Grammar(language, self._files)
+            self._grammars[language] = compiled(language, self._files)
         return self._grammars[language]
 
     def _refresh(self, snapshot: Snapshot) -> None:
@@ -230,9 +256,9 @@ class Router:
         """Every phrase that is known in a language, the household's names among them."""
         snapshot = self._snapshot()
         self._refresh(snapshot)
-        if language not in self._phrases:
-            self._phrases[language] = words.phrases_of(snapshot, lexicon(language))
-        return self._phrases[language]
+        if (known := self._phrases.get(language)) is None:  # another thread may ask as well
+            self._phrases[language] = known = words.phrases_of(snapshot, lexicon(language))
+        return known
 
     def asking(self, decision: Decision, found: Targets) -> Decision:
         """The decision with what has to be asked back first."""

@@ -4,6 +4,7 @@ Everything an adapter sees is the stream of events. Whoever stops reading cancel
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
@@ -15,7 +16,8 @@ from engine.client import Answered
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage, ChatRequest
 from hubd.assistant import prompt
-from hubd.assistant.commands import Commands, Outcome, Step
+from hubd.assistant.agent import Agent, Ran, Wanted
+from hubd.assistant.commands import Commands, Kind, Outcome, Step
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.events import (
     Acted,
@@ -31,16 +33,20 @@ from hubd.assistant.events import (
     Token,
 )
 from hubd.assistant.ground import Grounded, Grounding
-from hubd.assistant.route import Router
+from hubd.assistant.route import Asks, Decision, Router
+from hubd.assistant.semantic import Semantics
 from hubd.config import Config
 from hubd.folders import visible_to
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import Speaker, ToolBox
+from rag.embed import Embedder
 from rag.evidence import ANSWERABLE
 from rag.library import Library
 from rag.types import Evidence
+
+log = logging.getLogger(__name__)
 
 REFUSAL = "I don't know: your documents do not tell."
 NO_DOCUMENTS = (
@@ -74,6 +80,7 @@ class Assistant:
         config: Config,
         library: Library,
         engine: EngineSupervisor,
+        embedder: Embedder,
         tools: ToolBox,
         conversations: Conversations,
         clock: Callable[[], datetime],
@@ -84,7 +91,16 @@ class Assistant:
         self._tools = tools
         self._conversations = conversations
         router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
-        self.commands = Commands(tools, router, Dialogues(clock))
+        self.semantics = Semantics(embedder.embed, router, tools.tools())
+        self.commands = Commands(tools, router, Dialogues(clock), self.semantics)
+        self.agent = Agent(
+            engine.client,
+            tools,
+            router,
+            self.commands.mentions,
+            self.semantics.similar,
+            config.assistant.temperature,
+        )
 
     async def turn(self, utterance: Utterance) -> AsyncGenerator[Event, None]:
         """The events of one turn; the last is ``Done`` or ``Failed``."""
@@ -102,7 +118,7 @@ class Assistant:
         if step is not None:
             events = self._act(step, utterance, conversation, clock)
         else:
-            events = self._answer(utterance, conversation, clock)
+            events = self._understood_by_none(utterance, conversation, clock)
         try:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
@@ -137,13 +153,7 @@ class Assistant:
         decision, text, actions = step.decision, step.text, []
         asks = decision.asks
         if step.call is not None:
-            speaker = Speaker(
-                conversation=conversation,
-                language=decision.language,
-                area=utterance.area,
-                person=utterance.person,
-                provenance=utterance.provenance,
-            )
+            speaker = _speaker(utterance, conversation, decision.language)
             outcome = await self.commands.run(step, utterance.text, conversation, speaker)
             text = outcome.text
             if outcome.asks:
@@ -156,9 +166,76 @@ class Assistant:
         done = _done(text, conversation, clock, actions=actions)
         yield msgspec.structs.replace(done, asks=asks)
 
-    async def _answer(
+    async def _understood_by_none(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
+        """What no sentence and no word explains: a command goes to the model, a question to the
+        documents, a statement to the documents and then to the model."""
+        kind, language = await self.commands.kind(utterance.text, utterance.language)
+        if kind == "command":
+            events = self._by_model(utterance, language, conversation, clock)
+        else:
+            events = self._answer(utterance, language, conversation, clock, kind)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _by_model(
+        self,
+        utterance: Utterance,
+        language: str,
+        conversation: str,
+        clock: "_Clock",
+        otherwise: str = "",
+    ) -> AsyncGenerator[Event, None]:
+        """The tool loop; where nothing comes of it, that is said: no command is answered from the
+        documents. ``otherwise`` is said instead."""
+        wanted = Wanted(text=utterance.text, language=language, area=utterance.area)
+        actions: list[Action] = []
+        asks: Asks | None = None
+
+        async def run(decision: Decision) -> Ran:
+            nonlocal asks
+            step = self.commands.step_of(decision, conversation, utterance.text, utterance.person)
+            if step.call is None:
+                asks = decision.asks
+                return Ran(text=step.text, ok=False, asks=True)
+            speaker = _speaker(utterance, conversation, language, by_model=True)
+            outcome = await self.commands.run(step, utterance.text, conversation, speaker)
+            if outcome.asks:
+                asks = "missing"
+            else:
+                actions.append(_action(outcome))
+            return Ran(text=outcome.text, ok=outcome.ok, asks=outcome.asks)
+
+        texts: list[str] = []
+        try:
+            async with aclosing(self.agent.carry_out(wanted, run, clock.answered)) as loop:
+                async for ran in loop:
+                    clock.mark("first_token_ms")
+                    if actions and not ran.asks:
+                        yield Acted(action=actions[-1])
+                    texts.append(ran.text if not texts else f" {ran.text}")
+                    yield Token(text=texts[-1])
+        except (EngineDown, EngineUnavailable, EngineRefused, TimeoutError) as error:
+            log.info("the model did not work on a command: %s", error or "it took too long")
+        if not texts:
+            clock.mark("first_token_ms")
+            texts.append(otherwise or await self.commands.declined(wanted.text, language))
+            yield Token(text=texts[-1])
+        refused = not actions and asks is None
+        done = _done("".join(texts), conversation, clock, actions=actions, refused=refused)
+        yield msgspec.structs.replace(done, asks=asks)
+
+    async def _answer(
+        self,
+        utterance: Utterance,
+        language: str,
+        conversation: str,
+        clock: "_Clock",
+        kind: Kind,
+    ) -> AsyncGenerator[Event, None]:
+        """From the documents; a statement that they say nothing about may still be a command."""
         visible = visible_to(utterance.person, self._config.rag)
         retrieval = await self._library.retrieve(
             utterance.text, self._config.rag.passages, visible=visible
@@ -167,12 +244,18 @@ class Assistant:
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
-            clock.mark("first_token_ms")
             text = (
                 REFUSAL
                 if retrieval.passages or await self._library.documents(visible=visible)
                 else NO_DOCUMENTS
             )
+            if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
+                loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
+                async with aclosing(loop):
+                    async for event in loop:
+                        yield event
+                return
+            clock.mark("first_token_ms")
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
             return
@@ -223,6 +306,20 @@ class Assistant:
                     break
         for grounded in grounding.finish():
             yield grounded
+
+
+def _speaker(
+    utterance: Utterance, conversation: str, language: str, *, by_model: bool = False
+) -> Speaker:
+    """Who asks for a tool. A model speaks for the person; a text from outside stays one."""
+    provenance = utterance.provenance
+    return Speaker(
+        conversation=conversation,
+        language=language,
+        area=utterance.area,
+        person=utterance.person,
+        provenance="model" if by_model and provenance == "person" else provenance,
+    )
 
 
 def _action(outcome: Outcome) -> Action:

@@ -76,12 +76,16 @@ NAMED = frozenset({"floor", "area", "entity"})
 
 def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:
     """The meaning of a stripped utterance, or ``None`` where a word stays unknown."""
-    text = digits(plain(text), lexicon.language)
-    pieces = list(_scan(text, lexicon, phrases))
-    pieces = _respelled(pieces, lexicon, phrases)
+    pieces = pieces_of(text, lexicon, phrases)
     if any(not piece.tags and piece.number is None for piece in pieces):
         return None
     return _reading(pieces, lexicon)
+
+
+def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
+    """A stripped utterance as known phrases, numbers and unknown words."""
+    text = digits(plain(text), lexicon.language)
+    return _respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases)
 
 
 def _scan(text: str, lexicon: Lexicon, phrases: Phrases) -> Iterator[Piece]:
@@ -119,10 +123,12 @@ def _longest(text: str, at: int, lexicon: Lexicon, phrases: Phrases) -> int:
 
 
 def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
-    """Unknown words, with their neighbours, as the one name that they nearly spell."""
-    while (
-        at := next((i for i, p in enumerate(pieces) if not p.tags and p.number is None), -1)
-    ) >= 0:
+    """Unknown words, with their neighbours, as the one name that they nearly spell.
+
+    What spells nothing stays unknown.
+    """
+    at = -1
+    while (at := _unknown_after(pieces, at)) >= 0:
         best: tuple[int, int, int, int, tuple[Tag, ...]] | None = None
         widest = LONGEST_WINDOW if lexicon.spaces else 6
         for start in range(max(0, at - widest + 1), at + 1):
@@ -135,11 +141,18 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
         if best is None:
-            return pieces
+            continue
         wrong, _, start, end, tags = best
         text = " ".join(piece.text for piece in pieces[start:end])
         pieces = [*pieces[:start], Piece(text, tags, wrong=wrong), *pieces[end:]]
+        at = start
     return pieces
+
+
+def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
+    """Where the next unknown word is; -1 if there is none."""
+    unknown = (i for i, p in enumerate(pieces) if i > last and not p.tags and p.number is None)
+    return next(unknown, -1)
 
 
 def _nearest(joined: str, lexicon: Lexicon, phrases: Phrases) -> tuple[int, tuple[Tag, ...]] | None:

@@ -76,6 +76,8 @@ async def _tell_when_ready(
         await ready
         notify("STATUS=Ready.")
         click.echo(f"hubd is ready: {daemon.address}")
+        if daemon.services.set_aside:
+            click.echo(daemon.services.set_aside, err=True)
         if not daemon.services.access.tokens() and "JOURNAL_STREAM" not in os.environ:
             _offer_pairing(daemon)
         if question:

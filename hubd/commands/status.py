@@ -20,6 +20,8 @@ def status(as_json: bool) -> None:
         return
     engine, documents, memory = state["engine"], state["documents"], state["memory"]
     click.echo(f"hubd {state['version']} at {state['address']}, up {state['uptime_s']} s")
+    if state["set_aside"]:
+        click.echo(f"database   {state['set_aside']}")
     click.echo(f"model      {state['model']}: {engine['state']} {engine['message']}".rstrip())
     click.echo(f"embedder   {state['embedder']}")
     click.echo(f"documents  {documents['ready']} ready, {documents['skipped']} skipped")

@@ -65,6 +65,7 @@ async def status(request: web.Request) -> web.StreamResponse:
             "engine": services.engine.state,
             "embedder": services.embedder.state,
             "storage": await storage(services),
+            "set_aside": services.set_aside,
             "documents": {"ready": len(documents) - skipped, "skipped": skipped},
             "memory": await asyncio.to_thread(_memory, services),
             "uptime_s": round(time.monotonic() - services.started),

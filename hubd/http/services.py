@@ -111,6 +111,8 @@ class Services:
     webhooks: Webhooks
     access: Access
     clock: Clock
+    set_aside: str = ""
+    """What is told of a damaged database that was set aside at this start."""
     deliveries: Deliveries = field(default_factory=Deliveries)
     codes: PairingCodes = field(default_factory=PairingCodes)
     requests: Requests = field(default_factory=Requests)

@@ -4,6 +4,7 @@ The connection never leaves its thread, so that the event loop never waits on th
 rows mean is known by the modules beside this one.
 """
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -125,6 +126,7 @@ class Database:
     def __init__(self, connection: apsw.Connection, thread: DatabaseThread) -> None:
         self._connection = connection
         self._thread = thread
+        self._locks: dict[str, asyncio.Lock] = {}
 
     @classmethod
     async def open(cls, path: Path) -> "Database":
@@ -151,6 +153,10 @@ class Database:
     async def look(self, work: Callable[[apsw.Connection], T]) -> T:
         """``work(connection)`` on the database thread, outside of any transaction."""
         return await self._thread.run(work, self._connection)
+
+    def lock_of(self, name: str) -> asyncio.Lock:
+        """The lock of that name, one for everybody who works with this database."""
+        return self._locks.setdefault(name, asyncio.Lock())
 
     async def close(self) -> None:
         """Close after the work that was already handed over."""

@@ -1,5 +1,6 @@
 """A plugin's own documents: the ``Storage`` protocol of ``plugins.api`` over one table."""
 
+import asyncio
 from typing import Any
 
 import apsw
@@ -14,6 +15,10 @@ class PluginStorage:
     def __init__(self, database: Database, plugin: str) -> None:
         self._database = database
         self._plugin = plugin
+
+    def alone(self) -> asyncio.Lock:
+        """The plugin's lock, an asynchronous context manager."""
+        return self._database.lock_of(self._plugin)
 
     async def get(self, key: str) -> dict[str, Any] | None:
         def select(connection: apsw.Connection) -> dict[str, Any] | None:

@@ -122,13 +122,3 @@ def test_a_port_that_is_taken_is_one_clear_message(environment, hubd):
     assert f"port {environment['HUBD_PORT']}" in result.stderr
     assert "HUBD_PORT" in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_a_damaged_database_is_told(environment, hubd):
-    data = Path(environment["HUBD_HOME"]) / "data"
-    data.mkdir(parents=True)
-    (data / "hubd.db").write_bytes(b"this is no database" * 1000)
-    result = hubd("serve")
-    assert result.returncode == 1
-    assert "hubd.db" in result.stderr
-    assert "Traceback" not in result.stderr

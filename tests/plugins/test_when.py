@@ -61,6 +61,20 @@ def test_a_delay(text, language, delay):
     assert parse(text, language, SATURDAY_NOON).delay == timedelta(minutes=delay)
 
 
+@pytest.mark.parametrize(
+    ("text", "at", "rest"),
+    [
+        ("at seven thirty", time(7, 30), ""),
+        ("seven forty-five tomorrow", time(7, 45), ""),
+        ("call Ann at eight oh five pm", time(20, 5), "call Ann"),
+        ("at seven ten people come", time(7), "ten people come"),
+    ],
+)
+def test_a_time_of_two_numbers(text, at, rest):
+    said = parse(text, "en", SATURDAY_NOON)
+    assert (said.at, said.rest) == (at, rest)
+
+
 def test_days_are_dates():
     assert parse("tomorrow at 8", "en", SATURDAY_NOON).on == date(2026, 3, 29)
     assert parse("on Monday at 8", "en", SATURDAY_NOON).on == date(2026, 3, 30)

@@ -1,13 +1,26 @@
 """The real router with all plugins, in a household described by a file of tests/data/assistant."""
 
+import asyncio
+import contextlib
+import shutil
+import subprocess
+import sys
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from engine.client import EngineClient
+from engine.embed import TextEncoder
+from engine.errors import EngineUnavailable
+from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.commands import Commands
 from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.names import Names
 from hubd.assistant.route import Router
+from hubd.assistant.semantic import Semantics
+from hubd.assistant.turn import Utterance
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome, read_description
 from hubd.policy import OWNER
@@ -15,6 +28,7 @@ from hubd.schedule import Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from hubd.tools import Speaker, ToolBox, find_plugins, sentence_files
+from rag.embed import model_folder
 
 DATA = Path(__file__).parents[2] / "data/assistant"
 
@@ -38,10 +52,55 @@ def real_router():
     return made
 
 
+@pytest.fixture(scope="session")
+def embed():
+    """``await embed(texts)``: the real encoder, in this process."""
+    with TextEncoder.load(model_folder(), threads=1) as encoder:
+
+        async def embedded(texts):
+            return await asyncio.to_thread(encoder.embed, list(texts))
+
+        yield embedded
+
+
+@pytest.fixture(scope="session")
+def model_socket(model_path, tmp_path_factory):
+    """The Unix socket of a real engine with the default model."""
+    folder = Path(tempfile.mkdtemp(prefix="hubd-"))  # pytest's own paths are too long for a socket
+    command = [sys.executable, "-m", "engine.server", "--model", str(model_path)]
+    options = ["--socket", str(folder / "s"), "--context-length", "4096", "--threads", "1"]
+    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
+    yield folder / "s"
+    process.terminate()
+    process.wait(30)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+async def model(model_socket, monkeypatch):
+    """A client of that engine, which is ready. Other tests may keep it waiting."""
+    monkeypatch.setattr("hubd.assistant.agent.LIMIT_S", 240.0)
+    async with EngineClient(socket=model_socket) as client, asyncio.timeout(240):
+        while True:
+            with contextlib.suppress(EngineUnavailable):
+                if (await client.health()).status == "ready":
+                    break
+            await asyncio.sleep(0.1)
+        yield client
+
+
+@pytest.fixture(scope="session")
+def classifiers():
+    """Fitted by the first house that needs them; it may wait for that on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hubd.assistant.semantic.PATIENCE_S", 60.0)
+        yield {}
+
+
 class House:
     """All plugins over a household of tests/data/assistant, and a conversation with it."""
 
-    def __init__(self, database, home):
+    def __init__(self, database, home, embed, classifiers, model=None):
         self.time = datetime(2026, 3, 2, 12, tzinfo=UTC)
         self.home = home
         self.tools = ToolBox(
@@ -52,8 +111,16 @@ class House:
             clock=lambda: self.time,
             home=home,
         )
-        router = Router(self.tools.tools(), self.tools.sentence_files(), home.snapshot)
-        self.commands = Commands(self.tools, router, Dialogues(lambda: self.time))
+        self.router = Router(self.tools.tools(), self.tools.sentence_files(), home.snapshot)
+        self.semantics = Semantics(embed, self.router, self.tools.tools(), classifiers)
+        dialogues = Dialogues(lambda: self.time)
+        self.commands = Commands(self.tools, self.router, dialogues, self.semantics)
+
+        async def client():
+            return model
+
+        agent = (client, self.tools, self.router, self.commands.mentions, self.semantics.similar)
+        self.agent = Agent(*agent) if model else None
 
     async def say(
         self,
@@ -64,34 +131,76 @@ class House:
         language="en",
         provenance="person",
     ):
-        """The reply, or ``None`` for a question to the documents; ``called`` is what was done."""
+        """The reply, or ``None`` for a question to the documents; ``called`` is what was done.
+
+        With a model, a command that no rule understands goes to it, as in a turn.
+        """
         self.called = []
-        step = await self.commands.step(
-            text, conversation, language=language, area=area, person=person
-        )
-        if step is None:
-            return None
-        if step.call is None:
-            return step.text
-        speaker = Speaker(
+        known_area = Names.area(self.home.snapshot(), area)
+        utterance = Utterance(
+            text=text,
             conversation=conversation,
             language=language,
-            area=area,
+            area=known_area.id if known_area else "",
             person=person,
             provenance=provenance,
         )
-        outcome = await self.commands.run(step, text, conversation, speaker)
-        self.called = [outcome.call.tool] if outcome.ok else []
-        return outcome.text
+        step = await self.commands.step(
+            text, conversation, language=language, area=utterance.area, person=person
+        )
+        if step is None:
+            kind, spoken = await self.commands.kind(text, language)
+            if self.agent is None or kind != "command":
+                return None
+            return await self._by_model(utterance, spoken)
+        if step.call is None:
+            return step.text
+        return (await self._run(step, utterance, provenance)).text
+
+    async def _by_model(self, utterance, language):
+        async def run(decision):
+            step = self.commands.step_of(
+                decision, utterance.conversation, utterance.text, utterance.person
+            )
+            if step.call is None:
+                return Ran(text=step.text, ok=False, asks=True)
+            outcome = await self._run(step, utterance, "model")
+            return Ran(text=outcome.text, ok=outcome.ok, asks=outcome.asks)
+
+        wanted = Wanted(text=utterance.text, language=language, area=utterance.area)
+        said = [ran.text async for ran in self.agent.carry_out(wanted, run)]
+        return " ".join(said) or await self.commands.declined(utterance.text, language)
+
+    async def _run(self, step, utterance, provenance):
+        speaker = Speaker(
+            conversation=utterance.conversation,
+            language=utterance.language,
+            area=utterance.area,
+            person=utterance.person,
+            provenance=provenance,
+        )
+        outcome = await self.commands.run(step, utterance.text, utterance.conversation, speaker)
+        self.called += [outcome.call.tool] if outcome.ok else []
+        return outcome
 
     def state(self, entity_id):
         return self.home.snapshot().entity(entity_id).state
 
 
 @pytest.fixture
-async def house(tmp_path, assistant_data):
+async def make_house(tmp_path, assistant_data, embed, classifiers):
+    """``await make_house("home.de.yaml", model)``: one of the households."""
     database = await Database.open(tmp_path / "hubd.db")
-    home = await FileHome.open(PluginStorage(database, "home description"))
-    await home.load((assistant_data / "home.en.yaml").read_text(encoding="utf-8"))
-    yield House(database, home)
+
+    async def made(name="home.en.yaml", model=None):
+        home = await FileHome.open(PluginStorage(database, "home description"))
+        await home.load((assistant_data / name).read_text(encoding="utf-8"))
+        return House(database, home, embed, classifiers, model)
+
+    yield made
     await database.close()
+
+
+@pytest.fixture
+async def house(make_house):
+    return await make_house()

@@ -117,10 +117,11 @@ def test_a_new_device_changes_nothing_before_the_map_of_the_home():
 
 
 def test_the_static_part_tells_no_state():
-    text = prompt.static_part(home=HOME)
+    text = prompt.static_part(tools=TOOLS, home=HOME)
     assert "Kitchen: Ceiling Light (light.ceiling)" in text
     assert "elsewhere: Sun (sun.sun)" in text
-    assert not any(f" {entity.state}" in text for entity in HOME.entities)
+    devices = text.partition("Devices by area:")[2]
+    assert not any(f" {entity.state}" in devices for entity in HOME.entities)
 
 
 def test_what_changes_stands_last():

@@ -1,0 +1,109 @@
+"""An intent and what was said → a tool call: things by name, room and kind; values as spoken."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from hubd.assistant.compose import VALUED
+from hubd.assistant.likeness import Intent
+from hubd.assistant.mentions import Mentions, named_entities, places
+from hubd.assistant.targets import NOBODY, Targets, find
+from hubd.home.model import Snapshot
+from plugins.api import ToolCall
+from plugins.when import parse
+
+WEATHER = "weather.now"
+"""It needs no entity: there are other sources."""
+_DURATION = re.compile(r"(\d+(?:[.,]\d+)?|half an|an|a) ?-?(hour|minute|second|hr|min|sec)s?\b")
+_UNITS = {"hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes"}
+_AMOUNTS = {"half an": 0.5, "an": 1.0, "a": 1.0}
+
+
+class Filled(NamedTuple):
+    """A call, what it touches and whether its things were named."""
+
+    call: ToolCall
+    targets: Targets
+    named: bool
+    """Whether a name, a room or a kind of thing in the utterance chose the targets."""
+
+
+def fill(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Filled | None:
+    """The call that ``intent`` is here; ``None`` where something that it needs was not said."""
+    values = _values(intent, said, snapshot)
+    if values is None:
+        return None
+    arguments = {**intent.arguments, **values}
+    if not intent.domains and intent.tool != "home.state":
+        call = ToolCall(tool=intent.tool, arguments=arguments)
+        return Filled(call, NOBODY, bool(said.subjects))
+    found = _targets(intent, said, snapshot, area)
+    if not found.entities:
+        return None if intent.tool != WEATHER else Filled(ToolCall(tool=WEATHER), NOBODY, True)
+    call = ToolCall(tool=intent.tool, arguments={**arguments, "entities": found.ids})
+    named = bool(said.names or said.areas or said.floors or said.domains or said.hints)
+    return Filled(call, found, named)
+
+
+def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Targets:
+    domains = set(intent.domains)
+    if said.names:
+        named = named_entities(said, snapshot)
+        fitting = [e for e in named if not domains or e.domain in domains]
+        placed = [e for e in fitting if e.area in places(said, snapshot)] or fitting
+        # One name of two things is a question; two names are two things.
+        return Targets(tuple(placed), unclear=len(placed) > len(set(said.names)))
+    if said.domains:
+        if not domains:
+            domains = set(said.domains)
+        elif not domains & said.domains:
+            return NOBODY
+        else:
+            domains &= said.domains
+    if not domains or len(said.areas) > 1 or len(said.floors) > 1:
+        return NOBODY
+    slots: dict[str, Any] = {}
+    if said.areas and intent.needs != "area":
+        slots["area"] = said.areas[0]
+    elif said.floors:
+        slots["floor"] = said.floors[0]
+    if len(said.classes) == 1:
+        slots["device_class"] = next(iter(said.classes))
+    return find(snapshot, slots, domains, area=area, everywhere=said.everything)
+
+
+def _values(intent: Intent, said: Mentions, snapshot: Snapshot) -> dict[str, Any] | None:
+    """The arguments that were said, or ``None`` where one is missing."""
+    if intent.tool == "timers.start":
+        return _duration(said.text) or None
+    if intent.needs == "time":
+        return _time(said.text)
+    if intent.needs == "area":
+        return {"area": said.areas[0]} if len(said.areas) == 1 else None
+    valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
+    if intent.tool not in valued:
+        # "20" or "full" in a sentence that wants no value is something that was not understood.
+        return None if said.numbers or said.actions & {"half", "full"} else {}
+    if intent.tool == "lights.set" and said.colors:
+        return {"color": said.colors[-1]}
+    argument, largest = valued[intent.tool]
+    numbers = said.numbers or ((50.0,) if "half" in said.actions else ())
+    if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
+        return None
+    return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
+
+
+def _duration(text: str) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for amount, unit in _DURATION.findall(text):
+        number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))
+        name = _UNITS.get(unit, "seconds")
+        if name in found:
+            return None  # two amounts of one unit: two timers, or none
+        found[name] = int(number) if float(number).is_integer() else number
+    return found
+
+
+def _time(text: str) -> dict[str, Any] | None:
+    when = parse(text, "en", datetime.now(UTC))
+    return {"when": text} if when.at else None

@@ -1,0 +1,107 @@
+"""What an utterance speaks of, whatever else it says: the evidence for or against a tool call.
+
+Unlike ``words.read``, words that nobody knows are passed over. So this never decides by itself what
+is done; it only tells whether a call that something else proposed rests on what was said.
+"""
+
+from typing import NamedTuple
+
+from hubd.assistant.compose import NOUN_DOMAINS
+from hubd.assistant.lexicon import Lexicon
+from hubd.assistant.names import Names
+from hubd.assistant.words import NAMED, Phrases, Piece, pieces_of
+from hubd.home.model import Entity, Snapshot
+from plugins.numbers import digits
+
+
+class Mentions(NamedTuple):
+    """The known words of an utterance."""
+
+    text: str
+    """Stripped of politeness, number words as digits."""
+    actions: frozenset[str]
+    names: tuple[str, ...]
+    areas: tuple[str, ...]
+    floors: tuple[str, ...]
+    nouns: frozenset[str]
+    """Kinds of things that are named: ``light``, ``cover.blind``."""
+    numbers: tuple[float, ...]
+    colors: tuple[str, ...]
+    hints: frozenset[str]
+    """Domains that are spoken of without a thing of them: ``light`` of "it is too dark"."""
+    implied: frozenset[str]
+    """Tools whose verb is paraphrased."""
+    subjects: frozenset[str]
+    """Plugins without entities that are spoken of."""
+    everything: bool
+    unknown: tuple[str, ...]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing but names of things and rooms."""
+        return not (
+            self.actions
+            or self.nouns
+            or self.numbers
+            or self.colors
+            or self.hints
+            or self.implied
+            or self.subjects
+            or self.unknown
+        )
+
+    @property
+    def domains(self) -> frozenset[str]:
+        """The domains of the kinds that are named."""
+        return frozenset(NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in self.nouns)
+
+    @property
+    def classes(self) -> frozenset[str]:
+        """The device classes of the kinds that are named."""
+        return frozenset(noun.partition(".")[2] for noun in self.nouns if "." in noun)
+
+
+def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
+    """The known words of ``text``, as it was said."""
+    said = lexicon.fixed(lexicon.stripped(text))
+    pieces = pieces_of(said, lexicon, phrases)
+    of = _by_kind(pieces)
+    return Mentions(
+        text=digits(said, lexicon.language),
+        actions=frozenset(of.get("action", ())) | lexicon.actions_in(said),
+        names=tuple(dict.fromkeys(of.get("entity", ()))),
+        areas=tuple(dict.fromkeys(of.get("area", ()))),
+        floors=tuple(dict.fromkeys(of.get("floor", ()))),
+        nouns=frozenset(of.get("noun", ())),
+        numbers=tuple(piece.number for piece in pieces if piece.number is not None),
+        colors=tuple(of.get("color", ())),
+        hints=frozenset(lexicon.hinted(said)),
+        implied=frozenset(lexicon.implied(said)),
+        subjects=frozenset(lexicon.subjects(said)),
+        everything="all" in of,
+        unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
+    )
+
+
+def named_entities(said: Mentions, snapshot: Snapshot) -> list[Entity]:
+    """The entities whose names are said."""
+    found = {e.id: e for name in said.names for e in Names.entities(snapshot, name)}
+    return list(found.values())
+
+
+def places(said: Mentions, snapshot: Snapshot) -> set[str]:
+    """The ids of the areas that are named, by themselves or by their floor."""
+    areas = {area.id for name in said.areas if (area := Names.area(snapshot, name))}
+    floors = {floor.id for name in said.floors if (floor := Names.floor(snapshot, name))}
+    return areas | {area.id for area in snapshot.areas if area.floor in floors}
+
+
+def _by_kind(pieces: list[Piece]) -> dict[str, list[str]]:
+    """Kind → values. A name that is also a kind of thing ("TV") counts as both."""
+    of: dict[str, list[str]] = {}
+    for piece in pieces:
+        kinds = {tag.kind for tag in piece.tags}
+        for tag in piece.tags:
+            if tag.kind != "ignore" or not kinds & NAMED:
+                of.setdefault(tag.kind, []).append(tag.value)
+    return of

@@ -1,0 +1,156 @@
+"""Whether a call that a model proposed rests on what the person said.
+
+A small model writes a plausible call to any text. So every entity must be named, or be of a kind or
+in a room that is; the verb must be said or paraphrased; numbers and texts must come from the
+utterance. What fails here is not done.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from hubd.assistant.compose import SIMPLE, STEPPED, VALUED
+from hubd.assistant.intents import RULES, SWITCHED
+from hubd.assistant.lexicon import Lexicon, plain
+from hubd.assistant.likeness import vocabulary
+from hubd.assistant.mentions import Mentions, named_entities, places
+from hubd.assistant.polarity import SAME, contradiction, undoes
+from hubd.home.model import Entity, Snapshot
+from plugins.api import Tool, ToolCall
+from rag.lexical import keys
+
+STEP_VERBS = {
+    "up": frozenset({"up", "brighter", "warmer", "louder", "on"}),
+    "down": frozenset({"down", "dimmer", "cooler", "quieter", "off"}),
+}
+OWN_VERBS: Mapping[str, frozenset[str]] = {
+    "home.toggle": frozenset({"toggle"}),
+    "home.stop": frozenset({"stop"}),
+    "home.activate": frozenset({"on", "run", "start", "play"}),
+    "vacuum.stop": frozenset({"stop", "pause", "off"}),
+    "vacuum.clean_area": frozenset({"start"}),
+    "mower.start": frozenset({"start", "on"}),
+    "mower.return_home": frozenset({"home", "stop"}),
+    "media.play": frozenset({"play", "on", "start"}),
+    "media.pause": frozenset({"pause", "stop", "off"}),
+    "media.next": frozenset({"next"}),
+    "media.previous": frozenset({"previous"}),
+}
+"""Tool → the verbs that it does, where the polarity guard knows no opposite of it."""
+VALUES = frozenset({*(tool for tool, _, _ in VALUED.values()), "lights.set"})
+"""Tools whose value says what is wanted: "the lamp at 40" needs no verb."""
+
+
+def domains_of(tool: str) -> frozenset[str]:
+    """The domains of the entities that a tool acts on; empty: any, or none."""
+    found = {domain for rule in RULES.values() if rule.tool == tool for domain in rule.domains}
+    found |= {domain for (_, domain), name in SIMPLE.items() if name == tool}
+    found |= {domain for domain, name in STEPPED.items() if name == tool}
+    found |= {domain for domain, (name, _, _) in VALUED.items() if name == tool}
+    return frozenset(found | set(SWITCHED) if tool == "home.toggle" else found)
+
+
+def meant(said: Mentions, snapshot: Snapshot, area: str) -> list[Entity]:
+    """The entities that an utterance may speak of: by name, else by room and kind of thing.
+
+    ``area`` is the id of the asking device's area: it counts where no room is named.
+    """
+    if named := named_entities(said, snapshot):
+        placed = [e for e in named if e.area in places(said, snapshot)]
+        return placed or named
+    kinds, where = said.domains or said.hints, places(said, snapshot)
+    if said.areas or said.floors:
+        there = [e for e in snapshot.entities if e.area in where]
+        return [e for e in there if _is_of(e, kinds, said.classes)] if kinds else there
+    if not kinds:
+        return []
+    everywhere = [e for e in snapshot.entities if _is_of(e, kinds, said.classes)]
+    near = [e for e in everywhere if area and e.area == area]
+    return near if near and not said.everything else everywhere
+
+
+def why_not(
+    call: ToolCall,
+    tool: Tool,
+    text: str,
+    said: Mentions,
+    snapshot: Snapshot,
+    area: str,
+    lexicon: Lexicon,
+) -> str:
+    """Why ``call`` does not follow from ``text``; an empty string where it does."""
+    wanted = [str(e) for e in call.arguments.get("entities") or ()]
+    allowed = {entity.id for entity in meant(said, snapshot, area)}
+    if strange := [entity_id for entity_id in wanted if entity_id not in allowed]:
+        return f"{strange[0]} is not spoken of"
+    if not wanted and not speaks_of(tool, said, lexicon):
+        return f"it does not speak of {tool.name.partition('.')[0]}"
+    if tool.risk != "read" and (why := _why_not_act(call, text, said, lexicon)):
+        return why
+    return next(_invented(call.arguments, text, said), "")
+
+
+def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) -> str:
+    """What speaks against changing something."""
+    if why := contradiction(call.tool, text, call.arguments, lexicon):
+        return why
+    if lexicon.asks(said.text):
+        return "it is a question or a condition, not a command"
+    if any(undoes(call.tool, other) for other in said.implied):
+        return f"it says the opposite of {call.tool}"
+    if not call.arguments.get("entities"):
+        return ""
+    # "the lamp on the desk" is not any lamp of this room.
+    unknown = set(said.unknown) - vocabulary(call.tool, lexicon.language)
+    if unknown and not said.names:
+        return f"it speaks of {min(unknown)}, which is nothing here"
+    if not has_verb(call.tool, said, call.arguments):
+        return f"it does not say to do {call.tool}"
+    return ""
+
+
+def speaks_of(tool: Tool, said: Mentions, lexicon: Lexicon) -> bool:
+    """Whether an utterance has to do with what a tool without entities is about."""
+    plugin = tool.name.partition(".")[0]
+    if lexicon.knows_subject(plugin):
+        return plugin in said.subjects
+    described = f"{tool.name.replace('.', ' ').replace('_', ' ')} {tool.description}"
+    return bool(keys(said.text) & keys(described))
+
+
+def has_verb(tool: str, said: Mentions, arguments: Mapping[str, Any]) -> bool:
+    """Whether the verb of a tool is said or paraphrased, or its value says enough."""
+    if tool in said.implied:
+        return True
+    if tool in VALUES:
+        return bool(said.numbers or said.colors or said.actions & {"half", "full"})
+    verbs = SAME.get(tool, frozenset()) | OWN_VERBS.get(tool, frozenset())
+    if step := arguments.get("step"):
+        verbs = STEP_VERBS.get(str(step), frozenset())
+    return bool(verbs & said.actions) if verbs else tool not in STEPPED.values()
+
+
+def _invented(arguments: Mapping[str, Any], text: str, said: Mentions) -> Iterator[str]:
+    """The values that were not said."""
+    numbers = {*said.numbers, *({50.0} if "half" in said.actions else ())}
+    known = f"{plain(text)} {said.text}"
+    for name, value in arguments.items():
+        if name in ("entities", "step"):
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, bool):
+                continue
+            if isinstance(one, int | float) and one and float(one) not in numbers:
+                yield f"{name} {one:g} was not said"
+            elif isinstance(one, str) and not _is_said(one, known, said.colors):
+                yield f"{name} “{one}” was not said"
+
+
+def _is_said(value: str, text: str, others: Collection[str]) -> bool:
+    return plain(value) in text or value in others
+
+
+def _is_of(entity: Entity, kinds: Collection[str], classes: Collection[str]) -> bool:
+    if entity.domain not in kinds:
+        return False
+    device_class = entity.attributes.get("device_class")
+    return not classes or device_class is None or device_class in classes

@@ -1,0 +1,93 @@
+"""Daemons to be hurt: a light one without a model, and the real one with its engine."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hubd.paths import find_paths
+from tests.e2e.conftest import hub, start  # noqa: F401 - fixtures
+from tests.hubd.conftest import environment, hubd, open_hub, paths, served  # noqa: F401
+
+SOAK = bool(os.environ.get("HUBD_TEST_SOAK"))
+"""`make soak`: the long forms."""
+
+
+@dataclass
+class Light:
+    """A running daemon without a model, and an owner's token for it."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    token: str
+    ready_s: float
+
+    def post(self, path, body):
+        """The reply's status and JSON; a connection that breaks is an OSError."""
+        request = urllib.request.Request(
+            self.url + path,
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+        )
+        return _answered(request)
+
+    def get(self, path):
+        request = urllib.request.Request(
+            self.url + path, headers={"Authorization": f"Bearer {self.token}"}
+        )
+        return _answered(request)
+
+
+def _answered(request):
+    try:
+        with urllib.request.urlopen(request, timeout=15) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+@pytest.fixture
+def light(environment, hubd):  # noqa: F811
+    """``with light() as daemon``: started, ready, and ended however it was left."""
+    known = []
+
+    @contextlib.contextmanager
+    def running():
+        log = Path(environment["HUBD_HOME"]).parent / f"{time.monotonic_ns()}.log"
+        began = time.monotonic()
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "hubd", "serve"],
+                env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        try:
+            while b"hubd is ready" not in log.read_bytes():
+                assert process.poll() is None, log.read_text()
+                assert time.monotonic() - began < 60, log.read_text()
+                time.sleep(0.02)
+            ready_s = time.monotonic() - began
+            text = log.read_text().partition("hubd is ready: ")[2]
+            if not known:
+                known.append(hubd("token", "add", "t", "-q", *OWNERS).stdout.strip())
+            yield Light(process, text.split()[0], known[0], ready_s)
+        finally:
+            process.kill()
+            process.wait()
+
+    return running
+
+
+OWNERS = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
+
+
+@pytest.fixture
+def home(environment):  # noqa: F811
+    """The directories of the light daemon."""
+    return find_paths({"HUBD_HOME": environment["HUBD_HOME"]})

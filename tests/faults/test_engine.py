@@ -1,0 +1,100 @@
+"""The engine crashes, hangs or runs out of memory: a clear word in time, and the next one works."""
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+HUNG_LIMIT_S = 10.0
+DEAD_LIMIT_S = 2.0
+BUSY_S = 8.0
+"""What a test allows beyond these, beside others on a machine that is busy."""
+STORY = {"messages": [{"role": "user", "content": "Tell a very long story."}], "stream": True}
+
+
+def begun(client, raw):
+    """A stream of the bare model."""
+    body = STORY | {"model": raw, "max_tokens": 3000}
+    return client.stream("POST", "/v1/chat/completions", json=body)
+
+
+def raw_model(client):
+    names = [card["id"] for card in client.get("/v1/models").json()["data"]]
+    return next(name for name in names if name.startswith("raw:"))
+
+
+def rest_of(lines):
+    """What a stream still says, and how long that took."""
+    began = time.monotonic()
+    said = [line.removeprefix("data: ") for line in lines if line.startswith("data: ")]
+    return said, time.monotonic() - began
+
+
+def hurt_in_the_middle(hub, hurt):
+    """Hurt the engine while it answers; the last thing that was said, and after how long."""
+    with hub.client() as client, begun(client, raw_model(client)) as response:
+        lines = response.iter_lines()
+        next(lines)
+        hurt(hub.child("engine.server"))
+        said, seconds = rest_of(lines)
+    assert "error" in json.loads(said[-1])
+    return seconds
+
+
+def works_again(hub):
+    """The next question, and no process left over."""
+    with hub.client() as client:
+        body = STORY | {"model": raw_model(client), "max_tokens": 4, "stream": False}
+        reply = client.post("/v1/chat/completions", json=body)
+        assert reply.status_code == 200, reply.text
+        assert client.get("/healthz").status_code == 200
+    children = Path(f"/proc/{hub.process.pid}/task/{hub.process.pid}/children").read_text().split()
+    engines = [
+        child for child in children if "engine.server" in Path(f"/proc/{child}/cmdline").read_text()
+    ]
+    assert len(engines) == 1
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
+def test_an_engine_that_dies_is_told_at_once_and_comes_back(hub, name):
+    engine = hub.child("engine.server")
+    seconds = hurt_in_the_middle(hub, lambda pid: os.kill(pid, signal.Signals[name]))
+    assert seconds < DEAD_LIMIT_S + BUSY_S
+    works_again(hub)
+    assert not Path(f"/proc/{engine}").exists()
+
+
+def test_an_engine_that_hangs_is_told_within_ten_seconds_and_replaced(hub):
+    engine = hub.child("engine.server")
+    seconds = hurt_in_the_middle(hub, lambda pid: os.kill(pid, signal.SIGSTOP))
+    assert seconds < HUNG_LIMIT_S + BUSY_S
+    works_again(hub)
+    assert not Path(f"/proc/{engine}").exists()
+
+
+def test_an_engine_without_memory_is_told_and_comes_back(hub):
+    def starve(pid):
+        resource.prlimit(pid, resource.RLIMIT_AS, (2**20, resource.RLIM_INFINITY))
+
+    engine = hub.child("engine.server")
+    starve(engine)
+    with hub.client() as client:
+        raw = raw_model(client)
+        for _ in range(3):  # it may live on for a while with what it has
+            body = STORY | {"model": raw, "max_tokens": 500, "stream": False, "n": 4}
+            with contextlib.suppress(httpx2.TransportError):
+                reply = client.post("/v1/chat/completions", json=body)
+                assert reply.status_code in (200, 429, 500, 503)
+        assert client.get("/healthz").status_code == 200
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(engine, signal.SIGKILL)
+    deadline = time.monotonic() + BUSY_S
+    while Path(f"/proc/{engine}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    works_again(hub)

@@ -1,0 +1,130 @@
+"""Meaning by examples: how often it is right where rules fail; never does it do the opposite."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hubd.assistant.evaluate import counted, judged, samples
+from hubd.assistant.lexicon import lexicon
+from hubd.assistant.likeness import examples_of, intents_of, masked, opposed
+from hubd.assistant.semantic import Semantics
+from hubd.home.file import read_description
+from hubd.tools import find_plugins
+from rag.errors import EmbedderError
+
+QUESTIONS = Path(__file__).parents[3] / "samples/questions.jsonl"
+TOOLS = [tool for plugin in find_plugins() for tool in plugin.tools.values()]
+
+
+@pytest.fixture
+async def semantics(real_router, embed, classifiers):
+    made = Semantics(embed, real_router("home.en.yaml"), TOOLS, classifiers)
+    await made.prepare()
+    return made
+
+
+def sentences(folder, name):
+    data = yaml.safe_load((folder / name).read_text("utf-8"))
+    return samples(data), data["area"]
+
+
+async def outcomes(semantics, router, said, area, *, rules):
+    found = []
+    for sample in said:
+        decision = router.route(sample.text, language="en", area=area)
+        if not rules or decision.tool is None:
+            decision = await semantics.decide(sample.text, "en", area) or decision
+            if not rules and decision.route != "semantic":
+                continue
+        found.append(judged(sample, decision))
+    return counted(found)
+
+
+async def test_alone_it_is_right_about_what_it_accepts(semantics, real_router, assistant_data):
+    said, area = sentences(assistant_data, "paraphrases.en.yaml")
+    router = real_router("home.en.yaml")
+    counts = await outcomes(semantics, router, said, area, rules=False)
+    assert sum(counts.values()) >= 100, "it accepts what it is sure of"
+    assert counts["opposite"] == 0
+    assert counts["wrong"] <= 0.05 * sum(counts.values())
+
+
+async def test_with_the_rules_strangers_are_understood(semantics, real_router, assistant_data):
+    """First seen: 110 of 150 right, 8 wrong, none the opposite; 105 and 5 with the guards that the
+    dialogues of tests/dialogues asked for. Not learned from."""
+    said, area = sentences(assistant_data, "fresh.en.yaml")
+    counts = await outcomes(semantics, real_router("home.en.yaml"), said, area, rules=True)
+    assert counts["opposite"] == 0
+    assert counts["right"] >= 103
+    assert counts["wrong"] <= 5
+
+
+async def test_questions_for_the_documents_are_left_to_them(semantics):
+    texts = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
+    taken = {text: await semantics.decide(text, "en", "Living Room") for text in texts}
+    assert {text: one.tool for text, one in taken.items() if one is not None} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't make it any warmer",
+        "why is it so cold in the office",
+        "what happens when the garage stays open",
+        "the blinds in the living room are pretty",
+    ],
+)
+async def test_what_is_no_command_is_none(semantics, text):
+    assert await semantics.decide(text, "en", "Living Room") is None
+
+
+async def test_things_rooms_and_values_are_filled_in_by_name(semantics):
+    decision = await semantics.decide("I want the desk lamp at 35 percent or so", "en", "")
+    assert decision.tool == "lights.set"
+    assert decision.call.arguments == {"entities": ["light.desk_lamp"], "brightness": 35}
+    assert decision.route == "semantic"
+
+
+async def test_what_opens_the_house_is_asked_about(semantics):
+    decision = await semantics.decide("somebody is at the front door and wants in", "en", "")
+    assert decision is None or decision.asks == "confirm"
+
+
+async def test_without_vectors_the_step_is_left_out(real_router):
+    async def broken(texts):
+        raise EmbedderError("no engine")
+
+    semantics = Semantics(broken, real_router("home.en.yaml"), TOOLS)
+    assert await semantics.decide("it could be cosier in here", "en", "Living Room") is None
+    assert await semantics.similar("turn on the light", "en") == {}
+
+
+async def test_languages_without_examples_are_left_out(semantics):
+    assert await semantics.decide("mach es dunkel", "de", "Living Room") is None
+
+
+def test_every_example_names_a_tool_that_there_is_or_none():
+    names = {tool.name for tool in TOOLS} | {"none"}
+    assert {intent.tool for intent in intents_of("en")} <= names
+    assert len(examples_of("en")) == sum(len(intent.said) for intent in intents_of("en"))
+
+
+def test_names_become_kinds_and_numbers_twenty(assistant_data, real_router):
+    home = read_description((assistant_data / "home.en.yaml").read_text("utf-8"))
+    router = real_router("home.en.yaml")
+    text = masked(
+        "um could you put the reeding lamp in the lounge at forty",
+        lexicon("en"),
+        router.phrases("en"),
+        home,
+    )
+    assert text == "put the lamp in the room at 20"
+
+
+def test_opposites_are_known_by_tool_and_by_step():
+    by = {(i.tool, i.arguments.get("step")): i for i in intents_of("en")}
+    assert opposed(by["home.lock", None], by["home.unlock", None])
+    assert opposed(by["lights.change", "up"], by["lights.change", "down"])
+    assert not opposed(by["home.lock", None], by["home.open", None])
