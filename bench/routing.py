@@ -1,22 +1,28 @@
 """Measure how well and how fast utterances are understood.
 
-    python bench/routing.py [--eval FOLDER] [--every N] [--show]
+    python bench/routing.py [--eval FOLDER] [--every N] [--show] [--likeness]
 
 Prints, for Home Assistant's corpus (``FOLDER`` with intents_*.jsonl and fixtures_*.json), the share
 with the right intent and with every slot right, and for the paraphrases of tests/data/assistant the
-outcomes by style. ``--show`` lists what was not right; ``--every N`` takes each Nth sentence.
+outcomes by style, with ``--likeness`` of the step after the rules too. ``--show`` lists what was
+not right; ``--every N`` takes each Nth sentence.
 """
 
 import argparse
+import asyncio
 import json
 import resource
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
+from engine.embed import TextEncoder
 from hubd.assistant.evaluate import (
     corpus_home,
     corpus_verdict,
@@ -24,10 +30,12 @@ from hubd.assistant.evaluate import (
     judged,
     samples,
 )
-from hubd.assistant.route import Router
+from hubd.assistant.route import Decision, Router
+from hubd.assistant.semantic import Semantics
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
 from hubd.tools import find_plugins, sentence_files
+from rag.embed import model_folder
 
 DATA = Path(__file__).parents[1] / "tests/data/assistant"
 SETS = ("paraphrases.*.yaml", "strangers*.yaml", "fresh*.yaml")
@@ -43,6 +51,26 @@ class Household:
         tools = [tool for plugin in plugins for tool in plugin.tools.values()]
         files = [path for plugin in plugins for path in sentence_files(plugin)]
         self.router = Router(tools, files, lambda: self.snapshot)
+        self.semantics: Semantics | None = None
+        self._tools, self._runner = tools, asyncio.Runner()
+
+    def compare_with_examples(self) -> None:
+        """Have what the rules leave decided by likeness, with the encoder in this process."""
+        encoder = TextEncoder.load(model_folder())
+
+        async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+            return encoder.embed(list(texts))
+
+        self.semantics = Semantics(embed, self.router, self._tools)
+        self._runner.run(self.semantics.prepare())
+
+    def decide(self, text: str, language: str, area: str) -> Decision:
+        """As an utterance is decided on before the model is asked."""
+        decision = self.router.route(text, language=language, area=area)
+        if decision.tool is None and self.semantics is not None:
+            found = self._runner.run(self.semantics.decide(text, decision.language, area))
+            return found or decision
+        return decision
 
     def live_in(self, snapshot: Snapshot) -> None:
         """Move to another household."""
@@ -85,7 +113,7 @@ def measure_paraphrases(house: Household, path: Path, show: bool) -> None:
     times = []
     for sample in samples(data):
         began = time.perf_counter()
-        decision = house.router.route(sample.text, language=data["language"], area=data["area"])
+        decision = house.decide(sample.text, data["language"], data["area"])
         times.append(time.perf_counter() - began)
         outcome = judged(sample, decision)
         outcomes.setdefault(sample.style, []).append(outcome)
@@ -113,9 +141,12 @@ def main() -> None:
     parser.add_argument("--eval", type=Path)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--likeness", action="store_true")
     arguments = parser.parse_args()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     house = Household()
+    if arguments.likeness:
+        house.compare_with_examples()
     for path in sorted(path for pattern in SETS for path in DATA.glob(pattern)):
         measure_paraphrases(house, path, arguments.show)
     if arguments.eval:

@@ -52,7 +52,16 @@ def evaluate(
     """
     if bool(squad) == bool(folders) or bool(folders) != bool(questions):
         raise HubError("nothing to measure", "Name FOLDERS and --questions, or --squad FILE.")
-    reports = asyncio.run(_evaluate(folders, questions, squad, passages, limit))
+    from rag.errors import RagError
+
+    try:
+        reports = asyncio.run(_evaluate(folders, questions, squad, passages, limit))
+    except RagError as error:
+        raise HubError(str(error), "`hubd doctor` looks at the embedding model.") from error
+    except (ValueError, KeyError) as error:
+        raise HubError(
+            f"the questions cannot be read: {error}", "See docs/documents.md."
+        ) from error
     if as_json:
         print_json(reports)
     else:

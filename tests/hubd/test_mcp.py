@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from hubd.config import Config, Http, Mcp, McpServer
+from hubd.config import Config, ConfigError, Http, Mcp, McpServer, load_config
 from hubd.events import NoticeBoard
 from hubd.http.services import SERVICES
 from hubd.mcp import servers
@@ -299,6 +300,19 @@ async def test_a_guest_gets_what_a_guest_may(open_hub, tmp_path):
             assert not (await client.call_tool("timers_list", {})).is_error
 
 
+async def test_a_browsers_session_is_not_enough(open_hub, tmp_path):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    async with open_hub(tmp_path, SERVED, paired=False) as hub:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        made = await (await hub.post("/hub/pairing", json={}, headers=headers)).json()
+        paired = await hub.post("/hub/pair", json={"code": made["code"], "device": "phone"})
+        assert paired.status == 200
+        assert (await hub.get("/hub/tools")).status == 200  # the client keeps the cookie
+        refused = await hub.post("/mcp", json=body)
+        assert refused.status == 401
+        assert "Bearer" in (await refused.json())["error"]["hint"]
+
+
 async def test_it_is_not_there_unless_it_is_wanted(open_hub, tmp_path):
     async with open_hub(tmp_path, Config()) as hub:
         assert (await hub.post("/mcp", json={})).status == 404
@@ -308,3 +322,18 @@ def test_the_sdk_is_not_loaded_until_it_is_needed():
     code = "import sys, hubd.daemon; sys.exit('mcp' in sys.modules or 'pint' in sys.modules)"
     root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+def test_the_configurations_of_the_page_are_right(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "first.toml").write_text(first)
+    files, weather = load_config(tmp_path / "first.toml", {}).mcp.servers
+    assert files.command[0] == "npx"
+    assert files.risk == "dangerous"
+    assert (weather.risk, weather.tools) == ("read", {"delete_all": "dangerous"})
+    (tmp_path / "second.toml").write_text(second)
+    assert load_config(tmp_path / "second.toml", {}).mcp.serve
+    (tmp_path / "both.toml").write_text(first.replace('url = "', 'command = ["x"]\nurl = "'))
+    with pytest.raises(ConfigError, match=r"\[mcp\] servers = \(secret\)"):
+        load_config(tmp_path / "both.toml", {})

@@ -1,0 +1,38 @@
+"""A whole turn through the application: a command that no rule knows, with the real model."""
+
+import pytest
+
+from hubd.config import Config, Engine
+from hubd.http.services import SERVICES
+
+
+@pytest.fixture
+async def hub(open_hub, tmp_path, model_path, assistant_data, monkeypatch):
+    monkeypatch.setattr("hubd.assistant.agent.LIMIT_S", 240.0)
+    config = Config(engine=Engine(model=str(model_path), threads=1))
+    async with open_hub(tmp_path, config) as client:
+        home = (assistant_data / "home.en.yaml").read_text(encoding="utf-8")
+        await client.app[SERVICES].described.load(home)
+        yield client
+
+
+async def test_a_command_no_rule_knows_is_done_or_declined_and_never_read_from_a_document(hub):
+    oven = "Make the oven dark: make it dark with the light key of the oven, then it is dark."
+    manual = hub.app[SERVICES].paths.data / "oven.md"
+    manual.write_text(oven)
+    await hub.app[SERVICES].library.ingest([manual])
+
+    async def asked(text):
+        body = {"text": text, "area": "living_room"}
+        return await (await hub.post("/hub/ask", json=body)).json()
+
+    declined = await asked("make me a sandwich")
+    assert declined["actions"] == []
+    assert "did nothing" in declined["answer"]
+    dark = await asked("make it dark")
+    assert dark["citations"] == []
+    assert "oven" not in dark["answer"]
+    done = await asked("make the desk lamp go dark")
+    assert [a["arguments"] for a in done["actions"]] == [{"entities": ["light.desk_lamp"]}]
+    states = {e.id: e.state for e in hub.app[SERVICES].household.snapshot().entities}
+    assert states["light.desk_lamp"] == "off"
