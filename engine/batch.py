@@ -50,13 +50,16 @@ class Ticket:
         order: tuple[int, int],
         wake: Callable[[], None],
         leader: "Ticket | None" = None,
+        *,
+        pin: bool = False,
     ) -> None:
         """order: priority and arrival, the smaller goes first. leader: an earlier request with the
-        same prompt, whose blocks this one shares."""
+        same prompt, whose blocks this one shares. pin: whether its prompt stays cached."""
         self.request = request
         self.sink = sink
         self.order = order
         self.leader = leader
+        self.pin = pin
         self.cancelled = False
         self.submitted_at = time.perf_counter()
         self.started = False
@@ -132,6 +135,8 @@ class Batch:
         self.active.remove(ticket)
         if request.sequences and isinstance(outcome, Finished):
             self._cache.publish(request.tokens, request.sequences[0], tail=True)
+            if ticket.pin:
+                self._cache.pin(request.tokens)
         request.pause()
         self.drafted += request.drafted
         self.accepted += request.accepted

@@ -4,7 +4,7 @@ import numpy as np
 
 from engine.architectures.config import ModelConfig
 from engine.formats.packed import padded_rows
-from engine.kernels.attention import attention_scratch_bytes
+from engine.kernels.attention import attention_scratch_bytes, attention_shared_bytes
 from engine.kernels.columns import column_buffer_bytes
 
 MAX_ROWS = 256
@@ -24,6 +24,7 @@ class Buffers:
         items = MAX_ROWS * max(1, c.experts_used)  # inputs of the last product of a layer
         self.score_stride = padded_rows(c.experts)
         self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
+        self.shared_bytes = attention_shared_bytes(c.heads, c.head_dim, c.context_length)
         sizes = {
             "x": 4 * MAX_ROWS * c.dim,  # (rows, dim) the residual stream
             "h": 4 * MAX_ROWS * c.dim,  # (rows, dim) after a norm
@@ -33,6 +34,7 @@ class Buffers:
             "columns": column_buffer_bytes(MAX_ROWS, widest),  # quantized inputs of a product
             "active": column_buffer_bytes(items, c.ffn_dim),  # those of the last one of a layer
             "scratch": threads * self.scratch_bytes,  # of attention
+            "shared": self.shared_bytes,  # what threads hand to each other in attention
             "scores": 4 * MAX_ROWS * self.score_stride,  # (rows, experts, padded)
             "choices": 4 * MAX_ROWS * c.experts_used,  # int32 (rows, experts used)
             "shares": 4 * MAX_ROWS * c.experts_used,  # (rows, experts used)
@@ -49,7 +51,8 @@ class Buffers:
         self.qkv, self.attended = addresses["qkv"], addresses["attended"]
         self.ffn, self.active = addresses["ffn"], addresses["active"]
         self.columns = addresses["columns"]
-        self.scratch, self.scores = addresses["scratch"], addresses["scores"]
+        self.scratch, self.shared = addresses["scratch"], addresses["shared"]
+        self.scores = addresses["scores"]
         self.choices, self.shares = addresses["choices"], addresses["shares"]
         self.mixed = addresses["mixed"]
 

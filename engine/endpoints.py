@@ -356,7 +356,8 @@ async def _answers(
             with _naming(param):
                 request = await asyncio.to_thread(prepare) if params.grammar else prepare()
             leader = opened[0] if opened else None
-            opened.append(engine.stream(request, body.priority or "interactive", leader))
+            priority = body.priority or "interactive"
+            opened.append(engine.stream(request, priority, leader, pin=bool(body.pin)))
         yield opened
     finally:
         for stream in opened:

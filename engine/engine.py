@@ -26,7 +26,7 @@ from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
 from engine.lora import AdapterFile
-from engine.model import Model
+from engine.model import KVFormat, Model
 from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
 from engine.sampling import SamplingParams
@@ -86,6 +86,7 @@ class Engine:
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
+        kv_format: KVFormat = "f16",
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -94,7 +95,7 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
-        ``activation`` is as in ``Model.load``.
+        ``activation`` and ``kv_format`` are as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -107,6 +108,7 @@ class Engine:
             progress=progress,
             adapters=adapters,
             activation=activation,
+            kv_format=kv_format,
         )
         metadata = model.gguf.metadata
         try:
@@ -181,13 +183,15 @@ class Engine:
         request: Request,
         priority: Priority = "interactive",
         leader: "Stream | None" = None,
+        *,
+        pin: bool = False,
     ) -> "Stream":
         """Queue a prepared request and give its pieces to the running event loop.
 
-        leader: an earlier one with the same prompt. Raises QueueFullError, EngineClosedError at
-        once.
+        leader: an earlier one with the same prompt; pin: as `Scheduler.submit`. Raises
+        QueueFullError, EngineClosedError at once.
         """
-        return Stream(self.scheduler, request, priority, leader)
+        return Stream(self.scheduler, request, priority, leader, pin=pin)
 
     def check_input(self, tokens: Sequence[int]) -> None:
         """Raises InvalidRequestError for tokens that ``logits`` and ``embed`` cannot take."""
@@ -292,12 +296,14 @@ class Stream:
         request: Request,
         priority: Priority = "interactive",
         leader: "Stream | None" = None,
+        *,
+        pin: bool = False,
     ) -> None:
         self._outcomes: asyncio.Queue[Piece | Finished | EngineError] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         first = None if leader is None else leader._ticket
         self._ticket: Ticket = scheduler.submit(
-            request, self._take, priority=priority, leader=first
+            request, self._take, priority=priority, leader=first, pin=pin
         )
 
     async def __aiter__(self) -> AsyncIterator[Piece | Finished]:

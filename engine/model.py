@@ -17,16 +17,30 @@ from numpy.typing import NDArray
 from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
-from engine.architectures.forward import Observer, add_final_norm, add_head, build_body
+from engine.architectures.forward import (
+    Forward,
+    Observer,
+    add_final_norm,
+    add_head,
+    build_body,
+)
 from engine.architectures.rope import FACTORS, RopeTable, rope_factors
 from engine.architectures.tensors import tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
-from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, QUERY_ROWS
+from engine.kernels.attention import query_rows
 from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import choose_path, compile_operation
-from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
+from engine.kernels.kv_layout import (
+    BLOCK_TOKENS,
+    BYTE,
+    FLOAT_BYTES,
+    GROUP,
+    HALF_BYTES,
+    KVLayout,
+    blocks_for,
+)
 from engine.kernels.program import (
     KEPT_ROWS,
     LOGITS,
@@ -45,6 +59,7 @@ from engine.lora import AdapterFile, Adapters
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
+KVFormat = Literal["f16", "int8"]
 MAX_THREADS = 64
 DEFAULT_CONTEXT = 8192
 """Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
@@ -78,6 +93,7 @@ class Model:
         progress: Progress,
         adapters: Adapters,
         activation: str | None,
+        kv_format: KVFormat,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
@@ -89,10 +105,12 @@ class Model:
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = _check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
+        self.kv_layout = _kv_layout(self.config, kv_format, exact=weights.exact)
+        """What a KV block of this model looks like."""
         self.weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
         self._buffers = Buffers(self.config, threads, *(a.cell for a in self._angles))
-        forwards = [build_body(family, self.config, weights, self._buffers) for _ in range(3)]
+        forwards = [self._forward() for _ in range(3)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
         bodies = [forward.program for forward in forwards]
@@ -118,6 +136,7 @@ class Model:
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
+        kv_format: KVFormat = "f16",
     ) -> Self:
         """Load a GGUF file.
 
@@ -126,7 +145,9 @@ class Model:
         cache_directory: where packed weights are kept; without it they are packed into memory.
         progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
         add to the weights. activation: silu, gelu, relu, relu2 or drelu, for a file that does not
-        say that it has another than its family. Raises OSError or ModelFormatError.
+        say that it has another than its family. kv_format: of keys and values; int8 takes half the
+        memory of f16, and a model in float32 keeps float32 unless it is int8. Raises OSError,
+        ModelFormatError, or ValueError for what this model cannot do.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -137,7 +158,7 @@ class Model:
             with closing(Adapters.opened(adapters, gguf)) as opened:
                 told = progress or _silent
                 where = (context_length, cache_directory)
-                return cls(gguf, threads, *where, told, opened, activation)
+                return cls(gguf, threads, *where, told, opened, activation, kv_format)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
@@ -158,13 +179,6 @@ class Model:
         positions = hashlib.sha256(angles).hexdigest()
         parts = (self.content_hash, *self.kv_layout, choose_path(), positions)
         return " ".join(map(str, parts))
-
-    @property
-    def kv_layout(self) -> KVLayout:
-        """What a KV block of this model looks like."""
-        c = self.config
-        size = FLOAT_BYTES if self.weights.exact else HALF_BYTES
-        return KVLayout(c.layers, c.kv_heads, c.head_dim, size)
 
     def new_cache(self) -> KVSequence:
         """An empty KV cache for one sequence, with an arena of its own."""
@@ -234,7 +248,7 @@ class Model:
     def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
         """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
         the observer's sums."""
-        body = build_body(self._family, self.config, self.weights, self._buffers, observer)
+        body = self._forward(observer)
         table = body.program.table(compile_operation)
 
         def show(tokens: NDArray[np.int32]) -> None:
@@ -252,6 +266,10 @@ class Model:
         self._pool.close()
         self.gguf.close()
 
+    def _forward(self, observer: Observer | None = None) -> Forward:
+        size = self.kv_layout.number_bytes
+        return build_body(self._family, self.config, self.weights, self._buffers, size, observer)
+
     def _checked(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         tokens = np.ascontiguousarray(tokens, np.int32)
         if tokens.ndim != 1 or tokens.size == 0:
@@ -264,7 +282,7 @@ class Model:
         self, program: NDArray[np.int64], parts: Sequence[Part], out: NDArray[np.float32]
     ) -> None:
         """Run a program for parts that have room; the results that they want go to `out`."""
-        tables = _Rows.of(parts)
+        tables = _Rows.of(parts, query_rows(self.config.heads, self.config.kv_heads))
         for angles in self._angles:
             angles.reach(int(tables.positions.max()) + 1)
         step = np.zeros(STEP_SLOTS, np.int64)
@@ -288,7 +306,8 @@ class _Rows(NamedTuple):
     kept: NDArray[np.int32]
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> Self:
+    def of(cls, parts: Sequence[Part], most: int) -> Self:
+        """most: rows of a span."""
         positions: list[int] = []
         tables: list[int] = []
         spans: list[tuple[int, int]] = []
@@ -297,8 +316,8 @@ class _Rows(NamedTuple):
             first, rows = len(positions), tokens.size
             positions += range(sequence.length, sequence.length + rows)
             tables += [sequence.table_address] * rows
-            for row in range(0, rows, QUERY_ROWS):
-                spans.append((first + row, min(QUERY_ROWS, rows - row)))
+            for row in range(0, rows, most):
+                spans.append((first + row, min(most, rows - row)))
             kept += range(first + rows - outputs, first + rows)
         return cls(
             np.concatenate([part.tokens for part in parts]),
@@ -314,6 +333,19 @@ def _identity(content_hash: str, activation: str | None) -> str:
     if activation is None:
         return content_hash
     return hashlib.sha256(f"{content_hash} {activation}".encode()).hexdigest()
+
+
+def _kv_layout(config: ModelConfig, kv_format: KVFormat, *, exact: bool) -> KVLayout:
+    """How keys and values are kept; ValueError if this model's cannot be."""
+    size = FLOAT_BYTES if exact else HALF_BYTES
+    if kv_format == "int8":
+        size = BYTE
+        if config.head_dim % GROUP:
+            raise ValueError(
+                f"the KV format int8 needs heads of a multiple of {GROUP} numbers; this model's"
+                f" have {config.head_dim}: use f16"
+            )
+    return KVLayout(config.layers, config.kv_heads, config.head_dim, size)
 
 
 def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfig:

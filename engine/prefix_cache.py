@@ -39,6 +39,7 @@ class PrefixCache:
         self.pool = pool
         self._root = _Node(None, (), -1)
         self._nodes: set[_Node] = set()
+        self._pinned: dict[tuple[int, ...], list[_Node]] = {}  # tokens of whole blocks → theirs
         self._clock = 0
         self.prompt_tokens = self.cached_tokens = self.evicted_blocks = 0
 
@@ -132,17 +133,31 @@ class PrefixCache:
 
     def pin(self, tokens: Sequence[int]) -> int:
         """Keep the full blocks at the beginning of `tokens` that are cached, as long as others can
-        be given up. Gives their positions; `unpin` the same tokens to undo it."""
-        pinned = 0
-        for node in self._path(tokens):
+        be given up. Gives their positions.
+
+        Pins hold half of all blocks at most: what is longer is pinned at its beginning, and the
+        pins set longest ago are lifted for it. The same tokens again are one pin, the newest.
+        """
+        most = self.pool.blocks // 2
+        nodes = list(self._path(tokens))[:most]
+        key = tuple(tokens[: len(nodes) * BLOCK_TOKENS])
+        self.unpin(key)
+        while self._pinned and self._pinned_with(nodes) > most:
+            self.unpin(next(iter(self._pinned)))
+        if nodes:
+            self._pinned[key] = nodes
+        for node in nodes:
             node.pins += 1
-            pinned += BLOCK_TOKENS
-        return pinned
+        return len(key)
 
     def unpin(self, tokens: Sequence[int]) -> None:
-        """Undo one `pin` of these tokens."""
-        for node in self._path(tokens):
-            node.pins = max(0, node.pins - 1)
+        """Undo the `pin` of these tokens, if there is one."""
+        for node in self._pinned.pop(tuple(tokens), ()):
+            node.pins -= 1
+
+    def _pinned_with(self, nodes: Sequence[_Node]) -> int:
+        """Blocks that would be pinned if these were, too."""
+        return len({node for pinned in (*self._pinned.values(), nodes) for node in pinned})
 
     def blocks_of(self, tokens: Sequence[int]) -> list[int]:
         """The full blocks cached at the beginning of `tokens`, each held once for the caller, who

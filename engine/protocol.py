@@ -112,6 +112,8 @@ class SamplingFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     length_penalty: float | None = None
     early_stopping: bool | Literal["never"] | None = None
     priority: Priority | None = None
+    pin: bool | None = None
+    """Whether the prompt stays in the prefix cache while anything else can be given up."""
 
 
 class ChatRequest(SamplingFields, frozen=True, kw_only=True, omit_defaults=True):

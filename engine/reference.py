@@ -142,19 +142,55 @@ def attention(
     scale: of the scores, 1 / √head_dim if not given; cap: of the scores by tanh; window: positions
     that a row sees. Twin of kernels.attention.attention, but for k and v being float32 here.
     """
-    rows, heads, dim = q.shape
+    weights = _attention_weights(q, k, scale or q.shape[2] ** -0.5, cap, window)
+    weights /= weights.sum(axis=2, keepdims=True)
+    values = np.repeat(v, q.shape[1] // v.shape[1], axis=1).astype(np.float64)
+    result: Floats = np.einsum("hrp,phd->rhd", weights, values).astype(np.float32)
+    return result
+
+
+def attention_to_bytes(
+    q: Floats, k: Floats, v: Floats, *, scale: float, cap: float, window: int
+) -> Floats:
+    """As `attention`, with everything that is multiplied rounded to 8 bits.
+
+    Queries and keys by 32 numbers, values by position and head, and weights times the scales of
+    their values by 32 positions. Twin of kernels.attention.attention where the cache holds bytes.
+    """
+    groups = k.reshape(*k.shape[:2], -1, BLOCK)
+    key_scales = (np.abs(groups).max(axis=3, keepdims=True) / np.float32(127)).astype(np.float16)
+    widths = key_scales.astype(np.float32)
+    keys = np.clip(np.rint(groups / np.where(widths > 0, widths, 1)), -127, 127) * widths
+    widths = np.abs(v).max(axis=2, keepdims=True) / np.float32(127)
+    values = np.rint(v / np.where(widths > 0, widths, 1)).astype(np.float64)
+
+    quants, scales = quantize_activations(q.reshape(-1, q.shape[2]) * np.float32(scale))
+    rounded = (quants * scales[:, :, None]).reshape(q.shape).astype(np.float32)
+    group = q.shape[1] // v.shape[1]
+    weights = _attention_weights(rounded, keys.reshape(k.shape), 1.0, cap, window)
+    scaled = weights * np.repeat(widths[:, :, 0], group, axis=1).T[:, None]
+    padded = np.pad(scaled, [(0, 0), (0, 0), (0, -scaled.shape[2] % BLOCK)]).astype(np.float32)
+    quants, scales = quantize_activations(padded.reshape(-1, padded.shape[2]))
+    counted = (quants * scales[:, :, None].astype(np.float64)).reshape(padded.shape)
+    sums = np.einsum("hrp,phd->rhd", counted[:, :, : len(v)], np.repeat(values, group, axis=1))
+    result: Floats = (sums / weights.sum(axis=2).T[:, :, None]).astype(np.float32)
+    return result
+
+
+def _attention_weights(
+    q: Floats, k: Floats, scale: float, cap: float, window: int | None
+) -> NDArray[np.float64]:
+    """exp(score - highest score) of each head, row and position, 0 for those not seen."""
+    rows, heads, _ = q.shape
     positions, kv_heads, _ = k.shape
     keys = np.repeat(k, heads // kv_heads, axis=1).astype(np.float64)
-    values = np.repeat(v, heads // kv_heads, axis=1).astype(np.float64)
-    scores = np.einsum("rhd,phd->hrp", q, keys) * (scale or 1 / np.sqrt(dim))
+    scores = np.einsum("rhd,phd->hrp", q, keys) * scale
     if cap:
         scores = cap * np.tanh(scores / cap)
     here, there = np.arange(positions - rows, positions)[:, None], np.arange(positions)[None, :]
     scores[:, (there > here) | (there <= here - (window or positions))] = -np.inf
-    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
-    weights /= weights.sum(axis=2, keepdims=True)
-    result: Floats = np.einsum("hrp,phd->rhd", weights, values).astype(np.float32)
-    return result
+    weights: NDArray[np.float64] = np.exp(scores - scores.max(axis=2, keepdims=True))
+    return weights
 
 
 def attention_within(q: Floats, k: Floats, v: Floats, lengths: Sequence[int]) -> Floats:

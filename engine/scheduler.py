@@ -74,17 +74,19 @@ class Scheduler:
         *,
         priority: Priority = "interactive",
         leader: Ticket | None = None,
+        pin: bool = False,
     ) -> Ticket:
         """Queue a request. ``sink`` must return at once.
 
         leader: an earlier request with the same prompt, which is then computed once for both.
+        pin: whether what it computed stays cached while others can be given up.
         Raises QueueFullError when too many wait, EngineClosedError after ``close``.
         """
         with self._wake:
             self._check_open()
             self._arrivals += 1
             order = (PRIORITIES.index(priority), self._arrivals)
-            ticket = Ticket(request, sink, order, self.wake, leader)
+            ticket = Ticket(request, sink, order, self.wake, leader, pin=pin)
             self._inbox.append(ticket)
             self._wake.notify()
         return ticket

@@ -148,6 +148,7 @@ def _load(
             progress=show,
             adapters=options.adapter,
             activation=options.activation,
+            kv_format=options.kv_format,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -219,6 +220,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--cache-directory", type=Path, help="keeps what loading works out")
     parser.add_argument(
         "--kv-mb", type=int, default=0, help="keys and values at most (default: 256, or a context)"
+    )
+    parser.add_argument(
+        "--kv-format", choices=("f16", "int8"), default="f16", help="of keys and values"
     )
     parser.add_argument(
         "--activation",

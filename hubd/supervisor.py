@@ -271,6 +271,7 @@ class EngineSupervisor:
             *("--context-length", str(settings.context_length)),
             *("--cache-directory", str(self._paths.cache)),
             *("--kv-mb", str(settings.kv_mb)),
+            *("--kv-format", settings.kv_format),
             *([f"--activation={settings.activation}"] if settings.activation else []),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),

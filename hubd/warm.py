@@ -3,7 +3,7 @@
 At boot, when the engine is a new process, and when a prompt's static part changed (a tool, a
 device, the configuration). It never starts an engine, begins only when nobody waits for an answer,
 and is abandoned the moment somebody asks: what was read until then is kept, and the rest is read
-when it is quiet again.
+when it is quiet again. What is read stays in the engine's prefix cache, whatever else comes.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ async def _read(engine: Engine, quiet: Quiet, text: str) -> bool:
 
 async def _ask(engine: Engine, text: str) -> bool:
     messages = [ChatMessage(role="system", content=text), ChatMessage(role="user", content="…")]
-    request = ChatRequest(messages=messages, max_tokens=1, priority="background")
+    request = ChatRequest(messages=messages, max_tokens=1, priority="background", pin=True)
     try:
         async with asyncio.timeout(LIMIT_S):
             client = await engine.client()

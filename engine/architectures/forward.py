@@ -14,7 +14,7 @@ from engine.architectures.family import Activation, Family
 from engine.buffers import Buffers
 from engine.formats.packed import FLOAT_BITS
 from engine.kernels.activations import activate_quantize
-from engine.kernels.attention import FLOAT_BYTES, HALF_BYTES, attention, rope_store
+from engine.kernels.attention import attention, attention_to_bytes
 from engine.kernels.elementwise import (
     embed,
     keep_rows,
@@ -24,10 +24,12 @@ from engine.kernels.elementwise import (
 )
 from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
+from engine.kernels.kv_layout import BYTE
 from engine.kernels.matmul import matmul
 from engine.kernels.norms import add_normed, layer_norm_output, layer_norm_quantize, rms_norm
 from engine.kernels.observe import add_squares, add_squares_of_chosen
 from engine.kernels.program import BARRIER, BARRIER_IF_MANY, NO_BARRIER, Program
+from engine.kernels.rotation import rope_store
 from engine.kernels.rows import add_positions, add_scaled, scale, scale_logits
 from engine.weights import Weights
 
@@ -63,13 +65,15 @@ class Forward:
         config: ModelConfig,
         weights: Weights,
         buffers: Buffers,
+        kv_bytes: int,
         observer: Observer | None,
     ) -> None:
+        """kv_bytes: of a number in the KV cache."""
         self.program = Program()
         self.family, self.config, self.weights, self.buffers = family, config, weights, buffers
         self.observer = observer
         self.epsilon = float_bits(config.norm_epsilon)
-        self.cache_bytes = FLOAT_BYTES if weights.exact else HALF_BYTES
+        self.kv_bytes = kv_bytes
 
 
 def build_body(
@@ -77,10 +81,14 @@ def build_body(
     config: ModelConfig,
     weights: Weights,
     buffers: Buffers,
+    kv_bytes: int,
     observer: Observer | None = None,
 ) -> Forward:
-    """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache."""
-    f = Forward(family, config, weights, buffers, observer)
+    """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache.
+
+    kv_bytes: of a number in the KV cache.
+    """
+    f = Forward(family, config, weights, buffers, kv_bytes, observer)
     embed_tokens(f)
     for index in range(config.layers):
         layer = f"blk.{index}."
@@ -181,15 +189,18 @@ def attend(f: Forward, index: int) -> Activations:
     rotated = family.rope != "none" and not (still and (index + 1) % still == 0)
     angles = b.local_angles if windowed else b.angles
     heads = (c.heads, c.kv_heads, c.head_dim)
-    turned = (c.rotated // 2 if rotated else 0, family.rope == "halves", f.cache_bytes)
+    turned = (c.rotated // 2 if rotated else 0, family.rope == "halves", f.kv_bytes)
     f.program.add(rope_store, b.qkv, angles, index, *heads, *turned)
     scores = (
         float_bits(c.query_scale),
         float_bits(c.score_cap),
         c.window if windowed else NO_WINDOW,
-        f.cache_bytes,
+        f.kv_bytes,
     )
-    f.program.add(attention, b.qkv, b.attended, index, *heads, b.scratch, b.scratch_bytes, *scores)
+    room = (b.shared, b.shared_bytes)
+    addresses = (b.qkv, b.attended, index, *heads, b.scratch, b.scratch_bytes)
+    operation = attention_to_bytes if f.kv_bytes == BYTE else attention
+    f.program.add(operation, *addresses, *scores, *room)
     size = c.heads * c.head_dim
     if family.sub_norms:
         weight = f.weights.vector(f"blk.{index}.attn_sub_norm.weight")

@@ -5,10 +5,24 @@ from numba import njit
 
 from engine.kernels.intrinsics import bits_to_float, float_to_bits
 
-_LOG2E = np.float32(1.4426950408889634)
-_LN2_HIGH = np.float32(0.693359375)
-_LN2_LOW = np.float32(-2.12194440e-4)
-_ROUND = np.float32(12582912.0)  # 1.5 · 2²³: adding it rounds to the nearest integer
+LOG2E = np.float32(1.4426950408889634)
+LN2_HIGH = np.float32(0.693359375)
+LN2_LOW = np.float32(-2.12194440e-4)
+ROUND = np.float32(12582912.0)  # 1.5 · 2²³: adding it rounds to the nearest integer
+LOWEST_EXPONENT = np.float32(-87.0)
+"""exp of less is not a normal float32."""
+EXPONENTIAL = tuple(
+    np.float32(value)
+    for value in (
+        1.9875691500e-4,
+        1.3981999507e-3,
+        8.3334519073e-3,
+        4.1665795894e-2,
+        1.6666665459e-1,
+        5.0000001201e-1,
+    )
+)
+"""Coefficients of Cephes' expf for r⁷ to r²."""
 _HALF_TO_FLOAT = np.float32(2.0**112)  # exponent bias of float32 minus that of float16
 _LARGEST_HALF = np.int32(0x477FE000)  # 65504 as float32 bits
 
@@ -20,15 +34,15 @@ def exponential(x: np.float32) -> np.float32:
     Cephes' expf: 2ⁿ · polynomial(r). The library's expf is a call that keeps loops from being
     vectorized.
     """
-    x = min(max(x, np.float32(-87.0)), np.float32(87.0))
-    n = (x * _LOG2E + _ROUND) - _ROUND
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = np.float32(1.9875691500e-4)
-    p = p * r + np.float32(1.3981999507e-3)
-    p = p * r + np.float32(8.3334519073e-3)
-    p = p * r + np.float32(4.1665795894e-2)
-    p = p * r + np.float32(1.6666665459e-1)
-    p = p * r + np.float32(5.0000001201e-1)
+    x = min(max(x, LOWEST_EXPONENT), -LOWEST_EXPONENT)
+    n = (x * LOG2E + ROUND) - ROUND
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    p = EXPONENTIAL[0]
+    p = p * r + EXPONENTIAL[1]
+    p = p * r + EXPONENTIAL[2]
+    p = p * r + EXPONENTIAL[3]
+    p = p * r + EXPONENTIAL[4]
+    p = p * r + EXPONENTIAL[5]
     p = p * r * r + r + np.float32(1.0)
     result: np.float32 = p * bits_to_float((np.int32(n) + np.int32(127)) << np.int32(23))
     return result

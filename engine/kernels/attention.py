@@ -1,7 +1,12 @@
-"""Rotary positions, and causal grouped-query attention over paged keys and values.
+"""Causal grouped-query attention over paged keys and values.
 
 Rows of a step may belong to several sequences; each row finds its keys and values through the
 block table of its own (see kernels.kv_layout). The cache stays in f16 and is widened in registers.
+
+Positions are taken in parts with absolute boundaries. Every part gives a result of its own, and the
+results are merged in order: so a token's attention is the same to the last bit however a prompt is
+cut into steps and whoever computes its parts. Where there is less work than for all threads, the
+parts of one head are spread over them (FlashDecoding, Dao et al. 2023) and who ends last merges.
 """
 
 from typing import Any, NamedTuple
@@ -9,226 +14,47 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.formats.packed import LANES
-from engine.kernels.arithmetic import exponential, float_to_half, hyperbolic_tangent
-from engine.kernels.floating import float_panel
+from engine.formats.packed import BLOCK, LANES
+from engine.kernels.attention_part import PART, Keys, Queries, quantize_queries
+from engine.kernels.columns import COLUMNS, RECORD_BYTES, column_buffer_bytes
 from engine.kernels.intrinsics import (
     addresses,
+    atomic_add,
+    atomic_store,
     bits_to_float,
     floats,
-    halves,
     integers,
-    prefetch,
 )
-from engine.kernels.kv_layout import BLOCK_TOKENS
-from engine.kernels.portable import multiply_panel
-from engine.kernels.program import POSITIONS, ROWS, SPAN_COUNT, SPANS, TABLES, claim, share
+from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE
+from engine.kernels.portable import attend_bytes, attend_numbers
+from engine.kernels.program import POSITIONS, ROWS, SPAN_COUNT, SPANS, TABLES, claim
+from engine.kernels.rotation import head_offset
+from engine.kernels.softmax import LOWEST, merge
 
-KEY_BLOCK = 128
-"""Positions between two updates of the running softmax; boundaries are absolute, so that a
-prompt gives the same logits however it is cut into steps."""
-QUERY_ROWS = 8
-"""Token positions that one piece of work covers at most: rows of a span."""
-HALF_BYTES, FLOAT_BYTES = 2, 4
-"""Of a number in the cache."""
-_LOWEST = np.float32(-1e30)
+SHARED_BYTES = 1 << 20
+"""Room for results of parts that threads hand to each other, unless one row needs more."""
+ARRIVAL_BYTES = 1 << 14
+"""Of counters of the parts that have been computed: an int64 for each span and kv head."""
+_MOST_COLUMNS, _MOST_ROWS = 96, 32
+"""Of a span: each key and value is read once for so many queries, whose sums stay in L2."""
+
+
+def query_rows(heads: int, kv_heads: int) -> int:
+    """Token positions that one piece of work covers at most: rows of a span."""
+    return min(max(_MOST_COLUMNS * kv_heads // heads, 1), _MOST_ROWS)
 
 
 def attention_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     """Bytes of scratch that a thread needs for `attention`."""
-    columns = (QUERY_ROWS * (heads // kv_heads) + 3) // 4 * 4
-    return columns * (2 * head_dim + KEY_BLOCK + 2) * 4
+    columns = query_rows(heads, kv_heads) * (heads // kv_heads)
+    quantized = column_buffer_bytes(columns, head_dim) + column_buffer_bytes(columns, PART)
+    return columns * (3 * head_dim + PART + 4) * 4 + quantized + 2 * LANES
 
 
-@njit(inline="always")
-def rotate(vector: np.ndarray, angles: np.ndarray, halves_apart: int) -> None:
-    """Rotate pairs of the first elements of float32 (head_dim,) in place (RoPE, Su et al. 2021).
-
-    angles: (pairs, 2) cos and sin; a pair is 2i and 2i + 1, the order in which GGUF stores Llama's
-    heads, or with `halves_apart` i and i + pairs.
-    """
-    pairs = angles.shape[0]
-    apart, near = (pairs, 1) if halves_apart != 0 else (1, 2)
-    for i in range(pairs):
-        a, b = vector[near * i], vector[near * i + apart]
-        vector[near * i] = a * angles[i, 0] - b * angles[i, 1]
-        vector[near * i + apart] = a * angles[i, 1] + b * angles[i, 0]
-
-
-@njit
-def store_halves(
-    qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
-) -> None:
-    """Put key and value of a head into a block, as its position p.
-
-    qkv: float32 (all heads, head_dim), head: of the key; keys, values: of the head in the block, as
-    float16 bits.
-    """
-    for i in range(qkv.shape[1]):
-        keys[p // LANES, i, p % LANES] = float_to_half(qkv[head, i])
-        values[p, i] = float_to_half(qkv[head + kv_heads, i])
-
-
-@njit
-def store_floats(
-    qkv: np.ndarray, head: int, kv_heads: int, keys: np.ndarray, values: np.ndarray, p: int
-) -> None:
-    """As `store_halves`, in a block of float32."""
-    for i in range(qkv.shape[1]):
-        keys[p // LANES, i, p % LANES] = qkv[head, i]
-        values[p, i] = qkv[head + kv_heads, i]
-
-
-@njit(inline="always")
-def head_offset(layer: int, kv_heads: int, head: int, dim: int, size: int) -> int:
-    """Bytes from the beginning of a block to the keys of a head (see kernels.kv_layout)."""
-    return 2 * size * BLOCK_TOKENS * dim * (layer * kv_heads + head)
-
-
-def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
-    """Rotate queries in place, rotate keys, put keys and values into their blocks.
-
-    operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of the int64 address
-    of the angles float32 (positions, pairs, 2), layer, heads, kv_heads, head_dim, pairs that are
-    rotated in a head, whether those are halves apart, bytes of a number in the cache.
-    """
-    layer, heads, kv_heads, dim = operands[2], operands[3], operands[4], operands[5]
-    pairs, halves_apart, size = operands[6], operands[7], operands[8]
-    rows, angles = step[ROWS], addresses(operands[1], 1)[0]
-    positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
-    qkv = floats(operands[0], (rows, heads + 2 * kv_heads, dim))
-    shape = (BLOCK_TOKENS // LANES, dim, LANES)
-    first, last = share(rows * (heads + kv_heads), thread, threads)
-    for item in range(first, last):
-        row, head = item // (heads + kv_heads), item % (heads + kv_heads)
-        p = positions[row]
-        rotate(qkv[row, head], floats(angles + 8 * p * pairs, (pairs, 2)), halves_apart)
-        if head >= heads:
-            block = addresses(tables[row], p // BLOCK_TOKENS + 1)[p // BLOCK_TOKENS]
-            key = block + head_offset(layer, kv_heads, head - heads, dim, size)
-            value = key + size * BLOCK_TOKENS * dim
-            slot = p % BLOCK_TOKENS
-            if size == HALF_BYTES:
-                values = halves(value, (BLOCK_TOKENS, dim))
-                store_halves(qkv[row], head, kv_heads, halves(key, shape), values, slot)
-            else:
-                values = floats(value, (BLOCK_TOKENS, dim))
-                store_floats(qkv[row], head, kv_heads, floats(key, shape), values, slot)
-
-
-@njit(fastmath={"nnan", "nsz", "reassoc"})
-def largest(values: np.ndarray, count: int) -> np.float32:
-    """The largest of the first `count` float32."""
-    result = _LOWEST
-    for i in range(count):
-        result = max(result, values[i])
-    return result
-
-
-@njit(fastmath={"reassoc", "nsz"})
-def total(values: np.ndarray, count: int) -> np.float32:
-    """The sum of the first `count` float32."""
-    result = np.float32(0.0)
-    for i in range(count):
-        result += values[i]
-    return result
-
-
-@njit
-def soft_cap(scores: np.ndarray, hidden: int, visible: int, cap: np.float32) -> None:
-    """scores = cap · tanh(scores / cap), for those from `hidden` to `visible`."""
-    for i in range(hidden, visible):
-        scores[i] = cap * hyperbolic_tangent(scores[i] / cap)
-
-
-@njit
-def softmax_update(
-    scores: np.ndarray, hidden: int, visible: int, state: np.ndarray, out: np.ndarray
-) -> None:
-    """One step of the running softmax (Milakov & Gimelshein 2018) of one query.
-
-    scores: float32, become their weights, 0 for those before `hidden` and from `visible` on; state:
-    float32 (2,) highest score and sum of weights so far; out: float32 (head_dim,), rescaled to the
-    new highest score.
-    """
-    if visible > hidden:
-        seen = scores[hidden:visible]
-        highest = max(state[0], largest(seen, seen.size))
-        correction = exponential(state[0] - highest)
-        for i in range(seen.size):
-            seen[i] = exponential(seen[i] - highest)
-        state[0] = highest
-        state[1] = state[1] * correction + total(seen, seen.size)
-        for i in range(out.size):
-            out[i] *= correction
-    for i in range(min(hidden, scores.size)):
-        scores[i] = np.float32(0.0)
-    for i in range(max(visible, 0), scores.size):
-        scores[i] = np.float32(0.0)
-
-
-@njit
-def gather_queries(
-    q: np.ndarray,
-    first: int,
-    here: int,
-    heads: tuple[int, int],
-    scale: np.float32,
-    out: np.ndarray,
-) -> None:
-    """Queries of `here` rows from `first` on as columns, times `scale`; then zeros.
-
-    q: float32 (rows, all heads, head_dim); heads: the first one of the group and how many;
-    out: float32 (columns, head_dim), the column of a row's head is row · group + head.
-    """
-    head, group = heads
-    dim = out.shape[1]
-    for c in range(out.shape[0]):
-        for i in range(dim):
-            if c < here * group:
-                out[c, i] = q[first + c // group, head + c % group, i] * scale
-            else:
-                out[c, i] = np.float32(0.0)
-
-
-@njit
-def scatter_results(
-    sums: np.ndarray, states: np.ndarray, first: int, heads: tuple[int, int], out: np.ndarray
-) -> None:
-    """Divide each column by its sum of weights and put it where it belongs in out.
-
-    sums: float32 (columns, head_dim); states: float32 (columns, 2); out: float32 (rows, heads,
-    head_dim).
-    """
-    head, group = heads
-    for c in range(sums.shape[0]):
-        for i in range(sums.shape[1]):
-            out[first + c // group, head + c % group, i] = sums[c, i] / states[c, 1]
-
-
-@njit
-def softmax_rows(
-    scores: np.ndarray,
-    states: np.ndarray,
-    sums: np.ndarray,
-    count: int,
-    seen: int,
-    group: int,
-    window: int,
-    cap: np.float32,
-) -> None:
-    """`softmax_update` of all columns, for one run of positions.
-
-    scores: float32 (columns, KEY_BLOCK), of which `count` are used; states, sums: as
-    `softmax_update`, one a column; seen: of these positions, those up to the first row itself;
-    group: columns of a row; window, cap: see `attention`.
-    """
-    for c in range(scores.shape[0]):
-        visible = seen + c // group
-        hidden, visible = max(0, visible - window), min(count, visible)
-        if cap > np.float32(0.0):
-            soft_cap(scores[c], hidden, visible, cap)
-        softmax_update(scores[c, :count], hidden, visible, states[c], sums[c])
+def attention_shared_bytes(heads: int, head_dim: int, context: int) -> int:
+    """Bytes, zero at first, that all threads of `attention` share."""
+    of_a_row = (context + PART - 1) // PART * heads * (head_dim + 2) * 4
+    return ARRIVAL_BYTES + max(SHARED_BYTES, of_a_row)
 
 
 class Job(NamedTuple):
@@ -243,20 +69,29 @@ class Job(NamedTuple):
     window: int
     size: int  # bytes of a number in the cache
     queries: int  # of this thread's scratch: float32 (columns, dim)
-    scores: int  # (columns, KEY_BLOCK)
-    sums: int  # (columns, dim)
-    states: int  # (columns, 2)
+    scores: int  # (columns, PART)
+    result: int  # of a part: sums (columns, dim) and states (columns, 2)
+    whole: int  # of all parts: the same
+    quantized: int  # see `attention_part.Queries`
+    weights: int
+    ones: int
+    arrivals: int  # int64 of each span and kv head: parts that have been computed
+    shared: int  # results of parts
+    room: int  # bytes there
 
 
 @njit
 def job(operands: Any, thread: int) -> Job:
     """Read the operands of `attention`."""
-    kv_heads, dim = operands[4], operands[5]
-    group = operands[3] // kv_heads
-    most = (QUERY_ROWS * group + 3) // 4 * 4
+    heads, kv_heads, dim = operands[3], operands[4], operands[5]
+    group = heads // kv_heads
+    most = min(max(_MOST_COLUMNS * kv_heads // heads, 1), _MOST_ROWS) * group
     queries = operands[6] + thread * operands[7]
     scores = queries + 4 * most * dim
-    sums = scores + 4 * most * KEY_BLOCK
+    result = scores + 4 * most * PART
+    quantized = result + 8 * most * (dim + 2)
+    groups = (most + COLUMNS - 1) // COLUMNS * RECORD_BYTES
+    weights = quantized + groups * (dim // BLOCK)
     return Job(
         operands[2],
         kv_heads,
@@ -268,9 +103,228 @@ def job(operands: Any, thread: int) -> Job:
         operands[11],
         queries,
         scores,
-        sums,
-        sums + 4 * most * dim,
+        result,
+        result + 4 * most * (dim + 2),
+        quantized,
+        weights,
+        weights + groups * (PART // BLOCK),
+        operands[12],
+        operands[12] + ARRIVAL_BYTES,
+        operands[13] - ARRIVAL_BYTES,
     )
+
+
+class Piece(NamedTuple):
+    """Some parts of the positions that a span sees, for the query heads of one kv head."""
+
+    span: int  # -1: there are no more
+    kv: int
+    start: int  # the first part that the span sees
+    parts: int  # how many it sees
+    first: int  # of those computed here,
+    last: int  # and the one behind them
+    shared: int  # address of the results of all parts, 0 if they are merged as they come
+
+
+class Rows(NamedTuple):
+    """The rows of a step."""
+
+    spans: Any  # int32 (spans, 2)
+    positions: Any  # int32 (rows,)
+    tables: Any  # int64 (rows,)
+    qkv: Any  # float32 (rows, heads + 2 kv_heads, dim)
+    out: Any  # float32 (rows, heads, dim)
+
+
+@njit
+def rows_of(work: Job, operands: Any, step: Any) -> Rows:
+    """Read the step."""
+    rows, heads = step[ROWS], work.group * work.kv_heads
+    return Rows(
+        integers(step[SPANS], (step[SPAN_COUNT], 2)),
+        integers(step[POSITIONS], rows),
+        addresses(step[TABLES], rows),
+        floats(operands[0], (rows, heads + 2 * work.kv_heads, work.dim)),
+        floats(operands[1], (rows, heads, work.dim)),
+    )
+
+
+@njit
+def seen_by(work: Job, rows: Rows, span: int) -> tuple[int, int, int]:
+    """Rows of a span, the first part that they see, and how many parts."""
+    position, here = int(rows.positions[rows.spans[span, 0]]), int(rows.spans[span, 1])
+    start = max(0, position + 1 - work.window) // PART
+    return here, start, (position + here - 1) // PART + 1 - start
+
+
+@njit
+def shares_parts(work: Job, rows: Rows) -> bool:
+    """Whether there is room for the results of all parts of all spans."""
+    if 8 * rows.spans.shape[0] * work.kv_heads > ARRIVAL_BYTES:
+        return False
+    total = 0
+    for span in range(rows.spans.shape[0]):
+        here, _, parts = seen_by(work, rows, span)
+        total += parts * work.kv_heads * here * work.group * (work.dim + 2) * 4
+    return total <= work.room
+
+
+@njit
+def shared_piece(work: Job, rows: Rows, index: int) -> Piece:
+    """Piece `index` where each part is a piece."""
+    address = work.shared
+    for span in range(rows.spans.shape[0]):
+        here, start, parts = seen_by(work, rows, span)
+        size = here * work.group * (work.dim + 2) * 4
+        if index < parts * work.kv_heads:
+            kv, part = index // parts, start + index % parts
+            return Piece(span, kv, start, parts, part, part + 1, address + kv * parts * size)
+        index -= parts * work.kv_heads
+        address += parts * work.kv_heads * size
+    return Piece(-1, 0, 0, 0, 0, 0, 0)
+
+
+@njit
+def whole_piece(work: Job, rows: Rows, index: int) -> Piece:
+    """Piece `index` where all parts of a span and kv head are one; the longest ones come first."""
+    span = rows.spans.shape[0] - 1 - index // work.kv_heads
+    if span < 0:
+        return Piece(-1, 0, 0, 0, 0, 0, 0)
+    _, start, parts = seen_by(work, rows, span)
+    return Piece(span, index % work.kv_heads, start, parts, start, start + parts, 0)
+
+
+@njit
+def next_piece(work: Job, rows: Rows, share: bool, index: int) -> Piece:
+    """Piece `index`; share: whether each part is one."""
+    piece: Piece = whole_piece(work, rows, index)
+    if share:
+        piece = shared_piece(work, rows, index)
+    return piece
+
+
+@njit
+def queries_of(work: Job, position: int, rows: int) -> Queries:
+    """What attends: a piece's rows, from `position` on."""
+    return Queries(
+        work.queries,
+        work.scores,
+        rows * work.group,
+        work.group,
+        work.dim,
+        position,
+        rows,
+        work.window,
+        work.cap,
+        work.size,
+        work.quantized,
+        work.weights,
+        work.ones,
+    )
+
+
+@njit
+def gather_queries(
+    q: np.ndarray, first: int, heads: tuple[int, int], scale: np.float32, out: np.ndarray
+) -> None:
+    """Queries of rows from `first` on as columns, times `scale`.
+
+    q: float32 (rows, all heads, head_dim); heads: the first one of the group and how many;
+    out: float32 (columns, head_dim), the column of a row's head is row · group + head.
+    """
+    head, group = heads
+    for c in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[c, i] = q[first + c // group, head + c % group, i] * scale
+
+
+@njit
+def scatter_results(
+    whole: int, columns: int, first: int, heads: tuple[int, int], out: np.ndarray
+) -> None:
+    """Divide each column by its sum of weights and put it where it belongs in out.
+
+    whole: address of a result; out: float32 (rows, heads, head_dim), of rows from `first` on.
+    """
+    head, group = heads
+    dim = out.shape[2]
+    sums, states = floats(whole, (columns, dim)), floats(whole + 4 * columns * dim, (columns, 2))
+    for c in range(columns):
+        inverse = np.float32(1.0) / states[c, 1]
+        for i in range(dim):
+            out[first + c // group, head + c % group, i] = sums[c, i] * inverse
+
+
+@njit
+def clear(result: int, columns: int, dim: int) -> None:
+    """A result of no positions at all."""
+    floats(result, columns * dim)[:] = np.float32(0.0)
+    states = floats(result + 4 * columns * dim, (columns, 2))
+    states[:, 0], states[:, 1] = LOWEST, np.float32(0.0)
+
+
+@njit
+def merge_result(result: int, whole: int, columns: int, dim: int) -> None:
+    """`merge` of all columns; addresses of two results."""
+    sums, states = floats(result, (columns, dim)), floats(result + 4 * columns * dim, (columns, 2))
+    into, kept = floats(whole, (columns, dim)), floats(whole + 4 * columns * dim, (columns, 2))
+    for c in range(columns):
+        merge(sums[c], states[c], into[c], kept[c])
+
+
+@njit
+def keys_of(work: Job, rows: Rows, piece: Piece, part: int) -> Keys:
+    """Where a piece has its keys of a part."""
+    first, here = rows.spans[piece.span, 0], int(rows.spans[piece.span, 1])
+    blocks = (int(rows.positions[first]) + here - 1) // BLOCK_TOKENS + 1
+    start = part * (PART // BLOCK_TOKENS)
+    offset = head_offset(work.layer, work.kv_heads, piece.kv, work.dim, work.size)
+    return Keys(rows.tables[first] + 8 * start, blocks - start, offset)
+
+
+@njit
+def keys_after(work: Job, rows: Rows, piece: Piece, part: int, following: Piece) -> Keys:
+    """Where those keys are that are read behind a part: the next one's, or the next piece's."""
+    if part + 1 < piece.last or following.span < 0:
+        keys: Keys = keys_of(work, rows, piece, min(part + 1, piece.last - 1))
+    else:
+        keys = keys_of(work, rows, following, following.first)
+    return keys
+
+
+@njit
+def begin_piece(work: Job, rows: Rows, piece: Piece) -> Queries:
+    """Put the queries of a piece into this thread's scratch."""
+    first, here = int(rows.spans[piece.span, 0]), int(rows.spans[piece.span, 1])
+    columns, heads = here * work.group, (piece.kv * work.group, work.group)
+    queries: Queries = queries_of(work, int(rows.positions[first]), here)
+    gather_queries(rows.qkv, first, heads, work.scale, floats(work.queries, (columns, work.dim)))
+    if work.size == BYTE:
+        quantize_queries(queries)
+    clear(work.whole, columns, work.dim)
+    return queries
+
+
+@njit(inline="always")
+def result_of(work: Job, piece: Piece, part: int, columns: int) -> int:
+    """Where the result of a part belongs."""
+    if piece.shared == 0:
+        return work.result
+    return piece.shared + (part - piece.start) * 4 * columns * (work.dim + 2)
+
+
+@njit
+def end_piece(work: Job, rows: Rows, piece: Piece, columns: int) -> None:
+    """Of parts that are shared out, who computes the last one merges the results of all."""
+    if piece.shared != 0:
+        arrivals = work.arrivals + 8 * (piece.span * work.kv_heads + piece.kv)
+        if atomic_add(arrivals, 1) < piece.parts - 1:
+            return
+        atomic_store(arrivals, 0)
+        for part in range(piece.start, piece.start + piece.parts):
+            merge_result(result_of(work, piece, part, columns), work.whole, columns, work.dim)
+    heads = (piece.kv * work.group, work.group)
+    scatter_results(work.whole, columns, int(rows.spans[piece.span, 0]), heads, rows.out)
 
 
 def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
@@ -279,55 +333,44 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     operands: address of qkv float32 (rows, (heads + 2 kv_heads) · head_dim), of out float32 (rows,
     heads · head_dim), layer, heads, kv_heads, head_dim, address of scratch, its bytes for a thread,
     bits of the float32 scale, of the float32 cap of scores (0: none), positions that a row sees,
-    itself included, bytes of a number in the cache.
+    itself included, bytes of a number in the cache (2 or 4), address of what threads share, its
+    bytes.
 
-    A piece of work is a span of rows and the query heads that share a kv head: columns of a matrix
-    product. Values are asked for while keys are multiplied, and the next keys while values are: at
-    1 024 positions a token takes 1.4 ms instead of 2.5 (SmolLM2, one thread).
+    A piece is claimed before the one before it is computed, so that its keys can be asked for.
     """
-    work, rows = job(operands, thread), step[ROWS]
-    group, dim, size = work.group, work.dim, work.size
-    spans = integers(step[SPANS], (step[SPAN_COUNT], 2))
-    positions, tables = integers(step[POSITIONS], rows), addresses(step[TABLES], rows)
-    qkv = floats(operands[0], (rows, (group + 2) * work.kv_heads, dim))
-    out = floats(operands[1], (rows, group * work.kv_heads, dim))
-    piece = claim(operands)
-    while piece < spans.shape[0] * work.kv_heads:
-        first, here = int(spans[piece // work.kv_heads, 0]), int(spans[piece // work.kv_heads, 1])
-        kv, position = piece % work.kv_heads, int(positions[first])
-        used = here * group
-        columns = (used + 3) // 4 * 4
-        heads = (kv * group, group)
-        queries = floats(work.queries, (columns, dim))
-        gather_queries(qkv, first, here, heads, work.scale, queries)
-        scores = floats(work.scores, (used, KEY_BLOCK))
-        sums, states = floats(work.sums, (used, dim)), floats(work.states, (used, 2))
-        sums[:], states[:, 0], states[:, 1] = np.float32(0.0), _LOWEST, np.float32(0.0)
-        offset = head_offset(work.layer, work.kv_heads, kv, dim, size)
-        end, half = position + here, size * BLOCK_TOKENS * dim
-        blocks = addresses(tables[first], (end + BLOCK_TOKENS - 1) // BLOCK_TOKENS)
-        start = max(0, position + 1 - work.window) // KEY_BLOCK * KEY_BLOCK
-        for base in range(start, end, KEY_BLOCK):
-            count = min(KEY_BLOCK, end - base)
-            for p in range(0, count, LANES):
-                block = blocks[(base + p) // BLOCK_TOKENS] + offset
-                a, b, c = block + size * (p % BLOCK_TOKENS) * dim, work.queries, work.scores + 4 * p
-                prefetch(a + half, size * LANES * dim)
-                if size == HALF_BYTES:
-                    multiply_panel(a, 2 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
-                else:
-                    float_panel(a, 4 * LANES, b, 4 * dim, c, 4 * KEY_BLOCK, dim, columns, 1, 0)
-            seen = position + 1 - base
-            softmax_rows(scores, states, sums, count, seen, group, work.window, work.cap)
-            for p in range(0, count, BLOCK_TOKENS):
-                later = min((base + p + KEY_BLOCK) // BLOCK_TOKENS, blocks.size - 1)
-                prefetch(blocks[later] + offset, half)
-                a = blocks[(base + p) // BLOCK_TOKENS] + offset + half
-                b, c, near = work.scores + 4 * p, work.sums, 4 * KEY_BLOCK
-                depth, wide = min(BLOCK_TOKENS, count - p), dim // LANES
-                if size == HALF_BYTES:
-                    multiply_panel(a, 2 * dim, b, near, c, 4 * dim, depth, columns, wide, 1)
-                else:
-                    float_panel(a, 4 * dim, b, near, c, 4 * dim, depth, columns, wide, 1)
-        scatter_results(sums, states, first, heads, out)
-        piece = claim(operands)
+    work = job(operands, thread)
+    rows = rows_of(work, operands, step)
+    share = shares_parts(work, rows)
+    piece = next_piece(work, rows, share, claim(operands))
+    while piece.span >= 0:
+        following = next_piece(work, rows, share, claim(operands))
+        queries = begin_piece(work, rows, piece)
+        for part in range(piece.first, piece.last):
+            keys = keys_of(work, rows, piece, part)
+            later = keys_after(work, rows, piece, part, following)
+            result = result_of(work, piece, part, queries.columns)
+            attend_numbers(queries, keys, later, part * PART, result)
+            if piece.shared == 0:
+                merge_result(result, work.whole, queries.columns, work.dim)
+        end_piece(work, rows, piece, queries.columns)
+        piece = following
+
+
+def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> None:
+    """`attention` where a number in the cache has 1 byte; by itself, for the time to compile."""
+    work = job(operands, thread)
+    rows = rows_of(work, operands, step)
+    share = shares_parts(work, rows)
+    piece = next_piece(work, rows, share, claim(operands))
+    while piece.span >= 0:
+        following = next_piece(work, rows, share, claim(operands))
+        queries = begin_piece(work, rows, piece)
+        for part in range(piece.first, piece.last):
+            keys = keys_of(work, rows, piece, part)
+            later = keys_after(work, rows, piece, part, following)
+            result = result_of(work, piece, part, queries.columns)
+            attend_bytes(queries, keys, later, part * PART, result)
+            if piece.shared == 0:
+                merge_result(result, work.whole, queries.columns, work.dim)
+        end_piece(work, rows, piece, queries.columns)
+        piece = following

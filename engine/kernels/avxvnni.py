@@ -7,6 +7,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from engine.kernels.attention_part import byte_attender, number_attender
+from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
@@ -27,5 +29,14 @@ DOT = Dot(_vpdpbusd)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
+attend_numbers = number_attender(multiply_panel)
+attend_bytes = byte_attender(byte_multiplier(DOT))
 
-__all__ = ["DOT", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "attend_bytes",
+    "attend_numbers",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

@@ -15,7 +15,13 @@ from numba import njit, types
 
 from engine.errors import EngineError
 
-_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel")
+_TILE_KERNELS = (
+    "multiply_tile",
+    "multiply_row",
+    "multiply_panel",
+    "attend_numbers",
+    "attend_bytes",
+)
 _ARRAY = types.CPointer(types.int64)
 _OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
 _OPTIONS = {"error_model": "numpy", "boundscheck": False}

@@ -11,11 +11,11 @@ from numba import njit
 
 from engine.formats.packed import BLOCK, LANES
 from engine.kernels.arithmetic import exponential, float_to_half
-from engine.kernels.attention import total
 from engine.kernels.columns import quantize_block
 from engine.kernels.intrinsics import bits_to_float, float_to_bits, floats, halves, integers
 from engine.kernels.portable import multiply_panel
 from engine.kernels.program import ROWS, claim, share
+from engine.kernels.softmax import total
 
 # Slots of the step that only these operations read.
 POSITIONS = 13  # address of int32 (rows,): the position of each row in its text
@@ -153,11 +153,15 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
             for panel in range(panels):
                 a, c = keys_at + panel * _HALF_BYTES * LANES * dim, scores_at + 4 * LANES * panel
                 b = queries_at
-                multiply_panel(a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 1, 0)
+                multiply_panel(
+                    a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 1, 0, 0
+                )
             for r in range(here):
                 weights[r] = exponentials(floats(scores_at + 4 * r * width, rows))
             a, b, c, wide = values_at, scores_at, sums_at, dim // LANES
-            multiply_panel(a, _HALF_BYTES * dim, b, 4 * width, c, 4 * dim, rows, columns, wide, 0)
+            multiply_panel(
+                a, _HALF_BYTES * dim, b, 4 * width, c, 4 * dim, rows, columns, wide, 0, 0
+            )
             for r in range(here):
                 for i in range(dim):
                     out[first + start + r, head, i] = sums[r, i] / weights[r]

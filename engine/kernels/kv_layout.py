@@ -1,15 +1,36 @@
 """How keys and values lie in a KV block: the one place that says it, for kernels and the cache.
 
 A block holds the keys and values of BLOCK_TOKENS positions in a row for all layers, as one
-contiguous record: for each layer and kv head the keys (BLOCK_TOKENS / 16, head_dim, 16), so that
-16 positions are one vector, then the values (BLOCK_TOKENS, head_dim). Numbers are float16, or
-float32 of a model that is computed exactly.
+contiguous record: for each layer and kv head the keys, so that positions are the lanes of a vector,
+then the values, so that the numbers of a head are.
+
+As float16, or as float32 of a model that is computed exactly: keys (head_dim, BLOCK_TOKENS), values
+(BLOCK_TOKENS, head_dim). As bytes, which are q + 128 for a number q · scale, by fours of what is
+summed over, as byte products take them: keys (2, head_dim / 32, 8, 16 positions, 4), their scales
+float16 (2, head_dim / 32, 16 positions), values (head_dim / 16, 8, 16 numbers, 4 positions), their
+scales float32 (BLOCK_TOKENS,).
 """
 
 from typing import NamedTuple
 
 BLOCK_TOKENS = 32
-"""Positions of a block. Divides kernels.attention.KEY_BLOCK and is a multiple of 16."""
+"""Positions of a block. Divides kernels.attention_part.PART and is a multiple of 16."""
+BYTE, HALF_BYTES, FLOAT_BYTES = 1, 2, 4
+"""Of a number in the cache."""
+GROUP = 32
+"""Numbers of a key that have a scale together. A value has one scale for all of a head."""
+
+
+def head_bytes(dim: int, size: int) -> int:
+    """Bytes of one head's keys and values in a block: numbers of `size` bytes, and their scales."""
+    scales = 2 * BLOCK_TOKENS * dim // GROUP + 4 * BLOCK_TOKENS if size == BYTE else 0
+    return 2 * size * BLOCK_TOKENS * dim + scales
+
+
+def values_offset(dim: int, size: int) -> int:
+    """Bytes from a head's keys to its values."""
+    scales = 2 * BLOCK_TOKENS * dim // GROUP if size == BYTE else 0
+    return size * BLOCK_TOKENS * dim + scales
 
 
 class KVLayout(NamedTuple):
@@ -19,12 +40,12 @@ class KVLayout(NamedTuple):
     kv_heads: int
     head_dim: int
     number_bytes: int
-    """2 (float16) or 4 (float32)."""
+    """1 (bytes with scales; head_dim is a multiple of GROUP), 2 (float16) or 4 (float32)."""
 
     @property
     def block_bytes(self) -> int:
         """Bytes of a block."""
-        return 2 * self.layers * self.kv_heads * BLOCK_TOKENS * self.head_dim * self.number_bytes
+        return self.layers * self.kv_heads * head_bytes(self.head_dim, self.number_bytes)
 
 
 def blocks_for(tokens: int) -> int:

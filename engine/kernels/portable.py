@@ -15,6 +15,7 @@ from engine.formats.packed import (
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
+from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.columns import (
     COLUMNS,
     FIRST_SUM,
@@ -174,12 +175,13 @@ def multiply_panel(
     columns: int,
     vectors: int,
     add: int,
+    ahead: int,
 ) -> None:
     """c[column] (+)= Σ over i < depth of a[i] · b[column, i], for attention.
 
     a: address of float16 (depth, 16 · vectors), b of float32 (columns, depth), c of float32
     (columns, 16 · vectors); strides in bytes from one i of a, one column of b and c to the next;
-    columns: a multiple of 4.
+    ahead: bytes from what is read to what is asked for meanwhile, to be read soon.
     """
     width = LANES * vectors
     for column in range(columns):
@@ -191,3 +193,50 @@ def multiply_panel(
             values = halves(a + i * a_stride, width)
             for lane in range(width):
                 out[lane] += half_to_float(values[lane]) * weights[i]
+
+
+@njit
+def multiply_bytes(
+    a: int,
+    scales: int,
+    apart: int,
+    tiles: int,
+    blocks: int,
+    x: int,
+    x_stride: int,
+    c: int,
+    c_stride: int,
+    columns: int,
+    add: int,
+    ahead: int,
+) -> None:
+    """c[column, tile] (+)= Σ over blocks and i < 32 of a[tile, block, i] · x[column, block, i].
+
+    a: address of bytes q + 128, (tiles, blocks, 8, 16, 4); scales: of float16 (16,) for each block
+    of a, `apart` bytes from one to the next; x: of activations in groups of 8 columns, `x_stride`
+    bytes from one to the next (see kernels.columns); c: of float32 (columns, tiles, 16), `c_stride`
+    bytes from one column to the next; ahead: as in `multiply_panel`.
+    """
+    for column in range(columns):
+        first = x + column // COLUMNS * x_stride + 4 * (column % COLUMNS)
+        for tile in range(tiles):
+            out = floats(c + column * c_stride + 4 * LANES * tile, LANES)
+            if add == 0:
+                out[:] = np.float32(0.0)
+            for block in range(blocks):
+                index, record = tile * blocks + block, first + block * RECORD_BYTES
+                numbers = unsigned_bytes(a + index * BLOCK * LANES, (_GROUPS, LANES, 4))
+                widths = halves(scales + index * apart, LANES)
+                scale = floats(record + SCALE * COLUMNS, 1)[0]
+                start = integers(record + OFFSET_SUM * COLUMNS, 1)[0]
+                for lane in range(LANES):
+                    total = start
+                    for group in range(_GROUPS):
+                        quants = signed_bytes(record + 4 * COLUMNS * group, 4)
+                        for i in range(4):
+                            total += np.int32(numbers[group, lane, i]) * np.int32(quants[i])
+                    out[lane] += np.float32(total) * (half_to_float(widths[lane]) * scale)
+
+
+attend_numbers = number_attender(multiply_panel)
+attend_bytes = byte_attender(multiply_bytes)

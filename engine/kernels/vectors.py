@@ -54,3 +54,11 @@ def part(builder: Any, vector: Any, first: int, count: int) -> Any:
 def fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """a · b + c with one rounding, for vectors of floats."""
     return call(builder, "llvm.fma.v16f32", FLOATS, [a, b, c])
+
+
+def ask_for(builder: Any, address: Any) -> None:
+    """Prefetch the cache line at an integer address, to be read soon."""
+    place = builder.inttoptr(address, cgutils.voidptr_t)
+    kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, I32, I32, I32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(function, [place, I32(0), I32(2), I32(1)])

@@ -282,6 +282,7 @@ async def _forward(request: web.Request, services: Services, name: str) -> web.S
     """The request to the engine, what is static in its prompt first; the reply as it comes."""
     body, moved = static_first(request, await read_body(request, dict[str, Any]))
     body["model"] = name
+    body.pop("pin", None)  # what stays cached is the hub's to say
     async with services.turns.one():
         client = await services.engine.client()
         try:

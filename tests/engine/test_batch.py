@@ -55,7 +55,7 @@ class Traffic:
         self.batch = Batch(home.model, self.cache, max_active)
         self.tickets, self.wanted, self.outcomes, self.ended = [], [], [], []
 
-    def submit(self, length, seed=None, tokens=10, biased=False, priority=0, leader=None):
+    def submit(self, length, seed=None, tokens=10, biased=False, priority=0, leader=None, **more):
         params = sampling(seed, tokens, biased)
         request = Generation(TEXT[:length], params, self.home.tokenizer, 512)
         number, outcomes = len(self.tickets), []
@@ -66,7 +66,7 @@ class Traffic:
                 self.ended.append(number)
 
         leader = None if leader is None else self.tickets[leader]
-        ticket = Ticket(request, sink, (priority, number), lambda: None, leader)
+        ticket = Ticket(request, sink, (priority, number), lambda: None, leader, **more)
         self.tickets.append(ticket)
         self.wanted.append((length, seed, tokens, biased))
         self.outcomes.append(outcomes)
@@ -104,6 +104,26 @@ def sampling(seed, tokens, biased):
         ignore_eos=True,
         logit_bias=FEW if biased else {},
     )
+
+
+@pytest.mark.parametrize("pin", [True, False])
+def test_traffic_does_not_evict_a_pinned_prompt(home, pin):
+    """Prompts of others, together many times the cache; without a pin the first one is gone."""
+    traffic = home.batch(blocks=16)
+    traffic.submit(130, tokens=2, pin=pin)
+    traffic.run()
+    for number in range(6):
+        text = TEXT[200 + number :] + TEXT[: 20 + number]
+        params = SamplingParams(temperature=0, max_tokens=4, ignore_eos=True)
+        request = Generation(text[:200], params, home.tokenizer, 512)
+        ticket = Ticket(request, lambda outcome: None, (0, 100 + number), lambda: None)
+        traffic.batch.add(ticket)
+        traffic.run()
+    assert traffic.cache.evicted_blocks > 16
+    assert traffic.cache.cached_length(TEXT[:130]) == (128 if pin else 0)
+    traffic.submit(131, tokens=3)
+    traffic.run()
+    traffic.check()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,9 @@ import pytest
 from llvmlite import binding, ir
 
 from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
+from engine.kernels.panels import emit_panel
 from engine.kernels.simd import emit_tile
+from engine.kernels.softmax import emit_softmax
 from engine.kernels.vectors import I64
 
 KERNEL_TESTS = Path(__file__).with_name("test_kernels.py")
@@ -32,13 +34,13 @@ def _all_targets():
     binding.initialize_all_asmprinters()
 
 
-def assembly(dot, triple, cpu, bits, columns, width):
-    """What a tile kernel becomes on a CPU."""
+def assembly(emit_code, arguments, triple, cpu):
+    """What the code of a kernel, of so many int64, becomes on a CPU."""
     module = ir.Module("kernel")
     module.triple = triple
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 7), "tile")
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * arguments), "kernel")
     builder = ir.IRBuilder(function.append_basic_block())
-    emit_tile(builder, bits, columns, width, dot, list(function.args))
+    emit_code(builder, list(function.args))
     builder.ret_void()
     machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
     parsed = binding.parse_assembly(str(module))
@@ -55,10 +57,35 @@ def assembly(dot, triple, cpu, bits, columns, width):
 def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, columns, width):
     """As often as its 512 weights need, and with no call into a library."""
     module, triple, cpu, instruction = TARGETS[path]
-    text = assembly(module.DOT, triple, cpu, bits, columns, width)
+
+    def tile(builder, arguments):
+        emit_tile(builder, bits, columns, width, module.DOT, arguments)
+
+    text = assembly(tile, 7, triple, cpu)
     found = re.findall(instruction, text)
     bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
     assert len(found) >= columns * 512 // bytes_at_once
+    assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+@pytest.mark.parametrize("path", TARGETS)
+@pytest.mark.parametrize("columns", [1, 3, 8])
+def test_attention_multiplies_in_vectors(path, columns):
+    """Sums stay in registers: a multiplication for each, and none of them goes to the stack."""
+    _, triple, cpu, _ = TARGETS[path]
+    text = assembly(lambda builder, given: emit_panel(builder, columns, 1, given), 9, triple, cpu)
+    lanes = {"avx512vnni": 16, "neon": 4}.get(path, 8)
+    found = re.findall(r"vfn?m\S+ps|fmla\s+v\d+\.4s", text)
+    assert len(found) >= columns * 16 // lanes
+    assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+@pytest.mark.parametrize("path", TARGETS)
+def test_softmax_is_computed_in_vectors(path):
+    _, triple, cpu, _ = TARGETS[path]
+    text = assembly(emit_softmax, 5, triple, cpu)
+    found = re.findall(r"vfn?m\S+ps\s.*%[yz]mm|fml[as]\s+v\d+\.4s", text)
+    assert len(found) >= 9  # exp: once for each step of the polynomial and of the reduction
     assert not re.search(r"\b(callq?|bl)\b", text)
 
 

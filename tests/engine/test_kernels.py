@@ -19,10 +19,18 @@ from engine.kernels import (
 )
 from engine.kernels import program as p
 from engine.kernels import rows as rows_
-from engine.kernels.attention import attention, attention_scratch_bytes, rope_store
-from engine.kernels.kv_layout import KVLayout, blocks_for
+from engine.kernels.attention import (
+    ARRIVAL_BYTES,
+    attention,
+    attention_scratch_bytes,
+    attention_shared_bytes,
+    attention_to_bytes,
+)
+from engine.kernels.kv_layout import BYTE, KVLayout, blocks_for
 from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.program import STEP_SLOTS, Program
+from engine.kernels.rotation import rope_store
+from engine.kernels.softmax import LOWEST, softmax_part
 from engine.threads import ThreadPool
 
 PATHS = dispatch.available_paths()
@@ -215,9 +223,9 @@ def rows_of(parts):
     tables = [[table.ctypes.data] * rows for _, rows, table in parts]
     starts = np.cumsum([0, *(rows for _, rows, _ in parts)])
     spans = [
-        (first, min(8, stop - first))
+        (first, min(9, stop - first))
         for start, stop in itertools.pairwise(starts)
-        for first in range(start, stop, 8)
+        for first in range(start, stop, 9)
     ]
     arrays = {
         "positions": np.concatenate(positions).astype(np.int32),
@@ -229,25 +237,26 @@ def rows_of(parts):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
-    ("before", "counts"), [((0,), (1,)), ((140,), (1,)), ((0,), (9,)), ((250, 3, 31), (20, 1, 10))]
+    ("before", "counts"), [((0,), (1,)), ((640,), (1,)), ((0,), (9,)), ((250, 3, 31), (42, 1, 10))]
 )
 @pytest.mark.parametrize(
     ("pairs", "halves", "window", "cap", "factor"),
     [(16, 0, 1 << 40, 0, 1), (10, 1, 7, 0.5, 2), (16, 1, 130, 0, 1), (0, 0, 1, 3, 1)],
 )
-@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.uint8])
 def test_attention_with_rope_and_cache(
     pool, path, before, counts, pairs, halves, window, cap, factor, kind
 ):
-    """Sequences of different lengths in one step, their second layer; all blocks shuffled."""
+    """Sequences of different lengths in one step, their second layer; all blocks shuffled.
+
+    Whether threads hand results of parts to each other or not, they come out the same.
+    """
     heads, kv_heads, dim, size = 6, 2, 32, np.dtype(kind).itemsize
-    angles = floats(288, pairs)
+    angles = floats(800, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
     cell = np.array([angles.ctypes.data], np.int64)
     lengths = [start + rows for start, rows in zip(before, counts, strict=True)]
     _records, tables = paged(lengths, (2, kv_heads, dim), kind)
-    scratch_bytes = attention_scratch_bytes(heads, kv_heads, dim)
-    scratch = aligned(2 * scratch_bytes)
     raw = [floats(length, heads + 2 * kv_heads, dim) for length in lengths]
     sizes = (1, heads, kv_heads, dim)
     new = list(zip(before, counts, tables, strict=True))
@@ -262,18 +271,61 @@ def test_attention_with_rope_and_cache(
             run(pool, rope_store, operands, path, **here)
     scale = factor / np.sqrt(dim)
     scores = (float_bits(scale), float_bits(cap), window, size)
-    out = np.zeros((sum(counts), heads, dim), np.float32)
-    addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, scratch_bytes)
-    run(pool, attention, (*addresses, *scores), path, **here)
+    shared, alone = (attend(pool, path, qkv, sizes, scores, here, room) for room in (1 << 20, 0))
+    np.testing.assert_array_equal(shared, alone)
 
-    for r, start, found in zip(raw, before, np.split(out, np.cumsum(counts)[:-1]), strict=True):
+    for r, start, found in zip(raw, before, np.split(shared, np.cumsum(counts)[:-1]), strict=True):
         turned = angles[: len(r)]
         rotated = reference.rope(r[:, : heads + kv_heads], turned, halves_apart=bool(halves))
-        k = rotated[:, heads:].astype(kind).astype(np.float32)
-        v = r[:, heads + kv_heads :].astype(kind).astype(np.float32)
-        q = rotated[start:, :heads]
+        q, k, v = rotated[start:, :heads], rotated[:, heads:], r[:, heads + kv_heads :]
+        if kind is np.uint8:
+            limits = {"scale": scale, "cap": cap, "window": window}
+            difference = np.abs(found - reference.attention_to_bytes(q, k, v, **limits))
+            # a number that is rounded the other way counts for at most a 127th of the largest
+            assert difference.max() < 0.03
+            assert difference.mean() < 2e-4
+            continue
+        k, v = (x.astype(kind).astype(np.float32) for x in (k, v))
         expected = reference.attention(q, k, v, scale=scale, cap=cap, window=window)
         np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def attend(pool, path, qkv, sizes, scores, here, room):
+    """`attention` of a step, where threads have `room` bytes for results of parts."""
+    _, heads, kv_heads, dim = sizes
+    out = np.full((here["rows"], heads, dim), np.nan, np.float32)
+    bytes_each = attention_scratch_bytes(heads, kv_heads, dim)
+    scratch, shared = aligned(2 * bytes_each), aligned(attention_shared_bytes(heads, dim, 800))
+    shared[:ARRIVAL_BYTES] = 0
+    addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, bytes_each)
+    operands = (*addresses, *scores, shared.ctypes.data, ARRIVAL_BYTES + room)
+    for _ in range(2):  # the second time, counters are as the first one left them
+        out[:] = np.nan
+        operation = attention_to_bytes if scores[3] == BYTE else attention
+        run(pool, operation, operands, path, **here)
+    assert not shared[:ARRIVAL_BYTES].any()
+    return out
+
+
+@pytest.mark.parametrize("size", [16, 48, 256])
+def test_softmax_of_a_part(size):
+    """Also of scores so far apart that weights vanish, and of those that nobody sees, NaN too."""
+    for hidden, visible in [(0, size), (-3, 5), (7, size + 9), (15, 16), (0, 1), (9, 9), (size, 3)]:
+        scores, state = floats(size) * np.float32(40), np.zeros(2, np.float32)
+        raw = scores.astype(np.float64)
+        seen = (np.arange(size) >= hidden) & (np.arange(size) < visible)
+        scores[~seen] = np.nan
+        arguments = (scores.ctypes.data, size // 16, hidden, visible, np.float32(0))
+        softmax_part(*arguments, state.ctypes.data)
+        if not seen.any():
+            assert not scores.any()
+            np.testing.assert_array_equal(state, [LOWEST, 0])
+            continue
+        highest = raw[seen].max()
+        weights = np.where(seen, np.exp(np.minimum(raw - highest, 0)), 0)
+        np.testing.assert_allclose(scores, weights, rtol=2e-5, atol=2e-38)
+        np.testing.assert_array_equal(scores[~seen], 0)
+        np.testing.assert_allclose(state, [highest, weights.sum()], rtol=1e-5)
 
 
 def test_rms_norm_quantize(pool):

@@ -25,6 +25,12 @@ def read(sequence):
     return np.concatenate(records)[: sequence.length].tolist() if records else []
 
 
+@pytest.mark.parametrize(("size", "expected"), [(4, 49_152), (2, 24_576), (1, 12_288 + 384 + 768)])
+def test_bytes_of_a_block(size, expected):
+    """Two layers of three heads, 32 positions, 32 numbers each; bytes have scales besides."""
+    assert KVLayout(2, 3, 32, size).block_bytes == expected
+
+
 def test_length_reserve_truncate():
     sequence = KVSequence(BlockPool(LAYOUT, 4), capacity=70)
     assert (sequence.length, sequence.capacity, sequence.blocks) == (0, 70, [])

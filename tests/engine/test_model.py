@@ -38,6 +38,43 @@ def test_batches_give_the_same_logits(model, size):
     assert np.abs(whole - pieces).max() < 1e-3 * np.ptp(whole)
 
 
+def test_keys_and_values_of_8_bits(model, model_path):
+    """Half the memory; logits near those of f16, and the same bits however a prompt is cut."""
+    other = Model.load(model_path, threads=2, context_length=600, kv_format="int8")
+    try:
+        assert other.kv_layout.block_bytes < 0.54 * model.kv_layout.block_bytes
+        assert other.kv_identity != model.kv_identity
+        tokens = np.random.default_rng(3).integers(0, 49152, 300).astype(np.int32)
+        expected, cache = model.forward(tokens, model.new_cache()), other.new_cache()
+        whole = other.forward(tokens, cache)
+        cut = other.new_cache()
+        for start in range(0, 300, 77):
+            last = other.forward(tokens[start : start + 77], cut)
+        np.testing.assert_array_equal(whole, last)
+        spread = expected.max() - expected.min()
+        assert np.abs(whole - expected).max() < 0.05 * spread
+        one_by_one = [other.forward(tokens[i : i + 1], cut)[0] for i in range(12)]
+        np.testing.assert_array_equal(one_by_one, other.forward(tokens[:12], cache, want="all"))
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize(("context", "rows"), [(500, 1), (500, 3), (255, 3)])
+def test_a_long_context_is_split_among_threads(model, model_path, context, rows):
+    """Rows behind a context that is computed in parts: the same bits as with one thread."""
+    alone = Model.load(model_path, threads=1, context_length=512)
+    tokens = np.random.default_rng(5).integers(0, 49152, context + rows).astype(np.int32)
+    found = []
+    try:
+        for one in (model, alone):
+            cache = one.new_cache()
+            one.forward(tokens[:context], cache, want="none")
+            found.append(one.forward(tokens[context:], cache, want="all"))
+    finally:
+        alone.close()
+    np.testing.assert_array_equal(*found)
+
+
 def test_more_tokens_than_one_step_holds(model):
     tokens = np.resize(TOKENS, 270)
     whole = in_pieces(model, tokens, 270)

@@ -57,6 +57,23 @@ def test_perplexity_and_best_token_of_recorded_windows(model, reference):
     check_perplexity(model, reference)
 
 
+def test_perplexity_with_keys_and_values_of_8_bits(model, model_path, reference):
+    """Four of the windows, beside the same with f16: 1.0006 and 0.952 with AVX-512."""
+    other = Model.load(model_path, threads=2, context_length=512, kv_format="int8")
+    windows = reference["ids"][:4]
+    try:
+        f16, int8 = ([judge(each, ids) for ids in windows] for each in (model, other))
+        (best, likely), (best_8, likely_8) = (
+            map(np.concatenate, zip(*each, strict=True)) for each in (f16, int8)
+        )
+    finally:
+        other.close()
+    ratio, agreement = np.exp(likely.mean() - likely_8.mean()), (best == best_8).mean()
+    print(f"int8 against f16: perplexity ratio {ratio:.4f}, agreement {agreement:.4f}")
+    assert abs(ratio - 1) < 0.01
+    assert agreement > 0.94
+
+
 @pytest.mark.download
 def test_perplexity_and_best_token_of_gemma(gemma_path, tmp_path):
     model = Model.load(gemma_path, threads=2, context_length=512, cache_directory=tmp_path)

@@ -104,6 +104,37 @@ def test_blocks_in_use_are_never_given_up_and_pinned_ones_last():
     assert holder.length == 2 * BLOCK
 
 
+def test_pins_are_bounded_and_the_oldest_is_lifted():
+    cache = PrefixCache(BlockPool(LAYOUT, 12))
+    prompts = [list(range(start, start + 3 * BLOCK)) for start in (0, 1000, 2000)]
+    for prompt in prompts:
+        compute(cache, prompt)
+        assert cache.pin(prompt) == 3 * BLOCK
+        assert cache.pin(prompt) == 3 * BLOCK, "again: it is one pin"
+    assert cache.make_room(6)
+    assert [cache.cached_length(prompt) for prompt in prompts] == [0, 3 * BLOCK, 3 * BLOCK]
+    long = list(range(5000, 5000 + 12 * BLOCK))
+    compute(cache, long)
+    assert cache.pin(long) == 6 * BLOCK, "half of all blocks"
+    assert cache.make_room(6)
+    assert cache.cached_length(long) == 6 * BLOCK
+    cache.unpin(long[: 6 * BLOCK])
+    cache.unpin(long[: 6 * BLOCK])
+    assert cache.make_room(12)
+
+
+def test_prompts_that_share_a_beginning_are_pinned_each_for_itself():
+    cache = PrefixCache(BlockPool(LAYOUT, 12))
+    beginning = list(range(2 * BLOCK))
+    prompts = [[*beginning, *range(start, start + BLOCK)] for start in (500, 900)]
+    for prompt in prompts:
+        compute(cache, prompt)
+        assert cache.pin(prompt) == 3 * BLOCK
+    cache.unpin(prompts[0])
+    assert cache.make_room(9)
+    assert [cache.cached_length(prompt) for prompt in prompts] == [2 * BLOCK, 3 * BLOCK]
+
+
 def test_blocks_go_out_and_come_back():
     cache = PrefixCache(BlockPool(LAYOUT, 10))
     tokens = list(range(2 * BLOCK + 7))
