@@ -12,7 +12,7 @@ import numpy as np
 from engine.architectures.config import NO_WINDOW, ModelConfig
 from engine.architectures.family import Activation, Family
 from engine.buffers import Buffers
-from engine.formats.packed import FLOAT_BITS
+from engine.formats.packed import FLOAT_BITS, packed_bytes
 from engine.kernels.activations import activate_quantize
 from engine.kernels.attention import attention, attention_to_bytes
 from engine.kernels.elementwise import (
@@ -25,7 +25,7 @@ from engine.kernels.elementwise import (
 from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
 from engine.kernels.kv_layout import BYTE
-from engine.kernels.matmul import matmul
+from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.norms import add_normed, layer_norm_output, layer_norm_quantize, rms_norm
 from engine.kernels.observe import add_squares, add_squares_of_chosen
 from engine.kernels.program import BARRIER, BARRIER_IF_MANY, NO_BARRIER, Program
@@ -216,11 +216,24 @@ def gate_and_up(f: Forward, layer: str, h: Activations) -> None:
     if f.family.fused:
         multiply(f, f"{layer}ffn_up", h, b.ffn, width)
     elif c.activation == Activation.PLAIN_RELU:
-        multiply(f, f"{layer}ffn_up", h, b.ffn, width, barrier=BARRIER_IF_MANY)
+        barrier = barrier_for_own_blocks(f, f"{layer}ffn_up")
+        multiply(f, f"{layer}ffn_up", h, b.ffn, width, barrier=barrier)
     else:
         multiply(f, f"{layer}ffn_gate", h, b.ffn, width, barrier=NO_BARRIER)
         up = b.ffn + 4 * c.ffn_dim
-        multiply(f, f"{layer}ffn_up", h, up, width, barrier=BARRIER_IF_MANY)
+        barrier = barrier_for_own_blocks(f, f"{layer}ffn_gate", f"{layer}ffn_up")
+        multiply(f, f"{layer}ffn_up", h, up, width, barrier=barrier)
+
+
+def barrier_for_own_blocks(f: Forward, *names: str) -> int:
+    """What has to follow products whose outputs a share takes block by block.
+
+    Of a single row, each share has made the blocks that it takes; not so of a long product, which
+    is claimed in pieces.
+    """
+    matrices = [f.weights.matrix(f"{name}.weight") for name in names]
+    sizes = [packed_bytes(m.bits, m.outputs, m.inputs) for m in matrices if m.bits != FLOAT_BITS]
+    return BARRIER if max(sizes, default=0) >= LONG_BYTES else BARRIER_IF_MANY
 
 
 def activate(f: Forward, layer: str) -> Activations:
