@@ -12,6 +12,7 @@ import { startEvents } from "/static/events.js";
 import { startKeys } from "/static/keys.js";
 import { startPwa } from "/static/pwa.js";
 import { startSources } from "/static/sources.js";
+import { canSpeak, speak } from "/static/speech.js";
 import { fillPage } from "/static/strings.js";
 import { startTimers } from "/static/timers.js";
 import { startToast, toast } from "/static/toast.js";
@@ -45,7 +46,11 @@ const events = startEvents({
   timer: refreshTimers,
   reminder: refreshTimers,
   announcement: ({ text }) => toast(text),
-  notification: ({ title, message }) => toast([title, message].filter(Boolean).join(": ")),
+  notification: ({ title, message, speak: aloud }) => {
+    const words = [title, message].filter(Boolean).join(": ");
+    toast(words);
+    if (aloud && canSpeak()) speak(words, () => {});
+  },
   documents: refreshDocuments,
   engine: setEngine,
   conversation: (news) => {

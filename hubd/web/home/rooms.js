@@ -121,7 +121,15 @@ export function createRooms({ say }) {
     return row;
   }
 
-  const refresh = async () => show(await readHome());
+  /** What changed while the household was being fetched, which may be older. @type {Entity[] | null} */
+  let meanwhile = null;
+
+  async function refresh() {
+    meanwhile = [];
+    show(await readHome());
+    for (const entity of meanwhile ?? []) rows.get(entity.id)?.update(entity);
+    meanwhile = null;
+  }
 
   return {
     element,
@@ -131,6 +139,7 @@ export function createRooms({ say }) {
     changed({ version: now, entities }) {
       if (now !== version) refresh().catch(() => {});
       else for (const entity of entities) rows.get(entity.id)?.update(entity);
+      meanwhile?.push(...entities);
     },
   };
 }

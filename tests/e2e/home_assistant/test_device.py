@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from playwright.sync_api import expect
 
 AUTOMATIONS = """
 - alias: a timer of the hub rang (event)
@@ -144,6 +145,29 @@ def test_a_reminder_that_cannot_be_made_is_told_in_its_log(connected):
     data = {"remind": "whenever"}
     process.service("notify.mobile_app_hubd", message="Water the plants", data=data)
     eventually(lambda: "No reminder was made" in process.log(), what="its log")
+
+
+@pytest.mark.browser
+def test_a_notification_is_drawn_on_the_page_and_read_aloud(connected, open_page):
+    hub, process = connected
+    page = open_page(hub.page())
+    # No voice is installed where tests run: what would be said is kept instead.
+    page.evaluate(
+        """() => {
+            globalThis.said = [];
+            speechSynthesis.getVoices = () => [{ localService: true, lang: "en-GB" }];
+            globalThis.SpeechSynthesisUtterance = class extends EventTarget {
+                constructor(text) { super(); this.text = text; }
+            };
+            speechSynthesis.speak = (words) => said.push(words.text);
+        }"""
+    )
+    process.service("notify.mobile_app_hubd", title="Washer", message="It is done.")
+    expect(page.get_by_text("Washer: It is done.")).to_be_visible()
+    assert page.evaluate("said") == []
+    process.service("notify.mobile_app_hubd", message="Come to the door.", data={"speak": True})
+    expect(page.get_by_text("Come to the door.")).to_be_visible()
+    assert page.evaluate("said") == ["Come to the door."]
 
 
 def test_a_notification_without_the_secret_is_refused(connected):
