@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
 NEEDS = ("avx2", "f16c", "fma")
@@ -54,6 +55,14 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "NEEDS",
+    "multiply_columns",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import INTEGERS, call
 
 NEEDS = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
@@ -17,6 +18,14 @@ def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_vpdpbusd)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "NEEDS",
+    "multiply_columns",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

@@ -1,7 +1,8 @@
 """Which kernels this CPU runs, and how they are compiled and cached.
 
-A path is a module with `multiply_tile`, `multiply_row` and `multiply_panel`. Operations are written
-once, against those names; `compile_operation` compiles them with a path's own. To add a path: a
+A path is a module with `multiply_tile`, `multiply_row`, `multiply_panel` and `multiply_columns`.
+Operations are written once, against those names; `compile_operation` compiles them with a path's
+own. To add a path: a
 module beside `avx512vnni.py` and a line in `_PATHS`.
 """
 
@@ -31,7 +32,7 @@ _PATHS: dict[str, ModuleType] = {
 }
 """Name → module, best first. Each says in NEEDS which CPU features it cannot do without."""
 
-_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel")
+_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel", "multiply_columns")
 _ARRAY = types.CPointer(types.int64)
 _OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
 _BLAS = "scipy.linalg.cython_blas"

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
 NEEDS = ("neon", "dotprod")
@@ -33,6 +34,14 @@ def _sdot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_sdot, _sdot)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = ["DOT", "NEEDS", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "DOT",
+    "NEEDS",
+    "multiply_columns",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_tile",
+]

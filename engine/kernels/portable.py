@@ -25,11 +25,14 @@ from engine.kernels.columns import (
     SINGLE_BYTES,
 )
 from engine.kernels.intrinsics import floats, halves, integers, signed_bytes, unsigned_bytes
+from engine.kernels.portable_columns import multiply_columns
 from engine.kernels.tiles import size_of_tile
 
 NEEDS = ()
 """CPU features: none beyond what numba itself needs."""
 _GROUPS = BLOCK // 4
+
+__all__ = ["NEEDS", "multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]
 
 
 @njit(inline="always")
