@@ -1,27 +1,25 @@
-"""Tiny random models of every family, written to GGUF as llama.cpp's converter does.
+"""Tiny random models of every family, for comparing logits with those of transformers.
 
-For tests and programs that compare logits with those of transformers. The names of tensors come
-from the `gguf` package's own map; what the converter does to single tensors and which keys it
-writes is repeated here.
+What llama.cpp's converter does to single tensors, and which keys it writes, is repeated here;
+bench/gguf_files.py writes the files.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import gguf
 import numpy as np
 import torch
 import transformers
 
-CONTEXT, VOCABULARY = 64, 75
+CONTEXT, VOCABULARY = 64, 288
 TOKENS = np.random.default_rng(3).integers(0, VOCABULARY, 64).astype(np.int32)
 SIZES = {
-    "hidden_size": 64,
-    "intermediate_size": 96,
+    "hidden_size": 256,
+    "intermediate_size": 256,
     "num_hidden_layers": 2,
-    "num_attention_heads": 4,
+    "num_attention_heads": 16,
     "num_key_value_heads": 2,
     "vocab_size": VOCABULARY,
     "max_position_embeddings": CONTEXT,
@@ -29,10 +27,8 @@ SIZES = {
     "bos_token_id": 1,
     "eos_token_id": 2,
 }
+FIT_RATE, FIT_STEPS, LEAD = 2e-3, 200, 0.25
 Tensors = Iterable[tuple[str, np.ndarray]]
-RANK, ALPHA = 4, 6.0
-PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-Pairs = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def unchanged(name: str, values: np.ndarray, config: Any) -> Tensors:
@@ -319,7 +315,7 @@ CASES = {
     ),
     "opt": Case(
         "OPTConfig",
-        {"ffn_dim": 96, "word_embed_proj_dim": 64, "num_key_value_heads": 4}
+        {"ffn_dim": 256, "word_embed_proj_dim": 256, "num_key_value_heads": 16}
         | {"tie_word_embeddings": True},
         "opt",
         opt_names,
@@ -336,7 +332,7 @@ CASES = {
             "head_dim": 32,
             "num_experts": 6,
             "num_experts_per_tok": 3,
-            "moe_intermediate_size": 32,
+            "moe_intermediate_size": 256,
             "norm_topk_prob": True,
         },
         "qwen3moe",
@@ -345,7 +341,7 @@ CASES = {
         | {
             "expert_count": 6,
             "expert_used_count": 3,
-            "expert_feed_forward_length": 32,
+            "expert_feed_forward_length": 256,
         },
     ),
     "relu llama": Case(
@@ -381,130 +377,24 @@ def random_model(case: Case) -> Any:
     return model.eval()
 
 
-def byte_tokens() -> list[str]:
-    """A byte-level vocabulary of the 256 bytes and one word."""
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [byte for byte in range(256) if byte not in shown]
-    return (
-        [chr(byte) for byte in shown] + [chr(256 + place) for place in range(len(hidden))] + ["th"]
-    )
+def fitted_model(case: Case) -> Any:
+    """The family with an opinion, as trained models have one: TOKENS' next one, everywhere.
 
-
-def write(
-    path: Any,
-    case: Case,
-    model: Any,
-    type_name: str,
-    tokens: Sequence[str] = (),
-    raw: dict[int, np.ndarray] | None = None,
-) -> None:
-    """The model as the converter would write it.
-
-    tokens: of a byte-level vocabulary, if any; raw: by the address of a parameter, the rows of
-    bytes that it is to be, where they are made already.
+    It is fitted until each of them leads by LEAD of the logits' standard deviation, which is six
+    times what rounding to 8 bits moves: the best token of a random model is mostly a near tie.
     """
-    c = model.config
-    writer = gguf.GGUFWriter(path, case.architecture)
-    if tokens:
-        writer.add_tokenizer_model("gpt2")
-        writer.add_tokenizer_pre("gpt-2")
-        writer.add_token_list(tokens)
-        writer.add_token_merges(["t h"])
-    else:
-        writer.add_tokenizer_model("none")
-        writer.add_vocab_size(c.vocab_size)
-    writer.add_block_count(c.num_hidden_layers)
-    writer.add_context_length(c.max_position_embeddings)
-    writer.add_embedding_length(c.hidden_size)
-    writer.add_head_count(c.num_attention_heads)
-    writer.add_feed_forward_length(getattr(c, "ffn_dim", None) or c.intermediate_size)
-    if hasattr(c, "num_key_value_heads"):
-        writer.add_head_count_kv(c.num_key_value_heads)
-    if hasattr(c, "rms_norm_eps"):
-        writer.add_layer_norm_rms_eps(c.rms_norm_eps)
-    else:
-        writer.add_layer_norm_eps(getattr(c, "layer_norm_eps", 1e-5))
-    for key, value in case.keys.items():
-        kind = {str: "string", int: "uint32", float: "float32", bool: "bool"}[type(value)]
-        getattr(writer, f"add_{kind}")(f"{case.architecture}.{key}", value)
-    base = getattr(c, "rope_parameters", None) or {}
-    if "rope_theta" in base:
-        writer.add_rope_freq_base(base["rope_theta"])
-    numbers = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}
-    known_as = case.architecture.removesuffix("-b1.58")
-    number = numbers.get(known_as, numbers["llama"])
-    names = gguf.get_tensor_name_map(number, c.num_hidden_layers)
-    for source, parameter in model.state_dict().items():
-        if c.tie_word_embeddings and source == "lm_head.weight":
-            continue
-        for name, values in case.change(source, parameter.numpy(), c):
-            target = names.get_name(name, try_suffixes=(".weight", ".bias")) or name
-            if raw and parameter.data_ptr() in raw:
-                kind = gguf.GGMLQuantizationType[type_name]
-                writer.add_tensor(target, raw[parameter.data_ptr()], raw_dtype=kind)
-            else:
-                add_tensor(writer, target, values, type_name)
-    for name, values in case.tensors.items():
-        add_tensor(writer, name, values, "F32")
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-
-
-def add_tensor(writer: Any, name: str, values: np.ndarray, type_name: str) -> None:
-    exact = values.ndim == 1 or "ffn_gate_inp" in name  # as the converter does
-    kind = gguf.GGMLQuantizationType["F32" if exact else type_name]
-    data = gguf.quants.quantize(np.ascontiguousarray(values, np.float32), kind)
-    writer.add_tensor(name, data, raw_dtype=kind)
-
-
-def random_adapter(
-    case: Case, model: Any, seed: int, names: tuple[str, ...] = PROJECTIONS
-) -> tuple[Pairs, dict[str, np.ndarray]]:
-    """A and B by the name in transformers, and the tensors of the adapter's file."""
-    rng = np.random.default_rng(seed)
-    targets = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, model.config.num_hidden_layers)
-    pairs: Pairs = {}
-    tensors: dict[str, np.ndarray] = {}
-    for source, weight in model.state_dict().items():
-        if not source.endswith(tuple(f"{name}.weight" for name in names)):
-            continue
-        outputs, inputs = weight.shape
-        a = (rng.normal(size=(RANK, inputs)) / np.sqrt(inputs)).astype(np.float32)
-        b = (0.5 * rng.normal(size=(outputs, RANK))).astype(np.float32)
-        pairs[source] = a, b
-        ((name, permuted),) = case.change(source, b, model.config)
-        target = targets.get_name(name, try_suffixes=(".weight",))
-        if source.endswith("embed_tokens.weight"):  # the converter turns both around
-            tensors |= {f"{target}.lora_a": b, f"{target}.lora_b": np.ascontiguousarray(a.T)}
-        else:
-            tensors |= {f"{target}.lora_a": a, f"{target}.lora_b": permuted}
-    return pairs, tensors
-
-
-def write_adapter(
-    path: Any,
-    tensors: dict[str, np.ndarray],
-    alpha: float = ALPHA,
-    architecture: str = "llama",
-    **keys: str | None,
-) -> Any:
-    """A LoRA file as convert_lora_to_gguf writes it; gives its path.
-
-    keys: metadata that replaces the converter's, with __ for dots; None leaves a key out.
-    """
-    writer = gguf.GGUFWriter(path, architecture)
-    given: dict[str, str | None] = {"general.type": "adapter", "adapter.type": "lora"}
-    given |= {key.replace("__", "."): value for key, value in keys.items()}
-    for key, value in given.items():
-        if value is not None:
-            writer.add_string(key, value)
-    writer.add_float32("adapter.lora.alpha", alpha)
-    for name, values in tensors.items():
-        writer.add_tensor(name, np.ascontiguousarray(values))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    model = random_model(case)
+    tokens = torch.from_numpy(TOKENS.astype(np.int64))
+    following = tokens.roll(-1)
+    optimizer = torch.optim.Adam(model.parameters(), FIT_RATE)
+    for _ in range(FIT_STEPS):
+        logits = model(tokens[None]).logits[0]
+        right = logits.gather(1, following[:, None])[:, 0]
+        others = logits.scatter(1, following[:, None], -torch.inf).amax(dim=1)
+        if (right - others).min() > LEAD * logits.std():
+            return model
+        loss = torch.nn.functional.cross_entropy(logits, following)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    raise ValueError(f"{case.config} is not sure after {FIT_STEPS} steps")

@@ -1,151 +1,103 @@
 """Makes the tables of docs/models.md: what runs, and how near it is to transformers.
 
-    python bench/model_table.py
+    python bench/model_table.py        # 4 minutes on an idle machine
 
-Every family is built with small random weights by transformers and written as llama.cpp's converter
-does (bench/families.py). tests/engine/test_model_table.py holds the page to the code.
+Every family is built with small random weights by transformers (bench/families.py) and written as
+llama.cpp's converter does (bench/gguf_files.py). tests/engine/test_model_table.py holds the page to
+the code.
 """
 
 import argparse
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gguf
 import numpy as np
 import torch
 
-from bench.families import CASES, TOKENS, Case, byte_tokens, random_model, write
-from engine.architectures import ARCHITECTURES
+from bench.families import CASES, CONTEXT, TOKENS, Case, fitted_model, random_model
+from bench.gguf_files import is_exact, parameters, targets, vocabulary, write
 from engine.formats import FORMATS
-from engine.gguf import TENSOR_TYPES
+from engine.gguf import TENSOR_TYPES, GGUFFile
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from engine.tokenizers.pre_tokenizers import PRE_TOKENIZERS
 
-IN_FAMILIES = ("Q8_0", "Q5_1", "Q4_0")
-"""Formats that every family is measured with, besides F32."""
 VOCABULARIES = {
-    "llama": "`llama-bpe`, SentencePiece",
-    "qwen2": "`qwen2`",
-    "qwen3": "`qwen2`",
-    "qwen3moe": "`qwen2`",
-    "smollm3": "`smollm`, `llama-bpe`",
-    "gemma": "SentencePiece",
-    "gemma2": "SentencePiece",
-    "gemma3": "SentencePiece",
-    "phi3": "SentencePiece, `gpt-4o`",
-    "granite": "`refact`",
-    "granitemoe": "`refact`",
-    "olmo2": "`dbrx`",
-    "stablelm": "`stablelm2`, `gpt-2`",
-    "opt": "`gpt-2`",
-    "bitnet": "SentencePiece, `llama-bpe`",
-    "bitnet-b1.58": "`llama-bpe`",
-    "bitnet-25": "`llama-bpe`",
+    "llama": ("llama-bpe", "SentencePiece"),
+    "qwen2": ("qwen2",),
+    "qwen3": ("qwen2",),
+    "qwen3moe": ("qwen2",),
+    "smollm3": ("smollm", "llama-bpe"),
+    "gemma": ("SentencePiece",),
+    "gemma2": ("SentencePiece",),
+    "gemma3": ("SentencePiece",),
+    "phi3": ("SentencePiece", "gpt-4o"),
+    "granite": ("refact",),
+    "granitemoe": ("refact",),
+    "olmo2": ("dbrx",),
+    "stablelm": ("stablelm2", "gpt-2"),
+    "opt": ("gpt-2",),
+    "bitnet": ("SentencePiece", "llama-bpe"),
+    "bitnet-b1.58": ("llama-bpe",),
+    "bitnet-25": ("llama-bpe",),
 }
 """Architecture → the tokenizers of its files."""
 gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q8_1] = (32, 36)  # the package says 40
 SAMPLE = "Grüße, 锅炉 E04! It's 21.5 °C\n\n  — 👍🏽 كيف حالك؟ def f(x):\treturn x**2  "
-WIDE = {"hidden_size": 256, "intermediate_size": 256, "num_attention_heads": 4}
 _HALVES = {
-    "Q8_1": (0, 2),
-    "Q2_K": (80, 82),
-    "Q3_K": (108,),
-    "Q5_K": (0, 2),
-    "IQ4_NL": (0,),
-    "IQ4_XS": (0,),
+    "Q8_1": {0: 1.0},
+    "Q2_K": {80: 1.0, 82: 1.5},
+    "Q3_K": {108: 1.0},
+    "Q5_K": {0: 1.0, 2: 15.5},
+    "IQ4_NL": {0: 1.0},
+    "IQ4_XS": {0: 1.0},
 }
-"""Formats that nobody here writes, and where their blocks have half floats."""
+"""Formats that nobody here writes: where their blocks have scales in half floats, and how large.
+
+The second of two is that of the minimum: it puts the middle of the range at zero.
+"""
 
 
-class Result(NamedTuple):
-    """How near our logits are."""
-
-    error: float
-    median: float
-    same: float | None
-    """Share of sure positions with the same best token."""
-
-
-def ours(path: Path) -> np.ndarray:
-    """Our logits of TOKENS."""
+def ours(path: Path, tokens: np.ndarray = TOKENS) -> np.ndarray:
+    """Our logits, one row a token."""
     model = Model.load(path, threads=2)
     try:
-        return model.forward(TOKENS, model.new_cache(), want="all")
+        return model.forward(tokens, model.new_cache(), want="all")
     finally:
         model.close()
 
 
-def theirs(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Logits of transformers, and the positions that rounding should not change."""
-    options = {"output_router_logits": True} if hasattr(model.config, "num_experts_per_tok") else {}
+def theirs(model: Any, tokens: np.ndarray = TOKENS) -> np.ndarray:
+    """The logits of transformers, one row a token."""
     with torch.inference_mode():
-        result = model(torch.from_numpy(TOKENS[None].astype(np.int64)), **options)
-    logits = result.logits[0].numpy()
-    best = np.sort(logits, axis=1)
-    routers = getattr(result, "router_logits", None) or ()
-    sure = best[:, -1] - best[:, -2] > (0.3 if routers else 0.15) * np.std(logits)
-    for layer in routers:
-        ranked = np.sort(layer.numpy(), axis=1)
-        last = ranked.shape[1] - model.config.num_experts_per_tok
-        sure &= ranked[:, last] - ranked[:, last - 1] > 0.15 * np.std(ranked)
-    return logits, sure
+        return model(torch.from_numpy(tokens[None].astype(np.int64))).logits[0].numpy()
 
 
-def compared(found: np.ndarray, expected: np.ndarray, sure: np.ndarray) -> Result:
-    """The figures of one file."""
+def error_of(found: np.ndarray, expected: np.ndarray) -> float:
+    """The relative error of a position's logits, the median over positions.
+
+    Not of all at once: from the first token on that changes its expert, states are others.
+    """
     errors = np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)
-    whole = np.linalg.norm(found - expected) / np.linalg.norm(expected)
-    same = (found.argmax(axis=1) == expected.argmax(axis=1))[sure]
-    return Result(
-        float(whole), float(np.median(errors)), float(same.mean()) if sure.any() else None
-    )
+    return float(np.median(errors))
 
 
-def measure_family(case: Case, folder: Path, formats: tuple[str, ...]) -> list[Result]:
-    """One result a format."""
-    model = random_model(case)
-    expected, sure = theirs(model)
-    results = []
-    for name in formats:
-        write(folder / "m.gguf", case, model, name)
-        results.append(compared(ours(folder / "m.gguf"), expected, sure))
-    return results
-
-
-def family_rows(folder: Path) -> list[str]:
-    """The table of families."""
-    heads = [f"{name}: error, best token" for name in IN_FAMILIES]
-    rows = [
-        f"| architecture | as in | F32: error | {' | '.join(heads)} | tokenizers of its files |",
-        "|---|---|---|" + "---|" * len(heads) + "---|",
-    ]
-    for name, case in CASES.items():
-        exact, *others = measure_family(case, folder, ("F32", *IN_FAMILIES))
-        cells = [
-            f"{result.median:.3f}, " + ("–" if result.same is None else f"{result.same:.0%}")
-            for result in others
-        ]
-        rows.append(
-            f"| `{case.architecture}` | {name} | {exact.error:.1e} | {' | '.join(cells)}"
-            f" | {VOCABULARIES[case.architecture]} |"
-        )
-    same = [name for name in ARCHITECTURES if name not in {c.architecture for c in CASES.values()}]
-    rows += [
-        f"| `{name}` | the same as `bitnet-b1.58` | | | | | {VOCABULARIES[name]} |" for name in same
-    ]
-    return rows
+def same_best(found: np.ndarray, expected: np.ndarray) -> float:
+    """The share of positions with the same best token."""
+    return float((found.argmax(axis=1) == expected.argmax(axis=1)).mean())
 
 
 def weight_bytes(name: str, values: np.ndarray) -> np.ndarray:
     """Rows of bytes in a format: of these values, or at random where nobody writes the format."""
     kind = gguf.GGMLQuantizationType[name]
     quantize = FORMATS[name].quantize
+    rows = (*values.shape[:-1], -1)
     if name not in _HALVES and name != "Q8_K":
         if quantize is not None:
-            return quantize(values.reshape(-1)).reshape(len(values), -1)
+            return quantize(values.reshape(-1)).reshape(rows)
         return gguf.quants.quantize(values, kind).view(np.uint8)
     _, elements, size = next(entry for entry in TENSOR_TYPES.values() if entry[0] == name)
     rng = np.random.default_rng(values.size)
@@ -153,66 +105,103 @@ def weight_bytes(name: str, values: np.ndarray) -> np.ndarray:
     if name == "Q8_K":
         scales = rng.uniform(0.5, 1.5, len(blocks)).astype("<f4") * np.std(values) / 74
         blocks[:, :4] = scales.astype("<f4").view(np.uint8).reshape(-1, 4)
-        return blocks.reshape(len(values), -1)
+        return blocks.reshape(rows)
     scale = 0.01
     for _ in range(2):  # the second time with the scale that gives weights of the usual size
-        for offset in _HALVES[name]:
-            halves = (scale * rng.uniform(0.5, 1.5, len(blocks))).astype("<f2")
+        steps = scale * rng.uniform(0.5, 1.5, len(blocks))
+        for offset, size in _HALVES[name].items():
+            halves = (size * steps).astype("<f2")
             blocks[:, offset : offset + 2] = halves.view(np.uint8).reshape(-1, 2)
         found = FORMATS[name].dequantize(blocks.reshape(-1), values.shape)
         scale *= np.std(values) / np.sqrt(np.mean(found**2))
-    return blocks.reshape(len(values), -1)
+    return blocks.reshape(rows)
 
 
-def measure_format(name: str, folder: Path) -> tuple[Result, Result | None]:
-    """A Qwen 2 with rows of 256: what the engine adds to the format, what the format loses."""
-    case = Case("Qwen2Config", WIDE | {"tie_word_embeddings": True}, "qwen2")
-    model = random_model(case)
-    exact, exact_sure = theirs(model)
-    raw: dict[int, np.ndarray] = {}
+def quantized(case: Case, model: Any, name: str) -> dict[str, np.ndarray]:
+    """Round the model's matrices to a format, in place; their bytes by the name in transformers."""
+    made: dict[str, np.ndarray] = {}
     with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.ndim == 2:
-                data = weight_bytes(name, parameter.numpy())
-                flat = np.ascontiguousarray(data).view(np.uint8).reshape(-1)
-                values = FORMATS[name].dequantize(flat, tuple(parameter.shape))
-                parameter.copy_(torch.from_numpy(values))
-                raw[parameter.data_ptr()] = data
-    write(folder / "m.gguf", case, model, name, raw=raw)
-    expected, sure = theirs(model)
-    found = ours(folder / "m.gguf")
-    lost = None if name in _HALVES or name == "Q8_K" else compared(found, exact, exact_sure)
-    return compared(found, expected, sure), lost
+        for source, parameter in parameters(model):
+            values = parameter.numpy()
+            if any(
+                is_exact(target, values.ndim) for target, _ in targets(case, model, source, values)
+            ):
+                continue
+            made[source] = weight_bytes(name, values)
+            flat = np.ascontiguousarray(made[source]).view(np.uint8).reshape(-1)
+            parameter.copy_(torch.from_numpy(FORMATS[name].dequantize(flat, values.shape)))
+    return made
+
+
+def added_error(name: str, type_name: str, tokenizer: str, folder: Path) -> float:
+    """How far the engine is from transformers with the same, dequantized weights, on SAMPLE.
+
+    name: of a case. The text is read with the file's own tokenizer.
+    """
+    case = CASES[name]
+    model = random_model(case)
+    made = quantized(case, model, type_name)
+    write(folder / "m.gguf", case, model, type_name, tokenizer, made)
+    with GGUFFile(folder / "m.gguf") as file:
+        text = Tokenizer(file.metadata)
+    tokens = np.array(text.encode(SAMPLE, add_special=False)[:CONTEXT], np.int32)
+    return error_of(ours(folder / "m.gguf", tokens), theirs(model, tokens))
+
+
+def kept_best(name: str, type_name: str, folder: Path) -> float:
+    """The share of all positions whose best token is as before the weights were rounded."""
+    case = CASES[name]
+    model = fitted_model(case)
+    write(folder / "m.gguf", case, model, type_name)
+    return same_best(ours(folder / "m.gguf"), theirs(model))
+
+
+def lost_error(type_name: str, folder: Path) -> float | None:
+    """What a Qwen 2 loses by a format; None where nobody writes it."""
+    if type_name in _HALVES or type_name == "Q8_K":
+        return None
+    case = CASES["qwen2"]
+    model = random_model(case)
+    expected = theirs(model)
+    made = quantized(case, model, type_name)
+    write(folder / "m.gguf", case, model, type_name, raw=made)
+    return error_of(ours(folder / "m.gguf"), expected)
+
+
+def family_rows(folder: Path) -> list[str]:
+    """The table of families, formats and tokenizers."""
+    rows = [
+        f"| architecture | as in | tokenizer | Q8_0 keeps | {' | '.join(FORMATS)} |",
+        "|---|---|---|---|" + "---|" * len(FORMATS),
+    ]
+    for name, case in CASES.items():
+        for tokenizer in VOCABULARIES[case.architecture]:
+            errors = [percent(added_error(name, kind, tokenizer, folder)) for kind in FORMATS]
+            cells = [tokenizer, f"{kept_best(name, 'Q8_0', folder):.0%}", *errors]
+            rows.append(f"| `{case.architecture}` | {name} | {' | '.join(cells)} |")
+    return rows
+
+
+def percent(error: float | None) -> str:
+    """As the page shows it: of float32 only the size."""
+    if error is None:
+        return "–"
+    return f"{error:.1%}" if error > 1e-4 else f"{error:.0e}"
 
 
 def format_rows(folder: Path) -> list[str]:
     """The table of formats."""
-    rows = [
-        "| format | bits in the kernels | the engine adds: error, best token"
-        " | with what the format loses: error, best token |",
-        "|---|---|---|---|",
-    ]
+    rows = ["| format | bits in the kernels | what is lost |", "|---|---|---|"]
     for name, format_ in FORMATS.items():
-        cells = [
-            "–" if r is None else f"{r.median:.1e}, {'–' if r.same is None else f'{r.same:.0%}'}"
-            for r in measure_format(name, folder)
-        ]
-        rows.append(f"| {name} | {format_.bits} | {' | '.join(cells)} |")
+        rows.append(f"| {name} | {format_.bits} | {percent(lost_error(name, folder))} |")
     return rows
 
 
 def tokenizer_rows(folder: Path) -> list[str]:
     """The table of pre-tokenizers, each tried with a vocabulary of bytes."""
     rows = ["| `tokenizer.ggml.pre` | a text in six scripts comes back |", "|---|---|"]
-    for name in sorted(PRE_TOKENIZERS):
-        tokenizer = Tokenizer(
-            {
-                "tokenizer.ggml.model": "gpt2",
-                "tokenizer.ggml.pre": name,
-                "tokenizer.ggml.tokens": byte_tokens(),
-                "tokenizer.ggml.merges": ["t h"],
-            }
-        )
+    for name in ("SentencePiece", *sorted(PRE_TOKENIZERS)):
+        tokenizer = Tokenizer(vocabulary(name))
         text = tokenizer.decode(tokenizer.encode(SAMPLE, add_special=False))
         rows.append(f"| `{name}` | {'yes' if text == SAMPLE else 'no'} |")
     return rows
@@ -221,15 +210,12 @@ def tokenizer_rows(folder: Path) -> list[str]:
 TABLES = {"families": family_rows, "formats": format_rows, "tokenizers": tokenizer_rows}
 
 
-def with_tables(page: str) -> str:
-    """The page with its tables made anew, each between its two marks."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, rows in TABLES.items():
-            made = "\n".join([f"<!-- {name} -->", "", *rows(Path(folder)), "", "<!-- end -->"])
-            pattern = re.compile(f"<!-- {name} -->.*?<!-- end -->", re.DOTALL)
-            page, count = pattern.subn(lambda _, made=made: made, page)
-            if count != 1:
-                raise SystemExit(f"the page has {count} tables of {name}; 1 is expected")
+def with_table(page: str, name: str, rows: list[str]) -> str:
+    """The page with a table made anew, between its two marks."""
+    made = "\n".join([f"<!-- {name} -->", "", *rows, "", "<!-- end -->"])
+    page, count = re.subn(f"<!-- {name} -->.*?<!-- end -->", lambda _: made, page, flags=re.DOTALL)
+    if count != 1:
+        raise SystemExit(f"the page has {count} tables of {name}; 1 is expected")
     return page
 
 
@@ -238,7 +224,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--page", type=Path, default=Path("docs/models.md"))
     given = parser.parse_args()
-    given.page.write_text(with_tables(given.page.read_text()))
+    with tempfile.TemporaryDirectory() as folder:
+        made = {name: rows(Path(folder)) for name, rows in TABLES.items()}
+    page = given.page.read_text()
+    for name, table in made.items():
+        page = with_table(page, name, table)
+    given.page.write_text(page)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.encoders.config import TABLES, EncoderConfig, EncoderFile, tensor_shapes
 from engine.encoders.forward import EncoderBuffers, build
-from engine.gguf_header import ModelFormatError
+from engine.errors import ModelFormatError
 from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import compile_operation
 from engine.kernels.encoder import POSITIONS, SEQUENCES, STARTS

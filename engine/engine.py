@@ -19,8 +19,9 @@ import numpy.typing as npt
 from engine.batch import Ticket
 from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
-from engine.errors import ContextLengthError, EngineError
+from engine.errors import ContextLengthError, EngineError, TokenizerError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
+from engine.gguf import GGUFFile
 from engine.kept_prefixes import KeptPrefixes, kept_prefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import BlockPool
@@ -109,7 +110,7 @@ class Engine:
         )
         metadata = model.gguf.metadata
         try:
-            tokenizer = Tokenizer(metadata)
+            tokenizer = _tokenizer(model.gguf)
             cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
         except BaseException:
             model.close()
@@ -259,6 +260,14 @@ def _bring_back(scheduler: Scheduler, kept: KeptPrefixes) -> None:
 
 def _restore_some(model: Model, kept: KeptPrefixes, tokens: Sequence[int]) -> bool:
     return kept.restore(tokens, BRING_BACK_SECONDS)
+
+
+def _tokenizer(gguf: GGUFFile) -> Tokenizer:
+    """The file's; TokenizerError names the file."""
+    try:
+        return Tokenizer(gguf.metadata)
+    except TokenizerError as error:
+        raise TokenizerError(f"{gguf.path.name}: {error}") from None
 
 
 def _kv_blocks(model: Model, kv_bytes: int | None) -> int:

@@ -5,7 +5,11 @@ class EngineError(Exception):
     """Anything the engine reports on purpose. The message is for a person."""
 
 
-class TokenizerError(EngineError):
+class ModelFormatError(EngineError):
+    """A model file that cannot be read; the message names the field and the offset in the file."""
+
+
+class TokenizerError(ModelFormatError):
     """The vocabulary in the model file cannot be used."""
 
 

@@ -16,11 +16,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import ModelFormatError
 from engine.gguf_header import (
     TENSOR_TYPES,
     Header,
     Metadata,
-    ModelFormatError,
     TensorInfo,
     read_header,
 )

@@ -9,12 +9,13 @@ arithmetic or of files.
 import math
 import mmap
 import struct
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import ModelFormatError
 
 MAGIC = b"GGUF"
 DEFAULT_ALIGNMENT = 32
@@ -96,10 +97,6 @@ _UNREADABLE_TYPES = {
 _I2_S = 36
 
 
-class ModelFormatError(EngineError):
-    """A model file that cannot be read; the message names the field and the offset in the file."""
-
-
 class TensorInfo(msgspec.Struct, frozen=True):
     """Where a tensor lies in the file."""
 
@@ -123,10 +120,23 @@ class Metadata(dict[str, Any]):
         super().__init__()
         self.places: dict[str, tuple[int, int]] = {}
         """Where the pair of a key starts and ends."""
+        self.end = 0
+        """Where the last pair ends, and the list of tensors starts."""
 
     def named(self, key: str) -> str:
-        """The key and where its pair starts, as errors name it."""
-        return f"{key} at offset {self.places[key][0]}" if key in self.places else key
+        """The key and where its pair starts, or would have to, as errors name it."""
+        if key in self.places:
+            return f"{key} at offset {self.places[key][0]}"
+        return f"{key} (absent up to offset {self.end}, where the metadata end)"
+
+    def missing_tensor(self, name: str) -> ModelFormatError:
+        """What to raise for a tensor that has to be there."""
+        return ModelFormatError(f"tensor {name!r} is missing in the list at offset {self.end}")
+
+
+def named(metadata: Mapping[str, Any], key: str) -> str:
+    """The key as errors name it: with its place, where the metadata are those of a file."""
+    return metadata.named(key) if isinstance(metadata, Metadata) else key
 
 
 class Header(NamedTuple):
@@ -267,6 +277,7 @@ def _metadata(cursor: _Cursor, count: int) -> Metadata:
             raise cursor.fail(f"key {index}", f"{key!r} is there twice")
         metadata[key] = _value(cursor, f"value of {key!r}")
         metadata.places[key] = (start, cursor.position)
+    metadata.end = cursor.position
     return metadata
 
 

@@ -388,7 +388,7 @@ def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[s
     _check_dialect(gguf)
     for name, shape in shapes.items():
         if name not in gguf.tensors:
-            raise ModelFormatError(f"tensor {name!r} is missing")
+            raise gguf.metadata.missing_tensor(name)
         found = gguf.tensors[name]
         if found.shape != shape:
             raise ModelFormatError(

@@ -16,7 +16,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.gguf_header import ModelFormatError, TensorInfo
+from engine.errors import ModelFormatError
+from engine.gguf_header import TensorInfo
 
 MAX_HEADER_BYTES = 100_000_000
 """The format's own limit."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 from engine.tokenizers.byte_level import ByteLevelBpe
 from engine.tokenizers.pre_tokenizers import pre_tokenization
 from engine.tokenizers.sentence_piece import SPACE, SentencePieces
@@ -143,8 +144,8 @@ class Tokenizer:
                 return WordPieces(self._vocabulary, metadata)
             case kind:
                 raise TokenizerError(
-                    f"tokenizer.ggml.model is {kind!r}; this engine reads 'gpt2' (byte-level BPE),"
-                    " 'llama' (SentencePiece) and 'bert' (WordPiece)"
+                    f"{named(metadata, 'tokenizer.ggml.model')} is {kind!r}; this engine reads"
+                    " 'gpt2' (byte-level BPE), 'llama' (SentencePiece) and 'bert' (WordPiece)"
                 )
 
     def _encode_plain(self, text: str) -> list[int]:

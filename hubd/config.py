@@ -121,6 +121,29 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 for none")
+    ] = 0
+    host: Annotated[str, Meta(min_length=1, description="a host name or an address")] = "127.0.0.1"
+    allow: Annotated[
+        list[str], Meta(description="a list of addresses or networks, such as 192.168.1.5")
+    ] = field(default_factory=list)
+    role: Annotated[
+        Literal["owner", "member", "guest", "child"],
+        Meta(description="owner, member, guest or child"),
+    ] = "guest"
+    announce: Annotated[bool, Meta(description="true or false")] = False
+
+    def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The machines of ``allow``.
+
+        Raises:
+            ValueError: one is no address and no network.
+        """
+        return [ipaddress.ip_network(one) for one in self.allow]
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -134,6 +157,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
+    wyoming: Wyoming = field(default_factory=Wyoming)
     log: Log = field(default_factory=Log)
 
 
@@ -266,6 +290,7 @@ def _check_together(config: Config, file: Path) -> None:
             f"{file}: [http] host = {config.http.host!r}: other machines could ask anything: "
             "set [http] token too, or set host to 127.0.0.1"
         )
+    _check_wyoming(config.wyoming, file)
     zone = config.assistant.time_zone
     if zone:
         try:
@@ -275,3 +300,23 @@ def _check_together(config: Config, file: Path) -> None:
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
             ) from error
+
+
+def _check_wyoming(settings: Wyoming, file: Path) -> None:
+    where = f"{file}: [wyoming]"
+    try:
+        allowed = settings.networks()
+    except ValueError as error:
+        kind = _allowed(_kind("wyoming", "allow"))
+        raise ConfigError(f"{where} allow = {settings.allow!r}: must be {kind}: {error}") from error
+    if is_loopback(settings.host):
+        if settings.announce:
+            raise ConfigError(
+                f"{where} announce: only this machine can reach {settings.host!r}: set host too, "
+                "or announce = false"
+            )
+    elif not allowed:
+        raise ConfigError(
+            f"{where} host = {settings.host!r}: any machine could speak to the hub: "
+            "name those that may in [wyoming] allow, or set host to 127.0.0.1"
+        )

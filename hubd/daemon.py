@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from hubd import lock, readings
+from hubd import lock, readings, wyoming
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
 from hubd.config import Config
@@ -30,6 +30,7 @@ from hubd.home.file import FileHome
 from hubd.home.household import Household
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
+from hubd.ingest_news import tell_of_files
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
@@ -94,6 +95,8 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         services, schedule = await open_rooms(stack, config, paths)
         address = await _listen(stack, services, doors)
         home.announce(address)
+        if config.wyoming.port:
+            await stack.enter_async_context(wyoming.listening(services))
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
         await stack.enter_async_context(_background(_preload(services)))
@@ -115,10 +118,16 @@ async def open_rooms(
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
         engine, embedder = await open_models(stack, config, paths, board)
-        library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
+        library = await Library.open(
+            paths.database,
+            embedder=embedder,
+            uploads=paths.uploads,
+            pictures=paths.cache / "pictures",
+        )
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)

@@ -7,13 +7,15 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import msgspec
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MISSING = "no such file or folder (is the disk mounted?); nothing was removed"
+AWAY = "its disk is not there; what is known of it stays until you remove it"
 
 
 class FoundFile(msgspec.Struct, frozen=True):
@@ -26,6 +28,8 @@ class FoundFile(msgspec.Struct, frozen=True):
     stamp: str = ""
     """Size and times: while it is equal, the file has not changed."""
     reason: str = ""
+    device: int = 0
+    """The number of the file system it is on."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -59,6 +63,47 @@ def find(paths: Sequence[Path]) -> Found:
     return found
 
 
+class Remembered(Protocol):
+    """What is known of a file that was read before."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def device(self) -> int: ...
+
+
+Known = TypeVar("Known", bound=Remembered)
+
+
+def vanished(known: Iterable[Known], found: Found) -> list[Known]:
+    """Those whose files were in a folder that was walked, and are no longer."""
+    present = {printable(str(file.path)) for file in found.files}
+    return [
+        one
+        for one in known
+        if one.path not in present
+        and any(Path(one.path).is_relative_to(folder) for folder in found.folders)
+        and not any(Path(one.path).is_relative_to(folder) for folder in found.unreadable)
+    ]
+
+
+def is_away(known: Remembered, found: Found) -> bool:
+    """Whether a vanished file's disk is not mounted, so that it may not be deleted at all.
+
+    That is so when its place is on another file system now, and none of the files that are there is
+    on the one it was on. (A file system's number may change with a reboot: then the files that are
+    there have the new one, and it is the folder's.)
+    """
+    place = Path(known.path).parent
+    while not place.exists():
+        place = place.parent
+    device = place.stat().st_dev
+    if known.device in (0, device) or any(file.device == known.device for file in found.files):
+        return False
+    beside = [file for file in found.files if file.path.is_relative_to(place) and not file.reason]
+    return not any(file.device == device for file in beside)
+
+
 def inspect(path: Path, root: Path | None) -> FoundFile:
     """The file as the file system describes it. ``root``: the folder it may not lead out of."""
     names = candidate_names(path, root)
@@ -77,7 +122,7 @@ def inspect(path: Path, root: Path | None) -> FoundFile:
         reason = "not a regular file"
     elif not _is_utf8(path):
         reason = "its name is not valid UTF-8; rename it"
-    return FoundFile(path, names, status.st_size, stamp, reason)
+    return FoundFile(path, names, status.st_size, stamp, reason, status.st_dev)
 
 
 def candidate_names(path: Path, root: Path | None) -> list[str]:

@@ -1,57 +1,61 @@
-"""Files into the store: unchanged, changed, deleted, bad.
+"""Files into the store: unchanged, changed, moved, deleted, bad.
 
-Each file is a transaction of its own, so an ingest that was interrupted goes on where it stopped.
-Knows files, chunks and vectors; must not know of questions.
+Each file is a transaction of its own, and work on one that is not stored yet is kept piece by
+piece, so an ingest that was cut off goes on where it stopped. Knows files, chunks and vectors; must
+not know of questions.
 """
 
 import asyncio
 import datetime
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from rag import files
+from rag.activity import Activity
 from rag.chunk import ChunkSpan
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
-from rag.errors import LibraryClosedError, LoadError, WorkerCrashError
+from rag.errors import LoadError
 from rag.files import Found, FoundFile
-from rag.load_worker import LoadReply, LoadRequest
+from rag.load_requests import LoadReply
 from rag.loaders import check_size
+from rag.reader import Reader
 from rag.store import NewChunk, Record, Store
-from rag.types import FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
-from rag.worker import Worker
+from rag.types import Document, FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raise it when loaders or chunks change, so that unchanged files are read again."""
-LOAD_SECONDS = 60
-_BROKE_THE_READER = "it is damaged, or reading it takes too much memory or time"
+KEEP_FROM = 32
+"""Chunks of a file from which its vectors are kept batch by batch."""
 
 
 class Ingester:
     """Brings the store in line with files. One ``run`` at a time; the caller sees to that."""
 
-    def __init__(self, store: Store, thread: DatabaseThread, embedder: Embedder) -> None:
+    def __init__(
+        self, store: Store, thread: DatabaseThread, embedder: Embedder, activity: Activity
+    ) -> None:
         self._store = store
         self._thread = thread
         self._embedder = embedder
-        self._loader = Worker("rag.load_worker", idle_seconds=30.0)
-        self._closed = False
+        self._activity = activity
+        self._reader = Reader(store, thread, activity)
         self._made_by = f"reader {READER_VERSION}, {embedder.model}"
 
     async def close(self) -> None:
         """End the loading process, and a run before its next batch."""
-        self._closed = True
-        await self._loader.close()
+        await self._reader.close()
 
     async def run(
         self,
         found: Found,
         progress: ProgressCallback | None = None,
         wait_until_idle: WaitUntilIdle | None = None,
+        collection: str = "",
     ) -> list[FileReport]:
         """Ingest what was found, and forget what is gone from the folders that were walked.
 
@@ -60,96 +64,152 @@ class Ingester:
             rag.errors.WorkerError: the loading process does not start.
             LibraryClosedError: ``close`` was called meanwhile.
         """
+        records = {record.path: record for record in await self._thread.run(self._store.records)}
+        gone = _Gone(files.vanished(records.values(), found))
+        below = [p for p in records if any(Path(p).is_relative_to(m) for m in found.missing)]
+        self._activity.away(below, ())
         reports = [_missing(path) for path in found.missing]
         reports += [_unreadable(path) for path in found.unreadable]
-        reports += await self._forget_deleted(found)
-        total = len(found.files)
-        for done, file in enumerate(found.files):
-            pace = _Pace(done, total, progress, wait_until_idle)
-            reports.append(await self._ingest_file(file, pace))
-        return reports
+        waiting = [file for file in found.files if not self._is_same(file, records, collection)]
+        self._activity.queue(_queued(file, records) for file in waiting)
+        try:
+            for done, file in enumerate(found.files):
+                pace = _Pace(done, len(found.files), progress, wait_until_idle)
+                reports.append(await self._ingest_file(file, gone, pace, collection))
+        finally:
+            self._activity.drop(files.printable(str(file.path)) for file in waiting)
+        await self._thread.run(self._store.drop_unfinished)
+        return await self._forget(gone, found) + reports
 
-    async def _forget_deleted(self, found: Found) -> list[FileReport]:
+    def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str) -> bool:
+        """Whether a look at the file's size and times tells that nothing is to be done."""
+        known = records.get(files.printable(str(file.path)))
+        return known is not None and self._is_known(file, known, collection)
+
+    def _is_known(self, file: FoundFile, known: Record, collection: str) -> bool:
+        return (file.stamp, file.device, collection, self._made_by) == (
+            known.stamp,
+            known.device,
+            known.collection,
+            known.made_by,
+        )
+
+    async def _forget(self, gone: "_Gone", found: Found) -> list[FileReport]:
         """Remove documents whose files were in a walked folder and are no longer."""
-        present = {files.printable(str(file.path)) for file in found.files}
-        reports = []
-        for record in await self._thread.run(self._store.records):
-            path = Path(record.path)
-            walked = any(path.is_relative_to(folder) for folder in found.folders)
-            unseen = any(path.is_relative_to(folder) for folder in found.unreadable)
-            if walked and not unseen and record.path not in present:
+        away = [record for record in gone.records.values() if files.is_away(record, found)]
+        reports = [_unchanged(record, files.AWAY) for record in away]
+        present = [files.printable(str(file.path)) for file in found.files]
+        self._activity.away([record.path for record in away], present)
+        for record in gone.records.values():
+            if record not in away:
                 await self._thread.run(self._store.remove, record.name)
                 reports.append(FileReport(document=record.name, path=record.path, action="removed"))
         return reports
 
-    async def _ingest_file(self, file: FoundFile, pace: "_Pace") -> FileReport:
+    async def _ingest_file(
+        self, file: FoundFile, gone: "_Gone", pace: "_Pace", collection: str
+    ) -> FileReport:
         path = files.printable(str(file.path))
         known = await self._thread.run(self._store.record, path)
-        name = known.name if known else await self._thread.run(self._name_for, file)
-        if known and file.stamp == known.stamp and self._made_by == known.made_by:
+        if known and self._is_known(file, known, collection):
             return _unchanged(known)
-        pace.report(name)
+        name = known.name if known else ""
         try:
+            pace.report(name or file.names[0])
+            self._activity.update(path, "reading")
             if file.reason:
                 raise LoadError(file.reason)
             check_size(file.path, file.bytes)
             digest = await _sha256(file.path)
-            if known and not known.reason and _same(known, digest, self._made_by):
-                await self._thread.run(self._store.touch, path, file.stamp)
+            if known and self._has_same_content(known, digest, collection):
+                await self._thread.run(self._store.touch, path, file.stamp, file.device)
                 return _unchanged(known)
-            loaded = await self._load(file.path)
+            moved = None if known else gone.take(digest)
+            name = name or await self._thread.run(self._name_for, file, moved)
+            loaded = await self._reader.read(file.path, digest, pace.wait)
         except LoadError as error:
-            return await self._skip(file, name, str(error))
-        vectors = await self._embed(name, loaded.chunks, pace)
-        record = self._record(file, name, digest, loaded)
-        before = await self._thread.run(self._store.record_named, name)
+            name = name or await self._thread.run(self._name_for, file, None)
+            return await self._skip(file, name, str(error), collection)
+        old = known or moved
+        vectors = await self._embed(path, name, digest, old, loaded.chunks, pace)
+        record = self._record(file, name, digest, loaded, collection)
+        before = old or await self._thread.run(self._store.record_named, name)
         chunks = [_new_chunk(c, v) for c, v in zip(loaded.chunks, vectors, strict=True)]
-        await self._thread.run(self._store.replace, record, loaded.pages, chunks)
+        await self._thread.run(
+            self._store.replace,
+            record,
+            loaded.pages,
+            chunks,
+            lines=loaded.lines,
+            instead_of=moved.path if moved else "",
+        )
+        self._activity.finish(document_of(record, len(loaded.pages), len(chunks)))
         return FileReport(
             document=name,
             path=path,
             action="replaced" if before and not before.reason else "added",
+            reason=f"was {moved.name}" if moved and moved.name != name else "",
             chunks=len(chunks),
         )
 
-    async def _load(self, path: Path) -> LoadReply:
-        """Parse and chunk in the loading process.
-
-        Raises:
-            LoadError: the file cannot be read, or broke the process.
-        """
-        request = LoadRequest(path=str(path), seconds=LOAD_SECONDS + 5)
-        try:
-            reply = await self._loader.request(
-                msgspec.msgpack.encode(request), time_limit=LOAD_SECONDS
-            )
-        except WorkerCrashError as error:
-            raise LoadError(f"{_BROKE_THE_READER} ({error})") from error
-        loaded = await asyncio.to_thread(msgspec.msgpack.decode, reply, type=LoadReply)
-        if loaded.reason:
-            raise LoadError(loaded.reason)
-        return loaded
+    def _has_same_content(self, known: Record, digest: str, collection: str) -> bool:
+        return not known.reason and (digest, self._made_by, collection) == (
+            known.sha256,
+            known.made_by,
+            known.collection,
+        )
 
     async def _embed(
-        self, name: str, chunks: Sequence[ChunkSpan], pace: "_Pace"
+        self,
+        path: str,
+        name: str,
+        digest: str,
+        old: Record | None,
+        chunks: Sequence[ChunkSpan],
+        pace: "_Pace",
     ) -> NDArray[np.float32]:
-        vectors = []
-        for start in range(0, len(chunks), BATCH):
+        """A vector of each chunk; what the old version or a cut-off ingest has is not made anew."""
+        texts = [embedded_text(name, chunk.heading, chunk.text) for chunk in chunks]
+        pieces = [_piece(self._embedder.model, text) for text in texts]
+        known = await self._known_vectors(digest, old)
+        missing = [at for at, piece in enumerate(pieces) if piece not in known]
+        for start in range(0, len(missing), BATCH):
+            self._activity.update(path, "embedding", len(texts) - len(missing) + start, len(texts))
             await pace.wait()
-            if self._closed:
-                raise LibraryClosedError("the library was closed during an ingest; run it again")
-            batch = chunks[start : start + BATCH]
-            vectors.append(await self._embedder.embed([embedded_text(name, c) for c in batch]))
-            pace.report(name, start + len(batch), len(chunks))
-        return np.concatenate(vectors)
+            self._reader.check_open()
+            batch = missing[start : start + BATCH]
+            vectors = await self._embedder.embed([texts[at] for at in batch])
+            new = {pieces[at]: v for at, v in zip(batch, vectors, strict=True)}
+            known |= new
+            if len(missing) > KEEP_FROM:
+                values = {piece: v.astype("<f4").tobytes() for piece, v in new.items()}
+                await self._thread.run(self._store.keep_unfinished, digest, values)
+            pace.report(name, len(texts) - len(missing) + start + len(batch), len(texts))
+        return np.stack([known[piece] for piece in pieces])
 
-    async def _skip(self, file: FoundFile, name: str, reason: str) -> FileReport:
+    async def _known_vectors(
+        self, digest: str, old: Record | None
+    ) -> dict[str, NDArray[np.float32]]:
+        model = self._embedder.model
+        known = {}
+        if old is not None and old.made_by.endswith(f", {model}"):
+            for heading, text, vector in await self._thread.run(self._store.chunks_of, old.path):
+                known[_piece(model, embedded_text(old.name, heading, text))] = vector
+        for piece, value in (await self._thread.run(self._store.unfinished, digest)).items():
+            if piece.startswith("vector "):
+                known[piece] = np.frombuffer(value, dtype="<f4")
+        return known
+
+    async def _skip(self, file: FoundFile, name: str, reason: str, collection: str) -> FileReport:
         """Remember a file with the reason why it cannot be read; what it held before is dropped."""
-        record = self._record(file, name, "", LoadReply(reason=reason))
+        record = self._record(file, name, "", LoadReply(reason=reason), collection)
         await self._thread.run(self._store.replace, record, [], [])
+        self._activity.finish(document_of(record, 0, 0))
         return FileReport(document=name, path=record.path, action="skipped", reason=reason)
 
-    def _record(self, file: FoundFile, name: str, digest: str, loaded: LoadReply) -> Record:
+    def _record(
+        self, file: FoundFile, name: str, digest: str, loaded: LoadReply, collection: str
+    ) -> Record:
         return Record(
             name=name,
             path=files.printable(str(file.path)),
@@ -161,11 +221,31 @@ class Ingester:
             ingested_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             reason=loaded.reason,
             paged=loaded.paged,
+            collection=collection,
+            device=file.device,
         )
 
-    def _name_for(self, file: FoundFile) -> str:
+    def _name_for(self, file: FoundFile, moved: Record | None) -> str:
         """The first name that no document has, or the last. Runs on the database thread."""
-        return next((n for n in file.names if not self._store.record_named(n)), file.names[-1])
+        for name in file.names:
+            taken = self._store.record_named(name)
+            if taken is None or (moved is not None and taken.path == moved.path):
+                return name
+        return file.names[-1]
+
+
+class _Gone:
+    """Documents whose files are gone: deleted, or moved to where a new file has their content."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.records = {record.path: record for record in records}
+
+    def take(self, digest: str) -> Record | None:
+        """The one with this content, which then counts as moved."""
+        for path, record in self.records.items():
+            if record.sha256 == digest:
+                return self.records.pop(path)
+        return None
 
 
 class _Pace:
@@ -200,11 +280,27 @@ class _Pace:
             )
 
 
-def embedded_text(document: str, chunk: ChunkSpan) -> str:
+def embedded_text(document: str, heading: str, text: str) -> str:
     """What the encoder sees: the document's name in words and the heading path, then the chunk."""
     stem = PurePosixPath(document).stem.replace("-", " ").replace("_", " ")
-    context = " > ".join(filter(None, (stem, chunk.heading)))
-    return f"{context}\n{chunk.text}"
+    context = " > ".join(filter(None, (stem, heading)))
+    return f"{context}\n{text}"
+
+
+def document_of(record: Record, pages: int, chunks: int) -> Document:
+    """A record as it is told."""
+    return Document(
+        document=record.name,
+        path=record.path,
+        type=record.type,
+        status="skipped" if record.reason else "ready",
+        reason=record.reason,
+        pages=pages,
+        chunks=chunks,
+        bytes=record.bytes,
+        ingested_at=record.ingested_at,
+        collection=record.collection,
+    )
 
 
 async def _sha256(path: Path) -> str:
@@ -216,20 +312,34 @@ async def _sha256(path: Path) -> str:
         raise LoadError(f"the file cannot be read: {error.strerror or error}") from error
 
 
-def _same(known: Record, digest: str, made_by: str) -> bool:
-    return known.sha256 == digest and known.made_by == made_by
+def _piece(model: str, text: str) -> str:
+    """The key of a vector among unfinished work."""
+    digest = hashlib.blake2b(f"{model}\n{text}".encode(errors="replace"), digest_size=16)
+    return f"vector {digest.hexdigest()}"
+
+
+def _queued(file: FoundFile, records: dict[str, Record]) -> Document:
+    path = files.printable(str(file.path))
+    known = records.get(path)
+    return Document(
+        document=known.name if known else file.names[0],
+        path=path,
+        type=file.path.suffix.lower().removeprefix("."),
+        status="queued",
+        bytes=file.bytes,
+    )
 
 
 def _new_chunk(span: ChunkSpan, vector: NDArray[np.float32]) -> NewChunk:
     return NewChunk(span.page, span.start, span.end, span.text, span.heading, vector)
 
 
-def _unchanged(known: Record) -> FileReport:
+def _unchanged(known: Record, reason: str = "") -> FileReport:
     return FileReport(
         document=known.name,
         path=known.path,
         action="skipped" if known.reason else "unchanged",
-        reason=known.reason,
+        reason=known.reason or reason,
     )
 
 

@@ -16,15 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag import db, files, uploads
+from rag.activity import Activity
 from rag.db import DatabaseThread
 from rag.embed import Embedder
 from rag.errors import EmbedderError, LoadError, UnknownDocumentError
 from rag.evidence import evidence
 from rag.files import Found
-from rag.ingest import Ingester
+from rag.ingest import Ingester, document_of
 from rag.language import detect
+from rag.picture_requests import Mark
+from rag.pictures import Pictures, lines_under, visible
 from rag.retrieve import retrieve
-from rag.store import Listing, Store
+from rag.store import Record, Store
 from rag.types import (
     Document,
     Evidence,
@@ -50,21 +53,28 @@ class Library:
         *,
         embedder: Embedder,
         uploads: Path,
+        pictures: Path | None,
     ) -> None:
         self._connection = connection
         self._store = store
         self._thread = thread
         self._embedder = embedder
         self._uploads = uploads
-        self._ingester = Ingester(store, thread, embedder)
+        self.activity = Activity()
+        """What an ingest is doing with each file."""
+        self._pictures = Pictures(pictures)
+        self._ingester = Ingester(store, thread, embedder, self.activity)
         self._ingesting = asyncio.Lock()
         self._closed = False
 
     @classmethod
-    async def open(cls, database: Path, *, embedder: Embedder, uploads: Path) -> Self:
+    async def open(
+        cls, database: Path, *, embedder: Embedder, uploads: Path, pictures: Path | None = None
+    ) -> Self:
         """Open (or create) the library in the file ``database``, with uploads in ``uploads``.
 
-        ``embedder`` stays the caller's: ``close`` of the library does not close it.
+        ``pictures`` is a folder for drawn pages, or None to draw them anew each time. ``embedder``
+        stays the caller's: ``close`` of the library does not close it.
 
         Raises:
             rag.errors.DatabaseError: the file is no database, or a newer version wrote it.
@@ -77,7 +87,7 @@ class Library:
             await thread.close()
             raise
         uploads = await asyncio.to_thread(uploads.resolve)
-        return cls(connection, store, thread, embedder=embedder, uploads=uploads)
+        return cls(connection, store, thread, embedder=embedder, uploads=uploads, pictures=pictures)
 
     async def ingest(
         self,
@@ -149,8 +159,10 @@ class Library:
             return await evidence(question, passages, None)
 
     async def documents(self) -> list[Document]:
-        """All documents, read or skipped, by name."""
-        return [_document(entry) for entry in await self._thread.run(self._store.listings)]
+        """All documents by name: read, skipped, and those that are being read."""
+        listings = await self._thread.run(self._store.listings)
+        known = [document_of(entry.record, entry.pages, entry.chunks) for entry in listings]
+        return self.activity.over(known)
 
     async def remove(self, document: str) -> bool:
         """Forget a document; an uploaded file is deleted. False if there is none of that name.
@@ -195,12 +207,48 @@ class Library:
             raise UnknownDocumentError(f"the file of {document!r} is gone: {record.path}")
         return path
 
+    async def picture(self, document: str, page: int = 1, width: int = 800) -> bytes:
+        """A page of a PDF, or a picture, as PNG; ``width`` in pixels is rounded up to a few sizes.
+
+        Raises:
+            UnknownDocumentError: no such document or page, or it is of a type without pictures.
+            LoadError: the page cannot be drawn.
+        """
+        record, path = await self._drawable(document)
+        return await self._pictures.draw(path, record.sha256, page, width)
+
+    async def marks(self, document: str, page: int | None, start: int, end: int) -> list[Mark]:
+        """Where the characters ``start`` to ``end`` of a page's text stand on its picture.
+
+        Rectangles as shares of the page; none where they are not found.
+
+        Raises:
+            UnknownDocumentError, LoadError: as ``picture``.
+        """
+        _, path = await self._drawable(document)
+        number = page or 1
+        text = (await self.page(document, page)).text
+        before = len(visible(text[: max(0, start)]))
+        wanted = text[max(0, start) : end]
+        lines = await self._thread.run(self._store.page_lines, document, number)
+        if lines:
+            return lines_under(lines, before, len(visible(wanted)))
+        return await self._pictures.marks(path, number, wanted, before)
+
+    async def _drawable(self, document: str) -> tuple[Record, Path]:
+        path = await self.file(document)
+        record = await self._thread.run(self._store.record_named, document)
+        if record is None or record.type not in ("pdf", "picture"):
+            raise UnknownDocumentError(f"{document!r} has no pages to look at")
+        return record, path
+
     async def close(self) -> None:
         """Close the database and end the loading process. A running ingest ends with an error."""
         if self._closed:
             return
         self._closed = True
         await self._ingester.close()
+        await self._pictures.close()
         async with self._ingesting:
             await self._thread.run(self._connection.close)
             await self._thread.close()
@@ -237,18 +285,3 @@ class Library:
             used = await self._thread.run(self._store.record, str(path))
             if self._is_upload(str(path)) and not used:
                 await asyncio.to_thread(path.unlink, missing_ok=True)
-
-
-def _document(entry: Listing) -> Document:
-    record = entry.record
-    return Document(
-        document=record.name,
-        path=record.path,
-        type=record.type,
-        status="skipped" if record.reason else "ready",
-        reason=record.reason,
-        pages=entry.pages,
-        chunks=entry.chunks,
-        bytes=record.bytes,
-        ingested_at=record.ingested_at,
-    )

@@ -4,7 +4,7 @@ The plain ``chunks`` table holds text, offsets and the vector as a blob; ``chunk
 ``chunk_vectors`` (sqlite-vec) are indexes that ``rebuild`` makes again from it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rag.db import migrate, transaction
 from rag.language import terms
+from rag.loaders.page import PlacedLine
 
 MAX_K = 4096
 """The most neighbours that sqlite-vec returns."""
@@ -61,6 +62,17 @@ _MIGRATIONS = (
         embedding float[{DIMENSION}] distance_metric=cosine
     );
     """,
+    """
+    ALTER TABLE documents ADD COLUMN collection TEXT NOT NULL DEFAULT '';
+    ALTER TABLE documents ADD COLUMN device INTEGER NOT NULL DEFAULT 0;  -- of the file system
+    ALTER TABLE pages ADD COLUMN lines TEXT NOT NULL DEFAULT '';         -- of a recognised page
+    CREATE TABLE unfinished (          -- work on files that are not stored yet: survives a kill
+        sha256 TEXT NOT NULL,
+        piece TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (sha256, piece)
+    ) WITHOUT ROWID;
+    """,
 )
 
 _CHUNK_COLUMNS = """
@@ -105,6 +117,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ingested_at: str
     reason: str = ""
     paged: bool = False
+    collection: str = ""
+    device: int = 0
+    """The number of the file system that the file was on (``st_dev``)."""
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -208,10 +223,33 @@ class Store:
         ).fetchone()
         return (row[0], row[1]) if row else None
 
-    def replace(self, record: Record, pages: Sequence[str], chunks: Sequence[NewChunk]) -> None:
-        """Store a document in place of what was at its path or under its name."""
+    def page_lines(self, name: str, number: int) -> list[PlacedLine]:
+        """Where the lines of a recognised page stand; empty for every other page."""
+        row = self._connection.execute(
+            "SELECT lines FROM pages JOIN documents ON documents.id = document_id "
+            "WHERE name = ? AND number = ? AND lines <> ''",
+            (name, number),
+        ).fetchone()
+        return msgspec.json.decode(row[0], type=list[PlacedLine]) if row else []
+
+    def replace(
+        self,
+        record: Record,
+        pages: Sequence[str],
+        chunks: Sequence[NewChunk],
+        *,
+        lines: Sequence[Sequence[PlacedLine]] = (),
+        instead_of: str = "",
+    ) -> None:
+        """Store a document in place of what was at its path, under its name, or at ``instead_of``.
+
+        ``lines``: of each page, where it was recognised.
+        """
+        placed = [msgspec.json.encode(one).decode() if one else "" for one in lines]
+        placed += [""] * (len(pages) - len(placed))
         with transaction(self._connection):
-            self._delete("path = ? OR name = ?", record.path, record.name)
+            self._delete("path IN (?, ?) OR name = ?", record.path, instead_of, record.name)
+            self._connection.execute("DELETE FROM unfinished WHERE sha256 = ?", (record.sha256,))
             values = [getattr(record, field) for field in Record.__struct_fields__]
             marks = ", ".join("?" * len(values))
             self._connection.execute(
@@ -219,15 +257,48 @@ class Store:
             )
             document_id = self._connection.last_insert_rowid()
             self._connection.executemany(
-                "INSERT INTO pages VALUES (?, ?, ?)",
-                ((document_id, number, text) for number, text in enumerate(pages, start=1)),
+                "INSERT INTO pages (document_id, number, text, lines) VALUES (?, ?, ?, ?)",
+                (
+                    (document_id, number, text, of_page)
+                    for number, (text, of_page) in enumerate(zip(pages, placed, strict=True), 1)
+                ),
             )
             for chunk in chunks:
                 self._insert(document_id, record.name, chunk)
 
-    def touch(self, path: str, stamp: str) -> None:
-        """Remember that the file at ``path`` has new times but the same content."""
-        self._connection.execute("UPDATE documents SET stamp = ? WHERE path = ?", (stamp, path))
+    def touch(self, path: str, stamp: str, device: int) -> None:
+        """Remember that the file at ``path`` has new times or another disk, the same content."""
+        self._connection.execute(
+            "UPDATE documents SET stamp = ?, device = ? WHERE path = ?", (stamp, device, path)
+        )
+
+    def unfinished(self, sha256: str) -> dict[str, bytes]:
+        """What was done of a file before an ingest was cut off, by piece."""
+        rows = self._connection.execute(
+            "SELECT piece, value FROM unfinished WHERE sha256 = ?", (sha256,)
+        )
+        return {str(piece): cast(bytes, value) for piece, value in rows}
+
+    def keep_unfinished(self, sha256: str, pieces: Mapping[str, bytes]) -> None:
+        """Keep work on the file with this content until it is stored."""
+        with transaction(self._connection):
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)",
+                ((sha256, piece, value) for piece, value in pieces.items()),
+            )
+
+    def drop_unfinished(self) -> None:
+        """Nothing is under way any more."""
+        self._connection.execute("DELETE FROM unfinished")
+
+    def chunks_of(self, path: str) -> list[tuple[str, str, NDArray[np.float32]]]:
+        """(heading, text, unit vector) of the chunks of the document at ``path``."""
+        rows = self._connection.execute(
+            "SELECT heading, text, embedding FROM chunks "
+            "JOIN documents ON documents.id = document_id WHERE path = ?",
+            (path,),
+        )
+        return [(h, t, np.frombuffer(blob, dtype="<f4")) for h, t, blob in rows]
 
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""

@@ -43,14 +43,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """0 to 1: calibrated probability that ``quotes[0]`` answers the question."""
 
 
+Status = Literal["queued", "reading", "embedding", "ready", "skipped"]
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """One file the library knows, read or skipped."""
+    """One file the library knows or is about to; while it is read anew, its old text answers."""
 
     document: str
     path: str
     type: str
-    """``md``, ``txt``, ``html``, ``pdf`` or ``docx``."""
-    status: Literal["ready", "skipped"]
+    """A name of ``rag.loaders.TYPES``: ``md``, ``pdf``, ``eml`` …"""
+    status: Status
     reason: str = ""
     """Why it was skipped, in words for the person who owns the file."""
     pages: int = 0
@@ -58,6 +61,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     ingested_at: str = ""
     """ISO 8601, UTC."""
+    collection: str = ""
+    """Who may see it is decided by this name; empty is for everyone."""
+    done: int = 0
+    total: int = 0
+    """Of the step under way: pages recognised while reading, chunks while embedding; else 0."""
 
 
 class PageText(msgspec.Struct, frozen=True, kw_only=True):

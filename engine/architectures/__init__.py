@@ -1,46 +1,24 @@
-"""Model families: one file each, and the table of them."""
+"""Model families: one file each in families/, and the table of them."""
 
-from engine.architectures import (
-    bitnet,
-    gemma,
-    gemma2,
-    gemma3,
-    granite,
-    granitemoe,
-    llama,
-    olmo2,
-    opt,
-    phi3,
-    qwen2,
-    qwen3,
-    qwen3moe,
-    smollm3,
-    stablelm,
-)
+import importlib
+import pkgutil
+
+from engine.architectures import families
 from engine.architectures.family import Family
 from engine.gguf import GGUFFile, ModelFormatError
 
-_MODULES = (
-    bitnet,
-    gemma,
-    gemma2,
-    gemma3,
-    granite,
-    granitemoe,
-    llama,
-    olmo2,
-    opt,
-    phi3,
-    qwen2,
-    qwen3,
-    qwen3moe,
-    smollm3,
-    stablelm,
-)
-ARCHITECTURES: dict[str, Family] = {
-    module.__name__.rpartition(".")[2]: module.FAMILY for module in _MODULES
-} | bitnet.ALIASES
-"""`general.architecture` → what is different from Llama."""
+
+def families_by_name() -> dict[str, Family]:
+    """`general.architecture` → what is different from Llama, of every file in families/."""
+    found: dict[str, Family] = {}
+    for file in pkgutil.iter_modules(families.__path__):
+        module = importlib.import_module(f"{families.__name__}.{file.name}")
+        found[file.name] = module.FAMILY
+        found |= getattr(module, "ALIASES", {})
+    return found
+
+
+ARCHITECTURES = families_by_name()
 
 
 def architecture_of(gguf: GGUFFile) -> tuple[str, Family]:

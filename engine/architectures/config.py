@@ -110,7 +110,7 @@ def read_config(
     dim = integer(meta, f"{name}.embedding_length")
     head_dim = integer(meta, f"{name}.attention.key_length", dim // heads)
     if "token_embd.weight" not in gguf.tensors:
-        raise ModelFormatError("tensor 'token_embd.weight' is missing")
+        raise meta.missing_tensor("token_embd.weight")
     epsilon = "layer_norm_epsilon" if family.layer_norm else "layer_norm_rms_epsilon"
     by_width = family.query_scale_by_width == layers
     query_scale = 1 / math.sqrt(dim / heads if by_width else head_dim)

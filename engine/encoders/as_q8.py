@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import ModelFormatError
 from engine.formats import FORMATS
 from engine.formats.packed import BLOCK
-from engine.gguf_header import ModelFormatError, TensorInfo
+from engine.gguf_header import TensorInfo
 from engine.tensor_source import TensorSource
 
 _Q8_BLOCK_BYTES = 34

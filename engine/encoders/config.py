@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from engine.encoders.as_q8 import AsQ8
+from engine.errors import ModelFormatError
 from engine.formats.packed import BLOCK, LANES
-from engine.gguf_header import ModelFormatError, TensorInfo
+from engine.gguf_header import TensorInfo
 
 Pooling = Literal["mean", "cls"]
 Tokenize = Callable[[str], list[int]]

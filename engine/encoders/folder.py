@@ -22,8 +22,7 @@ from engine.encoders.config import (
     check_config,
     check_tensors,
 )
-from engine.errors import TokenizerError
-from engine.gguf_header import ModelFormatError
+from engine.errors import ModelFormatError, TokenizerError
 from engine.safetensors import SafetensorsFile
 
 MAX_JSON_BYTES = 64 * 1024 * 1024

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, normalizers
 from tokenizers.models import BPE
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 from engine.tokenizers.pre_tokenizers import PreTokenization, pre_tokenizer
 from engine.tokenizers.vocabulary import BYTE, NORMAL, Vocabulary, strings
 
@@ -78,7 +79,8 @@ def _build(
     try:
         bpe = Tokenizer(BPE(vocab=vocabulary, merges=pairs, ignore_merges=rules.ignore_merges))
     except Exception as error:  # the library raises bare Exception for a bad vocabulary
-        raise TokenizerError(f"the merges do not fit the vocabulary: {error}") from error
+        merges_named = named(metadata, "tokenizer.ggml.merges")
+        raise TokenizerError(f"{merges_named} do not fit the vocabulary: {error}") from error
     bpe.pre_tokenizer = pre_tokenizer(rules)
     if rules.nfc:
         bpe.normalizer = normalizers.NFC()

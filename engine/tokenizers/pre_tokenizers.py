@@ -11,6 +11,7 @@ import msgspec
 from tokenizers import Regex, pre_tokenizers
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """Byte-level BPE's first pattern (openai/gpt-2, encoder.py); built into ``tokenizers``."""
@@ -111,7 +112,8 @@ def pre_tokenization(metadata: Mapping[str, Any]) -> PreTokenization:
     name = metadata.get("tokenizer.ggml.pre")
     if name not in PRE_TOKENIZERS:
         known = ", ".join(sorted(PRE_TOKENIZERS))
-        raise TokenizerError(f"tokenizer.ggml.pre is {name!r}; this engine knows: {known}")
+        where = named(metadata, "tokenizer.ggml.pre")
+        raise TokenizerError(f"{where} is {name!r}; this engine knows: {known}")
     return PRE_TOKENIZERS[name]
 
 

@@ -8,6 +8,7 @@ text in a hash table instead, which takes 60 ms to make from 262 144 entries: no
 """
 
 import heapq
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from numba import njit
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 from engine.tokenizers.vocabulary import (
     BYTE,
     CONTROL,
@@ -66,9 +68,13 @@ class SentencePieces:
         self._vocabulary = vocabulary
         scores = numbers(metadata, "tokenizer.ggml.scores", len(vocabulary), np.float32)
         if scores is None:
-            raise TokenizerError("tokenizer.ggml.scores is missing; SentencePiece needs it")
+            where = named(metadata, "tokenizer.ggml.scores")
+            raise TokenizerError(f"{where} is missing; SentencePiece needs it")
         self._scores = np.nan_to_num(scores).astype(np.float64)
-        self._bytes = _byte_tokens(vocabulary)
+        try:
+            self._bytes = _byte_tokens(vocabulary)
+        except ValueError as error:
+            raise TokenizerError(f"{named(metadata, 'tokenizer.ggml.tokens')}: {error}") from None
         self._unknown = token_id(metadata, "unknown", len(vocabulary)) or 0
         mergeable = ~np.isin(vocabulary.types, (CONTROL, UNKNOWN, USER_DEFINED, UNUSED, BYTE))
         self._table = _table(vocabulary.tokens, mergeable)
@@ -119,13 +125,11 @@ class SentencePieces:
 
 
 def _byte_of(spelled: str) -> int:
-    """0xAB of "<0xAB>"."""
-    try:
-        if len(spelled) == 6 and spelled.startswith("<0x") and spelled.endswith(">"):
-            return int(spelled[3:5], 16)
-    except ValueError:
-        pass
-    raise TokenizerError(f"the byte token {spelled!r} is not of the form <0x00> to <0xFF>")
+    """0xAB of "<0xAB>"; ValueError for anything else."""
+    found = re.fullmatch("<0x([0-9A-Fa-f]{2})>", spelled)
+    if found is None:
+        raise ValueError(f"the byte token {spelled!r} is not of the form <0x00> to <0xFF>")
+    return int(found[1], 16)
 
 
 def _byte_tokens(vocabulary: Vocabulary) -> dict[int, int]:

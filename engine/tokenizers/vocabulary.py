@@ -1,6 +1,6 @@
 """A GGUF file's token list, checked: spellings, types and the ids with a meaning of their own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 
 # tokenizer.ggml.token_type (llama.cpp, enum llama_token_type)
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
@@ -40,7 +41,8 @@ def read_vocabulary(metadata: Mapping[str, Any]) -> Vocabulary:
     tokens = strings(metadata, "tokenizer.ggml.tokens")
     if not 0 < len(tokens) <= MAX_VOCABULARY:
         raise TokenizerError(
-            f"tokenizer.ggml.tokens has {len(tokens)} entries; 1 to {MAX_VOCABULARY} are allowed"
+            f"{named(metadata, 'tokenizer.ggml.tokens')} has {len(tokens)} entries;"
+            f" 1 to {MAX_VOCABULARY} are allowed"
         )
     types = numbers(metadata, "tokenizer.ggml.token_type", len(tokens), np.int64)
     if types is None:
@@ -55,15 +57,17 @@ def token_id(metadata: Mapping[str, Any], name: str, vocabulary: int) -> int | N
     if token is None:
         return None
     if not isinstance(token, int) or not 0 <= token < vocabulary:
-        raise TokenizerError(f"{key} is {token}, outside the vocabulary of {vocabulary}")
+        raise TokenizerError(
+            f"{named(metadata, key)} is {token}, outside the vocabulary of {vocabulary}"
+        )
     return token
 
 
 def strings(metadata: Mapping[str, Any], key: str) -> list[str]:
     """A list of strings that has to be there."""
     value = metadata.get(key)
-    if not isinstance(value, Sequence) or not set(map(type, value)) <= {str}:
-        raise TokenizerError(f"{key} is missing or is no list of strings")
+    if not isinstance(value, list) or not set(map(type, value)) <= {str}:
+        raise TokenizerError(f"{named(metadata, key)} is missing or is no list of strings")
     return list(value)
 
 
@@ -76,10 +80,10 @@ def numbers(
         return None
     length = len(value) if hasattr(value, "__len__") else "no"
     if length != count:
-        raise TokenizerError(f"{key} has {length} entries for {count} tokens")
+        raise TokenizerError(f"{named(metadata, key)} has {length} entries for {count} tokens")
     if not set(map(type, value)) <= {int, float, bool}:
-        raise TokenizerError(f"{key} is no list of numbers")
+        raise TokenizerError(f"{named(metadata, key)} is no list of numbers")
     try:
         return np.asarray(value, dtype=dtype)
     except (OverflowError, ValueError) as error:
-        raise TokenizerError(f"{key} has numbers out of range: {error}") from error
+        raise TokenizerError(f"{named(metadata, key)} has numbers out of range: {error}") from error

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 
 from engine.errors import TokenizerError
+from engine.gguf_header import named
 from engine.tokenizers.vocabulary import CONTROL, Vocabulary, token_id
 
 _WORD, _CONTINUATION = "▁", "##"
@@ -24,7 +25,8 @@ class WordPieces:
         self._tokens = vocabulary.tokens
         unknown = token_id(metadata, "unknown", len(vocabulary))
         if unknown is None:
-            raise TokenizerError("tokenizer.ggml.unknown_token_id is missing; WordPiece needs it")
+            where = named(metadata, "tokenizer.ggml.unknown_token_id")
+            raise TokenizerError(f"{where} is missing; WordPiece needs it")
         pieces = {
             _bert_spelling(token): index
             for index, token in enumerate(vocabulary.tokens)

@@ -1,13 +1,16 @@
 """The hub as a device in Home Assistant: sensors, events, and notifications that come back.
 
 Events are written to the outbox first and told in their order, so none is lost while Home Assistant
-is away. Each carries an id: one that was told in the moment of a crash may be told again.
+is away. Each carries an id. The hub listens to its own events over the WebSocket: one whose answer
+got lost on the way, but that was heard, is not told again. What was neither answered nor heard is;
+since the order is kept, only the last one told can come twice, with the same id.
 """
 
 import asyncio
 import hmac
 import logging
 import secrets
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -25,7 +28,7 @@ from hubd.home.home_assistant import HomeAssistant
 from hubd.home.link import Link, Registration
 from hubd.home.webhooks import ForgottenError
 from hubd.paths import Paths
-from hubd.store.outbox import Message, Outbox
+from hubd.store.outbox import Kind, Message, Outbox
 from plugins.api import HomeError
 
 log = logging.getLogger(__name__)
@@ -36,6 +39,9 @@ AGAIN_S = 2.0
 NOTICES_LIMIT = 256
 EVENTS = {"timer": "hubd_timer_finished", "reminder": "hubd_reminder"}
 """What rings in the hub → the event in Home Assistant."""
+ANSWERED = "hubd_answer"
+HEARD_LIMIT = 64
+"""Ids that are remembered. Only that of the message being told matters."""
 TEXT_LIMIT = 250
 """Home Assistant keeps states of 255 characters at most."""
 
@@ -111,6 +117,7 @@ class HubDevice:
         self._listening = asyncio.Event()
         self._host, self._port = "", 0
         self._registration: Registration | None = None
+        self._heard: deque[object] = deque(maxlen=HEARD_LIMIT)
         self.last_answer: Done | None = None
         self.linked: Callable[[], bool] = lambda: False
         """Whether there is a Home Assistant to tell anything."""
@@ -126,16 +133,20 @@ class HubDevice:
 
     async def fire(self, event: str, data: Mapping[str, Any]) -> None:
         """Fire an event in Home Assistant, now or when it is back; nothing where none is linked."""
+        await self._put("event", event, data)
+
+    async def _put(self, kind: Kind, name: str, data: Mapping[str, Any]) -> None:
         if not self.linked():
             return
-        await self._outbox.put("event", event, {"id": secrets.token_hex(8)} | dict(data))
+        # A reminder that comes again has the id that it had: each message gets one of its own.
+        await self._outbox.put(kind, name, {**data, "id": secrets.token_hex(8)})
         self._wake.set()
 
     async def answered(self, question: str, done: Done) -> None:
         """A turn ended."""
         self.last_answer = done
         told = {"question": question[:TEXT_LIMIT], "answer": done.answer, "refused": done.refused}
-        await self.fire("hubd_answer", told)
+        await self.fire(ANSWERED, told)
 
     def is_from_home(self, push_token: str) -> bool:
         """Whether a notification carries the secret that Home Assistant was given."""
@@ -159,15 +170,16 @@ class HubDevice:
 
     async def _note(self, notice: Notice) -> None:
         await self.fire(EVENTS[notice.event], notice.data)
-        if self._timer_webhook and self.linked() and notice.event == "timer":
-            await self._outbox.put("webhook", self._timer_webhook, notice.data)
-            self._wake.set()
+        if self._timer_webhook and notice.event == "timer":
+            await self._put("webhook", self._timer_webhook, notice.data)
 
     # While connected
 
     async def beside(self, home: HomeAssistant) -> None:
         """Keep Home Assistant up to date until the connection ends (and this is cancelled)."""
         await self._listening.wait()
+        for event in (*EVENTS.values(), ANSWERED):
+            await home.hear(event, self._hear)
         async with aiohttp.ClientSession() as session:
             while True:
                 try:
@@ -178,6 +190,12 @@ class HubDevice:
                 except HomeAwayError as error:
                     log.info("%s", error)
                 await asyncio.sleep(AGAIN_S)
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        """An event that Home Assistant has fired: it was told, whatever became of the answer."""
+        data = event.get("data")
+        if isinstance(data, dict):
+            self._heard.append(data.get("id"))
 
     async def _keep(self, session: aiohttp.ClientSession, link: Link) -> None:
         registration = await self._registered(session, link)
@@ -252,7 +270,8 @@ class HubDevice:
         """Tell what waits, in its order."""
         while (message := await self._outbox.first()) is not None:
             try:
-                await self._tell(session, link, registration, message)
+                if message.kind == "webhook" or message.data.get("id") not in self._heard:
+                    await self._tell(session, link, registration, message)
             except (ForgottenError, HomeAwayError):
                 raise
             except HomeError as error:

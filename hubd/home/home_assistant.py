@@ -19,6 +19,7 @@ from hubd.home import mirror as wire
 from hubd.home.connection import (
     CommandError,
     Connection,
+    Handler,
     HomeAwayError,
     TokenRefusedError,
     connected,
@@ -102,6 +103,19 @@ class HomeAssistant:
     def snapshot(self) -> Snapshot:
         """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
         return self._mirror.snapshot()
+
+    async def hear(self, event: str, handler: Handler) -> None:
+        """Have ``handler`` called with each event of that type until the connection ends.
+
+        Nothing is heard where Home Assistant does not let the token's user.
+        """
+        if self._connection is not None:
+            with contextlib.suppress(HomeAwayError):
+                await self._hear(self._connection, event, handler)
+
+    def area_of_device(self, device_id: str) -> str:
+        """The id of the area where a device is; empty where that is not known."""
+        return self._mirror.area_of_device(device_id)
 
     async def call(
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
@@ -245,8 +259,8 @@ class HomeAssistant:
                 await first.wait()
         await self._load(connection)
         for registry in REGISTRIES:
-            await self._hear(connection, f"{registry}_registry_updated")
-        await self._hear(connection, "homeassistant_started")
+            await self._hear(connection, f"{registry}_registry_updated", self._outdated)
+        await self._hear(connection, "homeassistant_started", self._outdated)
         self._version = connection.version
         self._show("connected")
         async with asyncio.TaskGroup() as tasks:
@@ -257,11 +271,12 @@ class HomeAssistant:
             for task in work:
                 task.cancel()
 
-    async def _hear(self, connection: Connection, event: str) -> None:
+    def _outdated(self, _: dict[str, Any]) -> None:
+        self._stale.set()
+
+    async def _hear(self, connection: Connection, event: str, handler: Handler) -> None:
         with contextlib.suppress(CommandError):  # an older version, or a user who is no admin
-            await connection.subscribe(
-                lambda _: self._stale.set(), "subscribe_events", event_type=event
-            )
+            await connection.subscribe(handler, "subscribe_events", event_type=event)
 
     async def _reload(self, connection: Connection) -> None:
         """Read the registries again when one changed, and now and then."""

@@ -73,6 +73,10 @@ class Household:
         home = self._linked or self._own
         return home.snapshot() if home else Snapshot()
 
+    def area_of_device(self, device_id: str) -> str:
+        """The id of the area where a device of Home Assistant is; empty where that is not known."""
+        return self._linked.area_of_device(device_id) if self._linked else ""
+
     async def call(
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
     ) -> ServiceResult:

@@ -85,6 +85,10 @@ class Mirror:
     def entity(self, entity_id: str) -> Entity | None:
         return self._entities.get(entity_id)
 
+    def area_of_device(self, device_id: str) -> str:
+        """The id of its area; empty where it has none, or is not known."""
+        return self._registry.device_areas.get(device_id, "")
+
     def visible(self, registry: Registry) -> list[str]:
         """The ids that are seen with this registry."""
         return [known for known in self._states if self._is_exposed(known, registry)]

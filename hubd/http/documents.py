@@ -19,7 +19,7 @@ from hubd.http.body import query, read_body, reply
 from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
-from rag.errors import RagError, UnknownDocumentError
+from rag.errors import LoadError, RagError, UnknownDocumentError
 from rag.types import FileReport, IngestProgress, ProgressCallback
 
 FILE_LIMIT = 220 * 1024 * 1024
@@ -42,6 +42,16 @@ class Named(msgspec.Struct, kw_only=True):
 
 class PageOf(Named, kw_only=True):
     page: Annotated[int, Meta(ge=1)] | None = None
+
+
+class PictureOf(Named, kw_only=True):
+    page: Annotated[int, Meta(ge=1)] = 1
+    width: Annotated[int, Meta(ge=50, le=2000)] = 800
+
+
+class MarksOf(PageOf, kw_only=True):
+    start: Annotated[int, Meta(ge=0)]
+    end: Annotated[int, Meta(ge=0)]
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -96,6 +106,29 @@ async def file(request: web.Request) -> web.StreamResponse:
     headers = {"Content-Disposition": disposition, "Cache-Control": "no-cache"}
     headers["Content-Type"] = kind or "application/octet-stream"
     return web.FileResponse(path, headers=headers)
+
+
+async def picture(request: web.Request) -> web.StreamResponse:
+    """A page of a PDF, or a picture, as PNG."""
+    asked = query(request, PictureOf)
+    try:
+        png = await request.app[SERVICES].library.picture(asked.document, asked.page, asked.width)
+    except (UnknownDocumentError, LoadError) as error:
+        raise NotFoundError(str(error)) from error
+    headers = {"Cache-Control": "private, max-age=300"}
+    return web.Response(body=png, content_type="image/png", headers=headers)
+
+
+async def marks(request: web.Request) -> web.StreamResponse:
+    """Where a citation stands on the picture of its page."""
+    asked = query(request, MarksOf)
+    try:
+        found = await request.app[SERVICES].library.marks(
+            asked.document, asked.page, asked.start, asked.end
+        )
+    except (UnknownDocumentError, LoadError) as error:
+        raise NotFoundError(str(error)) from error
+    return reply({"marks": found})
 
 
 async def _add_paths(request: web.Request) -> web.StreamResponse:
@@ -235,4 +268,6 @@ ROUTES = [
     web.delete("/hub/documents", remove),
     web.get("/hub/documents/page", page),
     web.get("/hub/documents/file", file),
+    web.get("/hub/documents/picture", picture),
+    web.get("/hub/documents/marks", marks),
 ]

@@ -17,6 +17,7 @@ __all__ = ["TYPES", "LoadedDocument", "check_size", "load", "type_of"]
 MEBIBYTE = 1024 * 1024
 TEXT_BYTES = 50 * MEBIBYTE
 FILE_BYTES = 200 * MEBIBYTE
+PICTURE_BYTES = 50 * MEBIBYTE
 TEXT_CHARACTERS = 50_000_000
 """Limit of the text taken out of one document, whatever the size of its file."""
 _HEAD_BYTES = 1024
@@ -28,12 +29,14 @@ class FileType(msgspec.Struct, frozen=True):
     name: str
     module: str
     max_bytes: int
-    signature: bytes = b""
-    """Bytes that must occur at the start; empty for text."""
+    signatures: tuple[bytes, ...] = ()
+    """One of these must occur near the start; none for text."""
 
 
 _MARKDOWN = FileType("md", "rag.loaders.markdown", TEXT_BYTES)
 _HTML = FileType("html", "rag.loaders.html", TEXT_BYTES)
+_JPEG = FileType("jpg", "rag.loaders.picture", PICTURE_BYTES, (b"\xff\xd8\xff",))
+_TIFF = FileType("tif", "rag.loaders.picture", PICTURE_BYTES, (b"II*\x00", b"MM\x00*"))
 
 TYPES: dict[str, FileType] = {
     ".md": _MARKDOWN,
@@ -41,8 +44,14 @@ TYPES: dict[str, FileType] = {
     ".txt": FileType("txt", "rag.loaders.text", TEXT_BYTES),
     ".html": _HTML,
     ".htm": _HTML,
-    ".pdf": FileType("pdf", "rag.loaders.pdf", FILE_BYTES, b"%PDF-"),
-    ".docx": FileType("docx", "rag.loaders.docx", FILE_BYTES, b"PK\x03\x04"),
+    ".pdf": FileType("pdf", "rag.loaders.pdf", FILE_BYTES, (b"%PDF-",)),
+    ".docx": FileType("docx", "rag.loaders.docx", FILE_BYTES, (b"PK\x03\x04",)),
+    ".png": FileType("png", "rag.loaders.picture", PICTURE_BYTES, (b"\x89PNG\r\n\x1a\n",)),
+    ".jpg": _JPEG,
+    ".jpeg": _JPEG,
+    ".tif": _TIFF,
+    ".tiff": _TIFF,
+    ".webp": FileType("webp", "rag.loaders.picture", PICTURE_BYTES, (b"RIFF",)),
 }
 
 _SIGNATURES = {
@@ -91,7 +100,7 @@ def check_size(path: Path, size: int) -> None:
 
 
 def load(path: Path) -> LoadedDocument:
-    """Read a document into pages of text with their structure.
+    """Read a document into pages of text with their structure; scans are still without text.
 
     Raises:
         LoadError: with the reason, in words for the person who owns the file.
@@ -112,14 +121,14 @@ def load(path: Path) -> LoadedDocument:
     characters = sum(len(page.text) for page in document.pages)
     if characters > TEXT_CHARACTERS:
         raise LoadError(f"too much text: {characters:,} characters, at most {TEXT_CHARACTERS:,}")
-    if not any(page.text.strip() for page in document.pages):
+    if not any(page.text.strip() or page.is_scan for page in document.pages):
         raise LoadError("there is no text in it")
     return document
 
 
 def _check_content(kind: FileType, head: bytes) -> None:
-    if kind.signature:
-        if kind.signature in head:
+    if kind.signatures:
+        if any(signature in head for signature in kind.signatures):
             return
         found = _recognise(head)
         raise LoadError(

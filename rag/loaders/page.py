@@ -26,11 +26,27 @@ class Block(msgspec.Struct, frozen=True):
     """Of a heading: its words without markup."""
 
 
+class PlacedLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line of a recognised page, in reading order: where it stands on the picture."""
+
+    characters: int
+    """How many of the text's visible characters (no white space, no ``|``) it holds."""
+    left: float
+    top: float
+    width: float
+    height: float
+    """Shares of the page, 0 to 1."""
+
+
 class PageContent(msgspec.Struct, frozen=True):
     """The text of one page."""
 
     text: str
     blocks: list[Block] = []
+    is_scan: bool = False
+    """True for a picture without text: to be recognised."""
+    lines: list[PlacedLine] = []
+    """Of a recognised page; other pages are searched for their words."""
 
 
 class LoadedDocument(msgspec.Struct, frozen=True):

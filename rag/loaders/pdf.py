@@ -1,18 +1,22 @@
 """PDF through pypdfium2: every page as lines with their place and type; layout.py does the rest."""
 
 import ctypes
+import math
 import re
 from itertools import pairwise
 from pathlib import Path
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+from PIL import Image
 
 from rag.errors import LoadError
 from rag.loaders.layout import Line, heading_levels, page_of, without_running_lines
-from rag.loaders.page import LoadedDocument
+from rag.loaders.page import LoadedDocument, PageContent
 
 PAGES = 5_000
+_WIDEST = 1e5
+"""Points."""
 _CELL_GAP = 1.0
 """Times the font size: a space is about 0.3, in justified text up to 0.8."""
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
@@ -23,7 +27,7 @@ def read(path: Path) -> LoadedDocument:
     """The document page by page.
 
     Raises:
-        LoadError: encrypted, damaged, of too many pages, or without any text.
+        LoadError: encrypted, damaged, or of too many pages.
     """
     try:
         document = pypdfium2.PdfDocument(path)
@@ -39,21 +43,57 @@ def read(path: Path) -> LoadedDocument:
         raise LoadError("the PDF is damaged") from error
     finally:
         document.close()
-    if not any(pages):
-        raise LoadError("the PDF has no text: it is a scan, and OCR is not available")
-    pages = without_running_lines(pages)
-    levels = heading_levels(pages)
-    return LoadedDocument("pdf", [page_of(lines, levels) for lines in pages], paged=True)
+    scans = [not lines and has_picture for lines, has_picture in pages]
+    lines = without_running_lines([lines for lines, _ in pages])
+    levels = heading_levels(lines)
+    contents = [
+        PageContent("", is_scan=True) if is_scan else page_of(of_page, levels)
+        for of_page, is_scan in zip(lines, scans, strict=True)
+    ]
+    return LoadedDocument("pdf", contents, paged=True)
 
 
-def _lines(document: pypdfium2.PdfDocument, number: int) -> list[Line]:
+def picture_of(path: Path, number: int, dots_per_inch: int, pixels: int) -> Image.Image:
+    """Page ``number`` (from 1) drawn in grey, of at most about ``pixels`` pixels.
+
+    Raises:
+        LoadError: there is no such page, or it cannot be drawn.
+    """
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        raise LoadError("the PDF is damaged") from error
+    try:
+        page = document[number - 1]
+        width, height = page.get_size()
+        if not (0 < width < _WIDEST and 0 < height < _WIDEST):
+            raise LoadError("a page of the PDF has no size")
+        scale = min(dots_per_inch / 72, math.sqrt(pixels / (width * height)))
+        bitmap = page.render(scale=scale, grayscale=True, may_draw_forms=False)
+        picture: Image.Image = bitmap.to_pil().copy()
+        bitmap.close()
+        page.close()
+    except (pypdfium2.PdfiumError, IndexError) as error:
+        raise LoadError("a page of the PDF cannot be drawn") from error
+    finally:
+        document.close()
+    return picture
+
+
+def _lines(document: pypdfium2.PdfDocument, number: int) -> tuple[list[Line], bool]:
+    """The lines of a page, and, where there are none, whether it shows a picture."""
     page = document[number]
     text_page = page.get_textpage()
     try:
-        return _read_lines(text_page.raw)
+        lines = _read_lines(text_page.raw)
+        return lines, not lines and _has_picture(page)
     finally:
         text_page.close()
         page.close()
+
+
+def _has_picture(page: pypdfium2.PdfPage) -> bool:
+    return next(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]), None) is not None
 
 
 def _read_lines(text_page: pdfium.FPDF_TEXTPAGE) -> list[Line]:

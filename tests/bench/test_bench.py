@@ -75,3 +75,26 @@ def test_plots_are_pictures(load_program):
             for name in ("x", "y", "cx", "cy", "x1", "y1", "x2", "y2"):
                 value = float(shape.get(name, 0))
                 assert 0 <= value <= 1200, (shape.tag, name, value)
+
+
+def test_a_request_of_home_assistant_differs_in_its_time_and_its_words_alone(load_program):
+    program = load_program("home_assistant")
+    system = "Current time is 06:47:17. Today's date is 2026-11-21.\nYou are a voice assistant."
+    words = {"role": "user", "content": "turn the bed lamp on please"}
+    body = {
+        "model": "hub:latest",
+        "stream": True,
+        "tools": [{"type": "function"}],
+        "messages": [{"role": "system", "content": system}, words],
+    }
+    first, second = (program.asked(body, "household", number) for number in (0, 1))
+    assert first["messages"][1] != second["messages"][1]
+    assert "06:47:17" in first["messages"][0]["content"]
+    assert "06:48:30" in second["messages"][0]["content"]
+    for made in (first, second):
+        assert made["model"] == "household"
+        same = program.TIME.sub("06:47:17", made["messages"][0]["content"])
+        assert same == system
+        assert {name: made[name] for name in ("stream", "tools")} == {
+            name: body[name] for name in ("stream", "tools")
+        }

@@ -11,7 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.families import CASES, TOKENS, byte_tokens, random_model, write
+from bench.families import CASES, TOKENS, VOCABULARY, random_model
+from bench.gguf_files import write
 from engine.formats import FORMATS
 from engine.gguf import GGUFFile
 from engine.importance import measure
@@ -19,7 +20,7 @@ from engine.model import Model
 from engine.quantize import QuantizeError, quantize_file
 
 SEARCHED = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q6_K")
-OTHER = np.random.default_rng(11).integers(0, 75, 64).astype(np.int32)
+OTHER = np.random.default_rng(11).integers(0, VOCABULARY, 64).astype(np.int32)
 
 
 def measured(path):
@@ -83,7 +84,7 @@ def test_every_expert_has_squares_of_its_own(tmp_path):
         for name in ("gate", "up"):
             experts = found[f"blk.{index}.ffn_{name}_exps.weight"]
             assert error_of(experts, of_mean_one(squares)) < 1e-4
-        assert found[f"blk.{index}.ffn_down_exps.weight"].shape == (5, 96)
+        assert found[f"blk.{index}.ffn_down_exps.weight"].shape == (5, 256)
 
 
 @pytest.mark.parametrize("name", SEARCHED)
@@ -118,7 +119,7 @@ def uneven_model(**sizes):
     """A model in which a few columns carry most of the activations, as in trained ones."""
     case = dataclasses.replace(CASES["llama"], sizes=CASES["llama"].sizes | sizes)
     model = random_model(case)
-    loud = np.random.default_rng(2).choice(64, 6, replace=False)
+    loud = np.random.default_rng(2).choice(256, 24, replace=False)
     with torch.no_grad():
         for layer in model.model.layers:
             for norm in (layer.input_layernorm, layer.post_attention_layernorm):
@@ -147,8 +148,8 @@ def test_a_model_loses_less_on_other_tokens(tmp_path, to):
 
 
 def test_the_command_line(tmp_path):
-    case, model = uneven_model(vocab_size=257)
-    write(tmp_path / "m.gguf", case, model, "F32", byte_tokens())
+    case, model = uneven_model()
+    write(tmp_path / "m.gguf", case, model, "F32", "gpt-2")
     (tmp_path / "text.txt").write_text("The boiler is in the cellar, behind the shelves. " * 20)
     (tmp_path / "short.txt").write_text("Too short.")
 

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from bench.families import (
-    ALPHA,
-    CASES,
-    RANK,
-    TOKENS,
-    random_adapter,
-    random_model,
-    write,
-    write_adapter,
-)
+from bench.families import CASES, TOKENS, random_model
+from bench.gguf_files import ALPHA, RANK, random_adapter, write, write_adapter
 from engine.gguf import ModelFormatError
 from engine.lora import AdapterFile
 from engine.model import Model
@@ -159,32 +151,32 @@ def test_packed_weights_are_kept_apart(tmp_path, llama):
 
 
 Q = "blk.0.attn_q.weight"
-GOOD = {f"{Q}.lora_a": np.ones((2, 64), np.float32), f"{Q}.lora_b": np.ones((64, 2), np.float32)}
+GOOD = {f"{Q}.lora_a": np.ones((2, 256), np.float32), f"{Q}.lora_b": np.ones((256, 2), np.float32)}
 BAD_TENSORS = {
     "nothing": ({}, "it changes nothing"),
     "alone": ({f"{Q}.lora_a": GOOD[f"{Q}.lora_a"]}, r"no 'blk\.0\.attn_q\.weight\.lora_b'"),
-    "neither": (GOOD | {"blk.0.attn_norm.weight": np.ones(64, np.float32)}, "neither a .lora_a"),
+    "neither": (GOOD | {"blk.0.attn_norm.weight": np.ones(256, np.float32)}, "neither a .lora_a"),
     "unknown": (
-        {"x.lora_a": np.ones((2, 64), np.float32), "x.lora_b": np.ones((64, 2), np.float32)},
+        {"x.lora_a": np.ones((2, 256), np.float32), "x.lora_b": np.ones((256, 2), np.float32)},
         "the model has no tensor 'x'",
     ),
     "inputs": (GOOD | {f"{Q}.lora_a": np.ones((2, 32), np.float32)}, r"shape \(2, 32\) does not"),
     "outputs": (GOOD | {f"{Q}.lora_b": np.ones((48, 2), np.float32)}, r"shape \(48, 2\) does not"),
-    "ranks": (GOOD | {f"{Q}.lora_a": np.ones((3, 64), np.float32)}, r"shape \(3, 64\) does not"),
+    "ranks": (GOOD | {f"{Q}.lora_a": np.ones((3, 256), np.float32)}, r"shape \(3, 256\) does not"),
     "vector": (
         {
-            "blk.0.attn_norm.weight.lora_a": np.ones((1, 64), np.float32),
+            "blk.0.attn_norm.weight.lora_a": np.ones((1, 256), np.float32),
             "blk.0.attn_norm.weight.lora_b": np.ones((1, 1), np.float32),
         },
         r"does not fit 'blk\.0\.attn_norm\.weight'",
     ),
     "deep": (
-        {f"{Q}.lora_a": np.ones((65, 64), np.float32), f"{Q}.lora_b": np.ones((64, 65), "f4")},
-        "a rank of 65 is more",
+        {f"{Q}.lora_a": np.ones((257, 256), np.float32), f"{Q}.lora_b": np.ones((256, 257), "f4")},
+        "a rank of 257 is more",
     ),
-    "type": (GOOD | {f"{Q}.lora_a": np.ones((2, 64), np.int32)}, "type I32 cannot be read"),
-    "infinite": (GOOD | {f"{Q}.lora_b": np.full((64, 2), np.inf, "f4")}, "not all finite"),
-    "not a number": (GOOD | {f"{Q}.lora_a": np.full((2, 64), np.nan, "f4")}, "not all finite"),
+    "type": (GOOD | {f"{Q}.lora_a": np.ones((2, 256), np.int32)}, "type I32 cannot be read"),
+    "infinite": (GOOD | {f"{Q}.lora_b": np.full((256, 2), np.inf, "f4")}, "not all finite"),
+    "not a number": (GOOD | {f"{Q}.lora_a": np.full((2, 256), np.nan, "f4")}, "not all finite"),
 }
 BAD_KEYS = {
     "model": ({"general__type": "model"}, "general.type is 'model', not 'adapter'"),

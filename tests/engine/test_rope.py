@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from bench.families import CASES, TOKENS, random_model, write
+from bench.families import CASES, TOKENS, random_model
+from bench.gguf_files import write
 from engine.architectures import architecture_of
 from engine.architectures.config import read_config
 from engine.architectures.rope import RopeTable, rope_angles
@@ -72,7 +73,7 @@ def test_logits_beyond_the_first_piece_of_the_table(tmp_path):
 
 @pytest.mark.parametrize(("asked", "context"), [(0, DEFAULT_CONTEXT), (1 << 20, 1 << 20)])
 def test_a_context_of_16_million_takes_no_memory(tmp_path, asked, context):
-    """All angles would take 1 GB for this model of 300 kB, and one of Gemma's heads 17 GB."""
+    """All angles would take 1 GB for this model of 6 MB, and one of Gemma's heads 17 GB."""
     path = file_of(tmp_path / "m.gguf", LARGEST)
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, path, str(asked)], capture_output=True, text=True

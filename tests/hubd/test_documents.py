@@ -1,8 +1,11 @@
 """Documents over HTTP with the real library and encoder: in, listed, read, out."""
 
+import asyncio
+import json
 from pathlib import Path
 
 import aiohttp
+import fpdf
 import pytest
 import pytest_asyncio
 
@@ -142,3 +145,40 @@ async def test_a_form_without_files_or_broken_is_refused(hub):
     nothing = aiohttp.MultipartWriter("form-data")
     nothing.append("hello").set_content_disposition("form-data", name="note")
     assert (await hub.post("/hub/documents", data=nothing)).status == 400
+
+
+async def test_a_pdf_page_comes_as_a_picture_and_files_are_told_of(hub, tmp_path):
+    pdf = fpdf.FPDF()
+    pdf.add_page()
+    pdf.set_font("Helvetica", size=12)
+    pdf.cell(text="The meter stands behind the blue door.")
+    pdf.output(str(tmp_path / "meter.pdf"))
+    async with hub.get("/hub/events") as events:
+        content = (tmp_path / "meter.pdf").read_bytes()
+        added = await hub.post("/hub/documents", data=form(("meter.pdf", content)))
+        assert await actions(added) == {"meter.pdf": "added"}
+        told = []
+        async with asyncio.timeout(10):
+            while not (told and told[-1]["status"] == "ready"):
+                line = (await events.content.readline()).decode()
+                if line.startswith("event: ingest"):
+                    data = (await events.content.readline()).decode()
+                    told += json.loads(data.removeprefix("data:"))["files"]
+    assert told[-1]["document"] == "meter.pdf"
+    listed = await listed_as(hub, "meter.pdf")
+    assert (listed["status"], listed["done"], listed["total"]) == ("ready", 0, 0)
+
+    picture = await hub.get("/hub/documents/picture?document=meter.pdf&page=1&width=300")
+    assert (picture.status, picture.content_type) == (200, "image/png")
+    assert (await picture.read()).startswith(b"\x89PNG")
+    asked = "/hub/documents/marks?document=meter.pdf&page=1&start=4&end=9"
+    ((left, top, width, height),) = (await (await hub.get(asked)).json())["marks"]
+    assert 0 < left < left + width < 0.5
+    assert 0 < top < top + height < 0.2
+    for wrong, status in (
+        ("picture?document=meter.pdf&page=2", 404),
+        ("picture?document=none.pdf", 404),
+        ("picture?document=meter.pdf&width=9999", 400),
+        ("marks?document=meter.pdf&start=-1&end=2", 400),
+    ):
+        assert (await hub.get(f"/hub/documents/{wrong}")).status == status

@@ -109,7 +109,7 @@ async def test_bad_files_are_named_and_the_rest_goes_in(library, folder, tmp_pat
         "huge.pdf": "too large",
         "locked.pdf": "password",
         "not.docx": "not a docx document",
-        "picture.jpg": "cannot read the type .jpg",
+        "picture.jpg": "picture is damaged",
         "out.txt": "leads out of the folder",
         "broken.txt": "broken link",
         "pipe.txt": "not a regular file",

@@ -132,8 +132,9 @@ def test_records_come_back_as_they_were(store):
         ("a.pdf", 1, 1),
         ("b.pdf", 2, 2),
     ]
-    store.touch(record.path, "10:2:2")
-    assert store.record(record.path).stamp == "10:2:2"
+    store.touch(record.path, "10:2:2", 7)
+    again = store.record(record.path)
+    assert (again.stamp, again.device) == ("10:2:2", 7)
 
 
 def test_both_indexes_can_be_made_again(store, connection):

@@ -1,5 +1,6 @@
 """A real Home Assistant with its demo home, in a process of its own."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,13 +17,27 @@ import pytest
 
 HERE = Path(__file__).parent
 READY_WITHIN_S = 90
+OLDEST, NEWER = "2024.3.3", "2025.4.4"
 
 
 @pytest.fixture(scope="session")
 def home_assistant_python() -> Path:
     """The Python that has Home Assistant; installed now if it is not there and can be had."""
+    return _python_of(OLDEST)
+
+
+@pytest.fixture(scope="session")
+def newer_home_assistant_python() -> Path:
+    """The Python that has a newer one, where ``make home-assistant`` has installed it."""
+    return _python_of(NEWER, "--look")
+
+
+def _python_of(version: str, *options: str) -> Path:
     done = subprocess.run(
-        [sys.executable, HERE / "set_up.py"], capture_output=True, text=True, check=False
+        [sys.executable, HERE / "set_up.py", version, *options],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         pytest.skip(done.stdout.strip().splitlines()[0])
@@ -39,10 +54,10 @@ class HomeAssistantProcess:
         self.url = f"http://127.0.0.1:{port}"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def configure(self, automations: str = "[]", rest_commands: str = "{}") -> None:
-        """Write its configuration; both arguments are YAML."""
+    def configure(self, automations: str = "[]", rest_commands: str = "{}", more: str = "") -> None:
+        """Write its configuration; all arguments are YAML."""
         text = (HERE / "configuration.yaml").read_text().replace("HA_PORT", str(self.port))
-        (self.folder / "configuration.yaml").write_text(text)
+        (self.folder / "configuration.yaml").write_text(text + more)
         (self.folder / "automations.yaml").write_text(automations)
         (self.folder / "rest_commands.yaml").write_text(rest_commands)
 
@@ -86,14 +101,14 @@ class HomeAssistantProcess:
     def log(self) -> str:
         return (self.folder / "output.log").read_text()
 
-    def request(self, method: str, path: str, body: object = None) -> object:
+    def request(self, method: str, path: str, body: object = None, timeout: float = 15) -> object:
         """An API call of its owner; the JSON of the reply."""
         response = httpx2.request(
             method,
             self.url + path,
             json=body,
             headers={"Authorization": f"Bearer {self.token}"},
-            timeout=15,
+            timeout=timeout,
         )
         assert response.status_code < 300, response.text
         return response.json()
@@ -106,7 +121,7 @@ class HomeAssistantProcess:
 
     def wait_for(self, entity_id: str, wanted: str, within_s: float = 10) -> None:
         """Until an entity has a state."""
-        eventually(lambda: self.state(entity_id) == wanted, within_s, f"{entity_id} {wanted}")
+        _eventually(lambda: self.state(entity_id) == wanted, within_s, f"{entity_id} {wanted}")
 
     def entities(self) -> list[dict[str, object]]:
         return self.request("GET", "/api/states")
@@ -120,7 +135,7 @@ class HomeAssistantProcess:
             return False
 
 
-def eventually(holds: Callable[[], bool], within_s: float = 10, what: str = "it") -> None:
+def _eventually(holds: Callable[[], bool], within_s: float = 10, what: str = "it") -> None:
     """Until something holds."""
     deadline = time.monotonic() + within_s
     while not holds():
@@ -129,23 +144,52 @@ def eventually(holds: Callable[[], bool], within_s: float = 10, what: str = "it"
         time.sleep(0.05)
 
 
-def free_port() -> int:
+def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
 
 
+@pytest.fixture(scope="session")
+def eventually() -> Callable[..., None]:
+    """``eventually(holds, within_s=10, what="it")`` waits until something holds."""
+    return _eventually
+
+
+@pytest.fixture(scope="session")
+def free_port() -> Callable[[], int]:
+    return _free_port
+
+
+MakeHomeAssistant = Callable[..., HomeAssistantProcess]
+
+
 @pytest.fixture(scope="module")
 def make_home_assistant(
     home_assistant_python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., HomeAssistantProcess]]:
+) -> Iterator[MakeHomeAssistant]:
     """``make_home_assistant(automations, rest_commands)``: one that is configured, not started."""
+    with _factory(home_assistant_python, tmp_path_factory) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def make_newer_home_assistant(
+    newer_home_assistant_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeHomeAssistant]:
+    """The same for a newer version."""
+    with _factory(newer_home_assistant_python, tmp_path_factory) as make:
+        yield make
+
+
+@contextlib.contextmanager
+def _factory(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeHomeAssistant]:
     made: list[HomeAssistantProcess] = []
 
-    def make(automations: str = "[]", rest_commands: str = "{}") -> HomeAssistantProcess:
+    def make(*configuration: str, **more: str) -> HomeAssistantProcess:
         folder = tmp_path_factory.mktemp("home_assistant")
-        made.append(HomeAssistantProcess(home_assistant_python, folder, free_port()))
-        made[-1].configure(automations, rest_commands)
+        made.append(HomeAssistantProcess(python, folder, _free_port()))
+        made[-1].configure(*configuration, **more)
         return made[-1]
 
     yield make
@@ -155,8 +199,27 @@ def make_home_assistant(
 
 
 @pytest.fixture(scope="module")
-def home_assistant(make_home_assistant) -> HomeAssistantProcess:
+def home_assistant(make_home_assistant: MakeHomeAssistant) -> HomeAssistantProcess:
     """One that runs, shared by the module."""
     one = make_home_assistant()
     one.start()
     return one
+
+
+@pytest.fixture(scope="session")
+def connect() -> Callable[..., None]:
+    """``connect(hub, process, url)``: the command of a person, with Home Assistant's token."""
+
+    def run(hub: object, process: HomeAssistantProcess, url: str = "") -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "hubd", "home", "connect", url or process.url],
+            env=hub.environment,
+            input=process.token + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    return run

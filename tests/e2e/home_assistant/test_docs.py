@@ -62,9 +62,11 @@ def test_a_timer_that_rings(connected):
     hub, process = connected
     process.service("light.turn_off", entity_id="light.kitchen_lights")
     process.service("switch.turn_off", entity_id="switch.decorative_lights")
+    process.service("counter.reset", entity_id="counter.hub_calls")
     hub.command("ask", "set a timer for 1 second")
     process.wait_for("light.kitchen_lights", "on", 30)
     process.wait_for("switch.decorative_lights", "on", 30)
+    process.wait_for("counter.hub_calls", "1", 30)
     hub.command("ask", "stop")
 
 
