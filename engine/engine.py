@@ -31,6 +31,7 @@ from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
+from engine.sparsity.calibrated import Sparsity
 from engine.structured import Guides
 from engine.tokenizer import Tokenizer
 
@@ -86,6 +87,7 @@ class Engine:
         progress: Progress | None = None,
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
+        sparsity: Sparsity | None = None,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -94,7 +96,7 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
-        ``activation`` is as in ``Model.load``.
+        ``activation`` and ``sparsity`` are as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -107,6 +109,7 @@ class Engine:
             progress=progress,
             adapters=adapters,
             activation=activation,
+            sparsity=sparsity,
         )
         metadata = model.gguf.metadata
         try:

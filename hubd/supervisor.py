@@ -267,6 +267,7 @@ class EngineSupervisor:
             *("--cache-directory", str(self._paths.cache)),
             *("--kv-mb", str(settings.kv_mb)),
             *([f"--activation={settings.activation}"] if settings.activation else []),
+            *("--sparsity", settings.sparsity),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",

@@ -66,7 +66,7 @@ class Skipping(NamedTuple):
     """Of each layer: activations below it in magnitude are made zero."""
 
 
-EVERYTHING = Skipping()
+NOTHING_SKIPPED = Skipping()
 
 
 class Forward:
@@ -95,7 +95,7 @@ def build_body(
     weights: Weights,
     buffers: Buffers,
     observer: Observer | None = None,
-    skipping: Skipping = EVERYTHING,
+    skipping: Skipping = NOTHING_SKIPPED,
 ) -> Forward:
     """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache."""
     f = Forward(family, config, weights, buffers, observer, skipping)

@@ -36,9 +36,9 @@ from engine.kernels.dispatch import choose_path
 from engine.kernels.matmul import matmul
 from engine.kernels.program import Program
 from engine.model import Model
+from engine.protocol import LayerActivity
 from engine.sparsity.calibrated import Sparsity, read_calibration
 from engine.sparsity.measure import perplexity, text_tokens
-from engine.sparsity.neurons import LayerActivity
 
 ZEROS = [0.5, 0.67, 0.8, 0.9, 0.95]
 _BIAS = 9  # of the operands of a matrix product

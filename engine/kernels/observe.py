@@ -1,4 +1,4 @@
-"""What goes into matrix products, summed up or copied: activations by input column.
+"""What goes into matrix products, summed up: squares of activations by input column.
 
 Operations of `kernels.program` that only look on; they stand before a product whose inputs are
 wanted. Columns are shared among threads.
@@ -41,16 +41,3 @@ def add_squares_of_chosen(operands: Any, step: Any, part: int, parts: int) -> No
         expert = choices[item]
         for i in range(first, last):
             total[expert, i] += x[i] * x[i]
-
-
-def copy_rows(operands: Any, step: Any, part: int, parts: int) -> None:
-    """target[row] = x[row].
-
-    operands: address of x float32, floats from a row of x to the next, inputs, address of the
-    target float32 (rows, inputs).
-    """
-    rows, inputs = step[ROWS], operands[2]
-    target = floats(operands[3], (rows, inputs))
-    first, last = share(rows, part, parts)
-    for row in range(first, last):
-        target[row] = floats(operands[0] + 4 * row * operands[1], inputs)

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -25,8 +26,8 @@ from engine.buffers import MAX_ROWS
 from engine.errors import EngineError
 from engine.gguf import ModelFormatError
 from engine.kernels.activations import activate_quantize
-from engine.kernels.observe import copy_rows
-from engine.kernels.program import Program
+from engine.kernels.intrinsics import floats
+from engine.kernels.program import ROWS, Program, share
 from engine.kernels.sparse import activate_drop_quantize
 from engine.model import Model
 from engine.sparsity.calibrated import Calibration, CalibrationError, Sparsity, path_beside
@@ -41,6 +42,19 @@ _SAMPLE = 61
 """Every so manieth magnitude is looked at: primes do not beat against widths."""
 _STEPS = 5
 """Halvings of the interval in which the largest affordable share of zeros is looked for."""
+
+
+def copy_rows(operands: Any, step: Any, part: int, parts: int) -> None:
+    """Operation: target[row] = x[row].
+
+    operands: address of x float32, floats from a row of x to the next, inputs, address of the
+    target float32 (rows, inputs).
+    """
+    rows, inputs = step[ROWS], operands[2]
+    target = floats(operands[3], (rows, inputs))
+    first, last = share(rows, part, parts)
+    for row in range(first, last):
+        target[row] = floats(operands[0] + 4 * row * operands[1], inputs)
 
 
 class Watcher:
@@ -74,16 +88,17 @@ class Watcher:
         return self._values[:, : tokens.size]
 
 
-def pieces(tokens: Tokens) -> list[Tokens]:
+def pieces(model: Model, tokens: Tokens) -> list[Tokens]:
     """The text in sequences that the model takes at once."""
-    return [tokens[start : start + MAX_ROWS] for start in range(0, tokens.size, MAX_ROWS)]
+    size = min(MAX_ROWS, model.config.context_length)
+    return [tokens[start : start + size] for start in range(0, tokens.size, size)]
 
 
 def magnitudes(model: Model, tokens: Tokens) -> NDArray[np.float32]:
     """A sample of the magnitudes of every layer's activations, sorted: float32 (layers, n)."""
     watcher = Watcher(model, model.program)
     samples = []
-    for piece in pieces(tokens):
+    for piece in pieces(model, tokens):
         values = watcher.watch(piece)
         samples.append(np.abs(values.reshape(len(values), -1)[:, ::_SAMPLE]))
     found: NDArray[np.float32] = np.sort(np.concatenate(samples, axis=1), axis=1)
@@ -101,7 +116,7 @@ def firing(model: Model, tokens: Tokens, thresholds: Sequence[float] | None) -> 
     program = model.thresholded(thresholds) if thresholds else model.program
     watcher = Watcher(model, program)
     counts = np.zeros((model.config.layers, model.config.ffn_dim))
-    for piece in pieces(tokens):
+    for piece in pieces(model, tokens):
         counts += np.count_nonzero(watcher.watch(piece), axis=1)
     return counts / tokens.size
 

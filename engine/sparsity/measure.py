@@ -39,10 +39,10 @@ def perplexity(model: Model, tokens: Tokens, thresholds: Sequence[float] | None 
     before, skipped = model.program, model.skips
     if thresholds is not None:
         model.use_program(model.thresholded(thresholds))
-    total, count = 0.0, 0
+    total, count, size = 0.0, 0, min(WINDOW, model.config.context_length)
     try:
-        for start in range(0, tokens.size - 1, WINDOW):
-            window = tokens[start : start + WINDOW]
+        for start in range(0, tokens.size - 1, size):
+            window = tokens[start : start + size]
             total -= log_likelihood(model, window)
             count += window.size - 1
     finally:

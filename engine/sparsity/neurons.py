@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from engine.architectures.config import ModelConfig
 from engine.architectures.family import Activation, Family
 from engine.formats.packed import BLOCK, FLOAT_BITS
 from engine.kernels import sparse
+from engine.protocol import LayerActivity
 from engine.sparsity import layout
 from engine.weights import HEADER_BYTES, Progress, Weights, map_or_make
 
@@ -29,15 +29,6 @@ _PAGE = 4096
 _PARTS = ("gate", "up", "down")
 _GATED = (Activation.RELU, Activation.SQUARED_RELU, Activation.DOUBLE_RELU)
 _WITH_ZEROS = (*_GATED, Activation.PLAIN_RELU)
-
-
-class LayerActivity(msgspec.Struct, frozen=True):
-    """How much of a layer decoded tokens have needed, as shares of its neurons."""
-
-    rows: float
-    """Whose gate was positive: their rows of the up projection were read (if rows are skipped)."""
-    columns: float
-    """Whose activation was not 0: their columns of the down projection were read."""
 
 
 class _Place(NamedTuple):
