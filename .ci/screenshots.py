@@ -1,6 +1,6 @@
 """Take the pictures of docs/images from the running daemon, with Debian's chromium.
 
-.venv/bin/python .ci/screenshots.py [URL]
+.venv/bin/python .ci/screenshots.py "$(.venv/bin/hubd token add screenshots --quiet)" [URL]
 """
 
 import sys
@@ -20,9 +20,11 @@ VIEWS = {
 }
 
 
-def take(browser: Browser, url: str, name: str) -> None:
+def take(browser: Browser, url: str, token: str, name: str) -> None:
     """One question answered; on the wide view with its source open."""
-    page = browser.new_context(**VIEWS[name]).new_page()
+    context = browser.new_context(**VIEWS[name])
+    context.add_cookies([{"name": "hubd_session", "value": token, "url": url}])
+    page = context.new_page()
     page.goto(url)
     page.get_by_label("Your question").fill(QUESTION)
     page.keyboard.press("Enter")
@@ -37,14 +39,15 @@ def take(browser: Browser, url: str, name: str) -> None:
 
 
 def main() -> None:
-    url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8400"
+    token = sys.argv[1]
+    url = sys.argv[2] if len(sys.argv) > 2 else "http://127.0.0.1:8400"
     IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
         for name in VIEWS:
-            take(browser, url, name)
+            take(browser, url, token, name)
         browser.close()
 
 

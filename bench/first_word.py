@@ -1,6 +1,7 @@
 """How long until the first word: the sample questions, asked of the running daemon.
 
-    .venv/bin/python bench/first_word.py [--url http://127.0.0.1:8400] [--json]
+    .venv/bin/python bench/first_word.py --token "$(.venv/bin/hubd token add bench --quiet)" \\
+        [--url http://127.0.0.1:8400] [--json]
 
 Every answerable question of samples/questions.jsonl is asked once over HTTP, streamed, after one
 that does not count. Times are the client's own, from the request to the first `token` event and to
@@ -33,10 +34,11 @@ async def ask(session: aiohttp.ClientSession, url: str, text: str) -> tuple[floa
     return first, time.perf_counter() - began
 
 
-async def measure(url: str) -> dict[str, float]:
+async def measure(url: str, token: str) -> dict[str, float]:
     questions = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
     texts = [question["question"] for question in questions if question["answerable"]]
-    async with aiohttp.ClientSession() as session:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
         await ask(session, url, texts[0])
         times = [await ask(session, url, text) for text in texts]
     first, whole = zip(*times, strict=True)
@@ -52,9 +54,10 @@ async def measure(url: str) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", default="http://127.0.0.1:8400")
+    parser.add_argument("--token", required=True)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    result = asyncio.run(measure(arguments.url.rstrip("/")))
+    result = asyncio.run(measure(arguments.url.rstrip("/"), arguments.token))
     if arguments.json:
         print(json.dumps(result))
     else:

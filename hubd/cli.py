@@ -9,11 +9,13 @@ import click
 
 import hubd
 from hubd.commands import (
+    access,
     ask,
     backup,
     bench,
     doctor,
     documents,
+    forget,
     home,
     model,
     serve,
@@ -42,6 +44,10 @@ for command in (
     home.home,
     model.model,
     webhook.webhook,
+    access.pair,
+    access.token,
+    access.person,
+    forget.forget,
     status.timers,
     status.status,
     doctor.doctor,

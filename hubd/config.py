@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, field
 from hubd.errors import HubError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
-SECRETS = ("token", "api_key")
+SECRETS = ("token", "api_key", "sources", "servers")
 """Keys whose values are never shown, logged or backed up unless asked for."""
 CREDENTIAL = "hubd_"
 """Before the name of each credential (systemd.exec(5), LoadCredential with a directory)."""
@@ -43,11 +43,24 @@ class Http(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[
         int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 takes a free port")
     ] = 8400
-    token: Annotated[str, Meta(description="a secret; needed when host is not this machine")] = ""
+    token: Annotated[str, Meta(description="a secret of the owner, or nothing")] = ""
     names: Annotated[
         list[str], Meta(description="host names under which browsers may reach the hub")
     ] = field(default_factory=list)
+    certificate: Annotated[str, Meta(description="a PEM file with the chain, or nothing")] = ""
+    private_key: Annotated[str, Meta(description="a PEM file, or nothing")] = ""
+    trusted_proxies: Annotated[
+        list[str], Meta(description='a list of addresses or networks: "192.168.1.10", "10.0.0.0/8"')
+    ] = field(default_factory=list)
     move_volatile: Annotated[bool, Meta(description="true or false")] = True
+
+    def proxies(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The machines of ``trusted_proxies``.
+
+        Raises:
+            ValueError: one is no address and no network.
+        """
+        return [ipaddress.ip_network(one) for one in self.trusted_proxies]
 
 
 class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,6 +110,14 @@ class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "engine"
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
+    folders: Annotated[
+        list[Annotated[str, Meta(min_length=1)]],
+        Meta(description="a list of folders to watch: PATH, or COLLECTION=PATH"),
+    ] = field(default_factory=list)
+    private: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[^:]+:")]],
+        Meta(description="a list of collections and who may see them: COLLECTION: NAME, NAME"),
+    ] = field(default_factory=list)
     passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4
 
 
@@ -125,6 +146,16 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class Calendar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    sources: Annotated[
+        list[str],
+        Meta(description="a list of calendars, files or addresses: PLACE or NAME = PLACE"),
+    ] = field(default_factory=list)
+    refresh_minutes: Annotated[
+        int, Meta(ge=5, le=10_080, description="minutes, a whole number from 5 to 10080")
+    ] = 30
+
+
 class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[
         int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535; 0 for none")
@@ -148,6 +179,34 @@ class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return [ipaddress.ip_network(one) for one in self.allow]
 
 
+class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A server whose tools become the hub's: a program to run, or an address."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+    command: list[str] = field(default_factory=list)
+    url: Annotated[str, Meta(pattern=r"^(https?://[^\s]+)?$")] = ""
+    token: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    risk: Literal["read", "act", "dangerous"] = "dangerous"
+    """Of its tools: without a word about it, each call needs a person's confirmation."""
+    tools: dict[str, Literal["read", "act", "dangerous"]] = field(default_factory=dict)
+    """Tools whose risk is another."""
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 30.0
+    """Seconds for a call."""
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ValueError(f"MCP server {self.name} needs a command or a url, and not both")
+
+
+class Mcp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    serve: Annotated[bool, Meta(description="true or false")] = False
+    servers: Annotated[
+        list[McpServer],
+        Meta(description="a list of servers, each with a name and a command or a url"),
+    ] = field(default_factory=list)
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -161,9 +220,14 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
+    calendar: Calendar = field(default_factory=Calendar)
+    mcp: Mcp = field(default_factory=Mcp)
     wyoming: Wyoming = field(default_factory=Wyoming)
     log: Log = field(default_factory=Log)
 
+
+PLUGIN_SECTIONS = ("calendar",)
+"""Those that a plugin of the same name gets to see."""
 
 SECTIONS: dict[str, type[Struct]] = {
     info.name: info.type for info in msgspec.structs.fields(Config)
@@ -289,11 +353,7 @@ def _allowed(kind: Any) -> str:
 
 
 def _check_together(config: Config, file: Path) -> None:
-    if not is_loopback(config.http.host) and not config.http.token:
-        raise ConfigError(
-            f"{file}: [http] host = {config.http.host!r}: other machines could ask anything: "
-            "set [http] token too, or set host to 127.0.0.1"
-        )
+    _check_http(config.http, file)
     _check_wyoming(config.wyoming, file)
     zone = config.assistant.time_zone
     if zone:
@@ -304,6 +364,19 @@ def _check_together(config: Config, file: Path) -> None:
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
             ) from error
+
+
+def _check_http(settings: Http, file: Path) -> None:
+    where = f"{file}: [http]"
+    if bool(settings.certificate) != bool(settings.private_key):
+        raise ConfigError(f"{where} certificate and private_key: set both, or none of them")
+    try:
+        settings.proxies()
+    except ValueError as error:
+        kind = _allowed(_kind("http", "trusted_proxies"))
+        raise ConfigError(
+            f"{where} trusted_proxies = {settings.trusted_proxies!r}: must be {kind}: {error}"
+        ) from error
 
 
 def _check_wyoming(settings: Wyoming, file: Path) -> None:

@@ -14,27 +14,33 @@ from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
 from aiohttp import web
 
 from hubd import lock, readings, wyoming
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
-from hubd.config import Config
+from hubd.config import PLUGIN_SECTIONS, Config
 from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
+from hubd.folders import keep_reading
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http import tls
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
 from hubd.ingest_news import tell_of_files
+from hubd.mcp.offer import Offer
+from hubd.mcp.servers import Servers
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.store.access import Access
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.outbox import Outbox
@@ -99,9 +105,15 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
             await stack.enter_async_context(wyoming.listening(services))
         await schedule.start(services.tools.run_job)
         stack.push_async_callback(schedule.stop)
+        await services.tools.start()
         await stack.enter_async_context(_background(_preload(services)))
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
+        if config.rag.folders:
+            reading = keep_reading(
+                services.library, config.rag, services.board, services.turns.wait_until_idle
+            )
+            await stack.enter_async_context(_background(reading))
         warm = keep_warm(services.engine, services.turns, lambda: [prompt.static_part()])
         await stack.enter_async_context(_background(warm))
         log.info("listening address=%s socket=%s", address, paths.socket)
@@ -127,7 +139,7 @@ async def open_rooms(
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
-    await stack.enter_async_context(_background(tell_of_files(library.activity, board)))
+    await stack.enter_async_context(_background(tell_of_files(library.activity, board, config.rag)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
@@ -137,15 +149,7 @@ async def open_rooms(
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
-    tools = ToolBox(
-        [*find_plugins(), automations(household)],
-        database=database,
-        schedule=schedule,
-        board=board,
-        clock=clock,
-        home=household,
-    )
-    stack.push_async_callback(tools.close)
+    tools, offer = await open_tools(stack, config, database, schedule, board, household)
     assistant = Assistant(
         config=config,
         library=library,
@@ -164,17 +168,44 @@ async def open_rooms(
         embedder=embedder,
         engine=engine,
         tools=tools,
+        offer=offer,
         board=board,
         assistant=assistant,
         household=household,
         device=device,
         described=described,
         webhooks=webhooks,
+        access=await Access.open(database),
         clock=clock,
     )
     stack.push_async_callback(services.deliveries.close)
     device.readings = lambda: readings.read(services)
     return services, schedule
+
+
+async def open_tools(
+    stack: contextlib.AsyncExitStack,
+    config: Config,
+    database: Database,
+    schedule: Schedule,
+    board: NoticeBoard,
+    household: Household,
+) -> tuple[ToolBox, Offer]:
+    """The tools of plugins and of other servers, and what offers them to others."""
+    tools = ToolBox(
+        [*find_plugins(), automations(household)],
+        database=database,
+        schedule=schedule,
+        board=board,
+        clock=household_clock(config.assistant.time_zone),
+        home=household,
+        settings={name: msgspec.to_builtins(getattr(config, name)) for name in PLUGIN_SECTIONS},
+    )
+    stack.push_async_callback(tools.close)
+    offer = Offer(tools)
+    await stack.enter_async_context(_background(offer.run()))
+    await stack.enter_async_context(_background(Servers(config.mcp.servers, tools).run()))
+    return tools, offer
 
 
 async def open_models(
@@ -194,16 +225,19 @@ async def open_models(
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:
     """Answer at both doors; returns the address of the one for browsers."""
+    encrypted = await asyncio.to_thread(tls.context, services.config.http)
     browsers = doors.tcp(services.config.http)
     runner = make_runner(make_app(services))
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     stack.push_async_callback(_drain, runner, services)
-    for door in (*browsers, doors.unix(services.paths.socket)):
-        await web.SockSite(runner, door.dup()).start()  # the site closes its own
+    for door in browsers:  # each site closes its own
+        await web.SockSite(runner, door.dup(), ssl_context=encrypted).start()
+    await web.SockSite(runner, doors.unix(services.paths.socket).dup()).start()
     host, port = browsers[0].getsockname()[:2]
+    scheme = "https" if encrypted else "http"
     services.device.listens_at(host, port)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 async def _drain(runner: web.AppRunner, services: Services) -> None:

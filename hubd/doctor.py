@@ -64,7 +64,7 @@ def examine(paths: Paths) -> Iterator[Finding]:
         lambda: _daemon(daemon),
         lambda: _port(config, daemon),
         lambda: asyncio.run(_engine(config, paths, daemon)),
-        lambda: asyncio.run(_home(paths)),
+        lambda: asyncio.run(_home(paths, daemon)),
     )
     for check in checks:
         yield check()
@@ -183,8 +183,8 @@ async def _engine(config: Config, paths: Paths, daemon: lock.Holder | None) -> F
     return _good("engine", "starts and answers")
 
 
-async def _home(paths: Paths) -> Finding:
-    """The way to Home Assistant, step by step, as far as it goes."""
+async def _home(paths: Paths, daemon: lock.Holder | None) -> Finding:
+    """The way to Home Assistant, step by step, as far as it goes; then what the daemon says."""
     try:
         found = link.load(paths)
     except HubError as error:
@@ -194,7 +194,23 @@ async def _home(paths: Paths) -> Finding:
     reached = await examine_home(found)
     if isinstance(reached, Problem):
         return _bad("home", reached.text, reached.hint)
-    return _good("home", f"Home Assistant {reached.version} at {found.url}")
+    text = f"Home Assistant {reached.version} at {found.url}"
+    if daemon is None:
+        return _good("home", text)
+    try:
+        async with connected(paths) as client:
+            told = await client.request("GET", "/hub/home-assistant")
+    except HubError as error:
+        return _bad("home", f"the daemon does not say how it stands: {error.message}", error.hint)
+    status = told.get("status") or {}
+    if status.get("state") != "connected":
+        why = told.get("problem") or status.get("problem") or status.get("state") or "no link"
+        return _bad(
+            "home",
+            f"Home Assistant answers, but the daemon is not connected: {why}",
+            "It tries again by itself; `hubd home connect URL` makes it look at once.",
+        )
+    return _good("home", f"{text}. {told['push']}" if told.get("push") else text)
 
 
 def _good(name: str, text: str) -> Finding:

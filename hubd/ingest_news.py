@@ -4,7 +4,9 @@ import asyncio
 
 import msgspec
 
+from hubd.config import Rag
 from hubd.events import NoticeBoard
+from hubd.folders import is_private
 from rag.activity import Activity
 from rag.types import Document
 
@@ -13,12 +15,17 @@ AT_ONCE = 50
 """Files a notice; a folder of thousands is told of in steps."""
 
 
-async def tell_of_files(activity: Activity, board: NoticeBoard) -> None:
-    """Publish ``ingest`` notices with the files whose state changed, until cancelled."""
+async def tell_of_files(activity: Activity, board: NoticeBoard, settings: Rag) -> None:
+    """Publish ``ingest`` notices with the files whose state changed, until cancelled.
+
+    Every page hears them, so those of private collections are left out.
+    """
     news: dict[str, Document] = {}
     changed = asyncio.Event()
 
     def note(document: Document) -> None:
+        if is_private(document.collection, settings):
+            return
         news.pop(document.path, None)
         news[document.path] = document
         changed.set()

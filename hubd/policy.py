@@ -18,6 +18,11 @@ a time or an event that a person set up before, a text that was found, a message
 
 Verdict = Literal["allow", "confirm", "deny"]
 
+Scope = Literal["chat", "tools", "admin", "webhook", "metrics"]
+"""What a device may ask of the hub: answers; to have things done; to manage it, which only an owner
+may; to call webhooks; to read its figures."""
+SCOPES: tuple[Scope, ...] = ("chat", "tools", "admin", "webhook", "metrics")
+
 MAY_CONFIRM: frozenset[Role] = frozenset({"owner", "member"})
 """Guests and children do nothing dangerous."""
 
@@ -31,9 +36,24 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of the areas where they may act; ``None``: everywhere."""
     tools: tuple[str, ...] | None = None
     """The tools, or plugins, that they may use; ``None``: all."""
+    acts: bool = True
+    """Whether they may have anything done from where they speak; else they may only ask."""
 
 
 OWNER = Person()
+
+
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
+    """Who sends a request: a person, through one of their devices."""
+
+    person: Person
+    scopes: frozenset[Scope] = frozenset()
+    token: str = ""
+    """The id of the device's token; empty where the request proved itself otherwise."""
+
+
+LOCAL_OWNER = Caller(person=OWNER, scopes=frozenset(SCOPES))
+"""Whoever can open the Unix socket or read the configuration."""
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +73,8 @@ def decide(
         return Decided(verdict="deny", reason=f"{person.name} may not do anything there.")
     if risk == "read":
         return Decided(verdict="allow")
+    if not person.acts:
+        return Decided(verdict="deny", reason="This device may ask, but not have anything done.")
     if provenance in ("document", "webhook"):
         return Decided(verdict="deny", reason="A text or a message cannot have things done here.")
     if risk == "act":
@@ -64,3 +86,33 @@ def decide(
             verdict="deny", reason="That needs somebody's confirmation, and nobody is asked now."
         )
     return Decided(verdict="confirm", reason="That needs a confirmation.")
+
+
+def limited(
+    person: Person,
+    *,
+    areas: frozenset[str] | None,
+    tools: tuple[str, ...] | None,
+    acts: bool,
+) -> Person:
+    """The person as one of their devices speaks for them: what both may, and no more."""
+    return msgspec.structs.replace(
+        person,
+        areas=_common(person.areas, areas),
+        tools=_both(person.tools, tools),
+        acts=person.acts and acts,
+    )
+
+
+def _common(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first & second
+
+
+def _both(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The tools that two lists of tools and plugins have in common."""
+    if first is None or second is None:
+        return second if first is None else first
+    common = [name for name in first if {name, name.partition(".")[0]} & set(second)]
+    return tuple(dict.fromkeys([*common, *(n for n in second if n.partition(".")[0] in first)]))

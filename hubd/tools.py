@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
+START_LIMIT_S = 10.0
+ANSWER_LIMIT_S = 1.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
@@ -107,6 +109,7 @@ class Context:
         home: Home,
         speaker: Speaker,
         carry_out: CarryOut,
+        settings: Mapping[str, Any],
     ) -> None:
         self._clock = clock
         self._storage = storage
@@ -115,6 +118,7 @@ class Context:
         self._home = home
         self._speaker = speaker
         self._carry_out = carry_out
+        self._settings = settings
 
     @property
     def now(self) -> datetime:
@@ -127,6 +131,10 @@ class Context:
     @property
     def jobs(self) -> Jobs:
         return self._jobs
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self._settings
 
     @property
     def conversation(self) -> str:
@@ -168,8 +176,11 @@ class ToolBox:
         board: NoticeBoard,
         clock: Clock,
         home: Home | None = None,
+        settings: Mapping[str, Mapping[str, Any]] = {},
     ) -> None:
+        """``settings``: plugin → its section of the configuration."""
         self.plugins = plugins
+        self._settings = settings
         self.home: Home = home or NoHome()
         self._carry_out: CarryOut = _not_yet
         self._database = database
@@ -178,6 +189,12 @@ class ToolBox:
         self._clock = clock
         self._running: set[asyncio.Task[ToolResult]] = set()
         self._tools = {tool.name: tool for plugin in plugins for tool in plugin.tools.values()}
+
+    def put(self, plugin: Plugin) -> None:
+        """Have a plugin, in place of the one of that name: what came later is taken up, and what is
+        gone is called no more."""
+        self.plugins[:] = [*(p for p in self.plugins if p.name != plugin.name), plugin]
+        self._tools = {tool.name: tool for p in self.plugins for tool in p.tools.values()}
 
     def tools(self) -> list[Tool]:
         """All tools, by name."""
@@ -214,6 +231,21 @@ class ToolBox:
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
+    def refusal(self, call: ToolCall, speaker: Speaker) -> str:
+        """Why the speaker may not have this done, whether confirmed or not; empty where they may,
+        or where the call is wrong in another way.
+        """
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            return ""
+        try:
+            self._permit(tool, call.arguments, msgspec.structs.replace(speaker, confirmed=True))
+        except NotPermittedError as error:
+            return str(error)
+        except ToolError:
+            return ""
+        return ""
+
     def _permit(self, tool: Tool, arguments: Mapping[str, Any], speaker: Speaker) -> None:
         """Ask the policy. Raises ``NotPermittedError``, or ``NotConfirmedError``."""
         snapshot = self.home.snapshot()
@@ -228,6 +260,37 @@ class ToolBox:
             raise NotPermittedError(decided.reason)
         if decided.verdict == "confirm" and not speaker.confirmed:
             raise NotConfirmedError(decided.reason)
+
+    async def answer(self, question: str, speaker: Speaker = NOBODY) -> ToolCall | None:
+        """The call of a reading tool that answers a question, of the first plugin that has one."""
+        for plugin in self.plugins:
+            call = await self._answer(plugin, question, speaker)
+            tool = plugin.tools.get(call.tool) if call else None
+            if tool is not None and tool.risk == "read":
+                return call
+        return None
+
+    async def _answer(self, plugin: Plugin, question: str, speaker: Speaker) -> ToolCall | None:
+        if plugin.on_question is None:
+            return None
+        try:
+            async with asyncio.timeout(ANSWER_LIMIT_S):
+                return await plugin.on_question(self._context(plugin.name, speaker), question)
+        except Exception:  # whatever a plugin does, the question goes on to the documents
+            log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
+            return None
+
+    async def start(self) -> None:
+        """Run the start function of every plugin that has one, beside each other."""
+        await asyncio.gather(*(self._start(p) for p in self.plugins if p.on_start))
+
+    async def _start(self, plugin: Plugin) -> None:
+        assert plugin.on_start is not None
+        try:
+            async with asyncio.timeout(START_LIMIT_S):
+                await plugin.on_start(self._context(plugin.name, Speaker(provenance="schedule")))
+        except Exception:  # the others start all the same
+            log.exception("plugin did not start: %s", plugin.name)
 
     async def close(self) -> None:
         """Give tools that run a moment to finish."""
@@ -255,6 +318,7 @@ class ToolBox:
             home=self.home,
             speaker=speaker,
             carry_out=self._carry_out,
+            settings=self._settings.get(plugin, {}),
         )
 
 

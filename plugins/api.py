@@ -174,6 +174,10 @@ class ToolContext(Protocol):
     @property
     def jobs(self) -> Jobs: ...
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """The section of the configuration with the plugin's name; empty where there is none."""
+
+    @property
     def conversation(self) -> str: ...
     @property
     def language(self) -> str:
@@ -201,7 +205,15 @@ class ToolContext(Protocol):
 ToolFunction = Callable[..., Awaitable[ToolResult]]
 RiskRule = Callable[[Snapshot, Mapping[str, Any]], Risk]
 """The risk of a call whose danger lies in its arguments: a curtain opens, a garage door asks."""
+FitsRule = Callable[[Mapping[str, Any], str], bool]
+"""Whether a tool can make something of arguments that a sentence took from free text, in a language
+(``en``). Where it cannot, the sentence is passed over: "what is {expression}" is a sum or none. It
+is asked on another thread and looks at nothing but its arguments."""
+AnswerFunction = Callable[["ToolContext", str], Awaitable[ToolCall | None]]
+"""Which call of a reading tool of the plugin answers a question that no sentence explains;
+``None``: the plugin knows nothing of it, and the documents are asked."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
+StartFunction = Callable[[ToolContext], Awaitable[None]]
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -214,6 +226,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk
     """The least risk that a call of it has."""
     risk_rule: RiskRule | None = None
+    fits: FitsRule | None = None
     timeout_s: float
     function: ToolFunction
     arguments: type[msgspec.Struct]
@@ -225,21 +238,30 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plugin:
-    """A named set of tools, optional sentence files, and at most one job function."""
+    """A named set of tools, optional sentence files, and what else the hub calls: at most one
+    function each for jobs, for the start, and for questions."""
 
     def __init__(self, name: str, *, sentences: str | None = None) -> None:
         self.name = name
         self.sentences = sentences
         self.tools: dict[str, Tool] = {}
         self.on_job: JobFunction | None = None
+        self.on_start: StartFunction | None = None
+        self.on_question: AnswerFunction | None = None
 
     def tool(
-        self, *, risk: Risk, risk_rule: RiskRule | None = None, timeout_s: float = 10.0
+        self,
+        *,
+        risk: Risk,
+        risk_rule: RiskRule | None = None,
+        fits: FitsRule | None = None,
+        timeout_s: float = 10.0,
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register an async ``f(context, ...) -> ToolResult`` as ``<plugin>.<function>``.
 
         ``list_`` is registered as ``list``, so that a module need not hide a builtin. ``risk_rule``
-        looks at the arguments of a call; ``risk`` is then what most calls have.
+        looks at the arguments of a call; ``risk`` is then what most calls have. ``fits`` decides
+        whether a sentence with free text means this tool at all.
         """
 
         def register(function: ToolFunction) -> ToolFunction:
@@ -251,6 +273,7 @@ class Plugin:
                 parameters=_inline_schema(arguments),
                 risk=risk,
                 risk_rule=risk_rule,
+                fits=fits,
                 timeout_s=timeout_s,
                 function=function,
                 arguments=arguments,
@@ -262,6 +285,16 @@ class Plugin:
     def job(self, function: JobFunction) -> JobFunction:
         """Register the function that ``context.jobs.run_at`` wakes."""
         self.on_job = function
+        return function
+
+    def answers(self, function: AnswerFunction) -> AnswerFunction:
+        """Register a function that looks at questions which no sentence explains."""
+        self.on_question = function
+        return function
+
+    def start(self, function: StartFunction) -> StartFunction:
+        """Register a function that runs once when the hub has started."""
+        self.on_start = function
         return function
 
 

@@ -1,30 +1,27 @@
 """Notes, and what the household should remember: kept with their date, found by words, forgotten.
 
-"Remember that the spare key is with Ann", then "where is the spare key?" in the same words.
+"Remember that the spare key is with Ann", then "where is the spare key?" in the same words. What
+nobody noted is left to the documents.
 """
 
 import re
 import secrets
 from datetime import datetime
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import yaml
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.speech import say
+from plugins.speech import FAST_LOADER, say
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
 
 MAXIMUM = 1_000
 SHOWN = 5
-STOP_WORDS = frozenset({
-    "the", "a", "an", "is", "are", "was", "were", "where", "what", "who", "when", "which", "my",
-    "our", "your", "me", "i", "we", "you", "do", "does", "did", "about", "know", "of", "in", "on",
-    "at", "to", "for", "with", "it", "this", "that", "there", "has", "have", "tell", "remember",
-    "der", "die", "das", "ist", "sind", "wo", "wer", "wann", "mein", "unser", "ein", "eine",
-    "über", "von", "im", "am", "zu",
-})  # fmt: skip
 Text = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 
@@ -49,6 +46,15 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
         data=_data(note),
         undo=ToolCall(tool="notes.drop", arguments={"note": note.id}),
     )
+
+
+@plugin.answers
+async def answer(context: ToolContext, question: str) -> ToolCall | None:
+    """What was noted, if one note has every word of the question that means something."""
+    asked = " ".join(question.split())[:300]
+    if not asked or not _matching(await _notes(context), asked):
+        return None
+    return ToolCall(tool="notes.recall", arguments={"about": asked})
 
 
 @plugin.tool(risk="read")
@@ -111,7 +117,20 @@ def _matching(notes: list[Note], about: str) -> list[Note]:
 def words_of(text: str) -> frozenset[str]:
     """The words that mean something, in lower case."""
     words = re.findall(r"[\u4e00-\u9fff]|[^\W_]+", text.casefold())
-    return frozenset(word for word in words if word not in STOP_WORDS)
+    return frozenset(_singular(word) for word in words if word not in _stop_words())
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """Of all languages: which one a question is in is not always known."""
+    text = (Path(__file__).parent / "stop_words.yaml").read_text(encoding="utf-8")
+    languages: dict[str, list[str]] = yaml.load(text, Loader=FAST_LOADER)
+    return frozenset(word for words in languages.values() for word in words)
+
+
+def _singular(word: str) -> str:
+    """``keys`` and ``key`` are the same word; so are their likes in French and Spanish."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _told(notes: list[Note]) -> str:

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.clock import DAYS
-from plugins.speech import say
+from plugins.speech import moment, say
+from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
@@ -208,17 +208,13 @@ def _line(context: ToolContext, entry: Entry) -> str:
 
 def _moment(context: ToolContext, entry: Entry) -> str:
     due = (entry.snoozed or entry.due).astimezone(context.now.tzinfo)
-    names = DAYS.get(context.language, DAYS["en"])
+    if not entry.repeat:
+        return moment(due, context.now, context.language)
     if entry.repeat == DAILY:
         day = say(context.language, "daily")
     elif entry.repeat == WEEKDAYS:
         day = say(context.language, "weekdays")
-    elif entry.repeat:
-        day = ", ".join(names[number] for number in entry.repeat)
-    elif due.date() == context.now.date():
-        day = say(context.language, "today")
-    elif due.date() == context.now.date() + timedelta(days=1):
-        day = say(context.language, "tomorrow")
     else:
-        day = f"{names[due.weekday()]} {due:%d.%m.}"
+        names = DAYS[language_known(context.language)]
+        day = ", ".join(names[number] for number in entry.repeat)
     return f"{day} {due:%H:%M}"

@@ -55,7 +55,7 @@ class Ingester:
         found: Found,
         progress: ProgressCallback | None = None,
         wait_until_idle: WaitUntilIdle | None = None,
-        collection: str = "",
+        collection: str | None = None,
     ) -> list[FileReport]:
         """Ingest what was found, and forget what is gone from the folders that were walked.
 
@@ -71,7 +71,7 @@ class Ingester:
         reports = [_missing(path) for path in found.missing]
         reports += [_unreadable(path) for path in found.unreadable]
         waiting = [file for file in found.files if not self._is_same(file, records, collection)]
-        self._activity.queue(_queued(file, records) for file in waiting)
+        self._activity.queue(_queued(file, records, collection or "") for file in waiting)
         try:
             for done, file in enumerate(found.files):
                 pace = _Pace(done, len(found.files), progress, wait_until_idle)
@@ -81,18 +81,17 @@ class Ingester:
         await self._thread.run(self._store.drop_unfinished)
         return await self._forget(gone, found) + reports
 
-    def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str) -> bool:
+    def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str | None) -> bool:
         """Whether a look at the file's size and times tells that nothing is to be done."""
         known = records.get(files.printable(str(file.path)))
         return known is not None and self._is_known(file, known, collection)
 
-    def _is_known(self, file: FoundFile, known: Record, collection: str) -> bool:
-        return (file.stamp, file.device, collection, self._made_by) == (
-            known.stamp,
-            known.device,
-            known.collection,
-            known.made_by,
-        )
+    def _is_known(self, file: FoundFile, known: Record, collection: str | None) -> bool:
+        return collection in (None, known.collection) and (
+            file.stamp,
+            file.device,
+            self._made_by,
+        ) == (known.stamp, known.device, known.made_by)
 
     async def _forget(self, gone: "_Gone", found: Found) -> list[FileReport]:
         """Remove documents whose files were in a walked folder and are no longer."""
@@ -107,13 +106,15 @@ class Ingester:
         return reports
 
     async def _ingest_file(
-        self, file: FoundFile, gone: "_Gone", pace: "_Pace", collection: str
+        self, file: FoundFile, gone: "_Gone", pace: "_Pace", collection: str | None
     ) -> FileReport:
         path = files.printable(str(file.path))
         known = await self._thread.run(self._store.record, path)
         if known and self._is_known(file, known, collection):
             return _unchanged(known)
         name = known.name if known else ""
+        if collection is None:
+            collection = known.collection if known else ""
         try:
             pace.report(name or file.names[0])
             self._activity.update(path, "reading")
@@ -318,7 +319,7 @@ def _piece(model: str, text: str) -> str:
     return f"vector {digest.hexdigest()}"
 
 
-def _queued(file: FoundFile, records: dict[str, Record]) -> Document:
+def _queued(file: FoundFile, records: dict[str, Record], collection: str) -> Document:
     path = files.printable(str(file.path))
     known = records.get(path)
     return Document(
@@ -327,6 +328,7 @@ def _queued(file: FoundFile, records: dict[str, Record]) -> Document:
         type=file.path.suffix.lower().removeprefix("."),
         status="queued",
         bytes=file.bytes,
+        collection=collection or (known.collection if known else ""),
     )
 
 

@@ -36,8 +36,11 @@ from rag.types import (
     Passage,
     ProgressCallback,
     Retrieval,
+    Visible,
     WaitUntilIdle,
 )
+
+REMOVED = "you removed it here; the file itself is still in its folder"
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +65,8 @@ class Library:
         self._uploads = uploads
         self.activity = Activity()
         """What an ingest is doing with each file."""
+        self.watched: Sequence[Path] = ()
+        """Folders that are read again and again."""
         self._pictures = Pictures(pictures)
         self._ingester = Ingester(store, thread, embedder, self.activity)
         self._ingesting = asyncio.Lock()
@@ -95,8 +100,11 @@ class Library:
         *,
         progress: ProgressCallback | None = None,
         wait_until_idle: WaitUntilIdle | None = None,
+        collection: str | None = None,
     ) -> list[FileReport]:
         """Bring the library in line with these files and folders (recursively).
+
+        ``collection`` is what their documents are put into; None leaves known ones where they are.
 
         Unchanged files cost a look at their size and times; changed ones are replaced; files gone
         from a folder are removed; bad ones are skipped with a reason. A missing path removes
@@ -107,7 +115,7 @@ class Library:
         """
         async with self._ingesting:
             found = await asyncio.to_thread(files.find, paths)
-            return await self._ingester.run(found, progress, wait_until_idle)
+            return await self._ingester.run(found, progress, wait_until_idle, collection)
 
     async def add_upload(
         self,
@@ -142,13 +150,14 @@ class Library:
             finally:
                 await self._drop_unused_uploads([kept, old] if old else [kept])
 
-    async def retrieve(self, text: str, k: int = 5) -> Retrieval:
+    async def retrieve(self, text: str, k: int = 5, *, visible: Visible = None) -> Retrieval:
         """The ``k`` passages that fit the question ``text`` best, best first.
 
-        When the embedder is down, full-text search answers alone.
+        Only documents in ``visible`` collections are searched. When the embedder is down, full-text
+        search answers alone.
         """
         vector = await self._question_vector(text)
-        return await self._thread.run(retrieve, self._store, text, vector, k)
+        return await self._thread.run(retrieve, self._store, text, vector, k, visible)
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
         """The sentences of ``passages`` that answer ``question``, and how sure that is."""
@@ -158,22 +167,49 @@ class Library:
             _log.warning("weighing sentences without vectors: %s", error)
             return await evidence(question, passages, None)
 
-    async def documents(self) -> list[Document]:
-        """All documents by name: read, skipped, and those that are being read."""
+    async def documents(self, *, visible: Visible = None) -> list[Document]:
+        """The ``visible`` documents by name: read, skipped, and those that are being read."""
         listings = await self._thread.run(self._store.listings)
         known = [document_of(entry.record, entry.pages, entry.chunks) for entry in listings]
-        return self.activity.over(known)
+        documents = self.activity.over(known)
+        return [d for d in documents if visible is None or d.collection in visible]
+
+    async def shows(self, document: str, visible: Visible) -> bool:
+        """Whether a document of that name is there, in one of these collections."""
+        record = await self._thread.run(self._store.record_named, document)
+        return record is not None and (visible is None or record.collection in visible)
+
+    async def forget(self, folder: Path) -> list[str]:
+        """Forget the documents of ``folder`` whose files are not there; returns their names.
+
+        That is the word that a disk which is away will not come back.
+        """
+        async with self._ingesting:
+            names = []
+            for record in await self._thread.run(self._store.records):
+                path = Path(record.path)
+                if path.is_relative_to(folder) and not await asyncio.to_thread(path.exists):
+                    await self._thread.run(self._store.remove, record.name)
+                    names.append(record.name)
+            return names
 
     async def remove(self, document: str) -> bool:
         """Forget a document; an uploaded file is deleted. False if there is none of that name.
 
-        A file of an ingested folder comes back with the next ingest of that folder.
+        A file of an ingested folder comes back with the next ingest of that folder; one of a
+        watched folder stays in the list as skipped until the file changes.
         """
         record = await self._thread.run(self._store.record_named, document)
         if record is None:
             return False
+        path = Path(record.path)
+        watched = any(path.is_relative_to(folder) for folder in self.watched)
+        if watched and not record.reason and await asyncio.to_thread(path.exists):
+            left = msgspec.structs.replace(record, reason=REMOVED)
+            await self._thread.run(self._store.replace, left, [], [])
+            return True
         await self._thread.run(self._store.remove, document)
-        await self._drop_unused_uploads([Path(record.path)])
+        await self._drop_unused_uploads([path])
         return True
 
     async def page(self, document: str, page: int | None = None) -> PageText:

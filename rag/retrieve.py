@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rag.language import detect, fts_query
 from rag.lexical import coverage, inverse_frequency, keys, name_words
 from rag.sentences import split
-from rag.types import Passage, Retrieval
+from rag.types import Passage, Retrieval, Visible
 
 CANDIDATES_PER_LEG = 24
 """Chunks that each leg proposes for scoring."""
@@ -42,8 +42,12 @@ class Chunk(Protocol):
 class Searchable(Protocol):
     """The part of ``rag.store.Store`` that retrieval uses."""
 
-    def search_text(self, fts_query: str, k: int) -> list[tuple[int, float]]: ...
-    def search_vector(self, vector: npt.NDArray[np.float32], k: int) -> list[tuple[int, float]]: ...
+    def search_text(
+        self, fts_query: str, k: int, visible: Visible = None
+    ) -> list[tuple[int, float]]: ...
+    def search_vector(
+        self, vector: npt.NDArray[np.float32], k: int, visible: Visible = None
+    ) -> list[tuple[int, float]]: ...
     def chunks(self, ids: Sequence[int]) -> Mapping[int, Chunk]: ...
 
 
@@ -75,7 +79,11 @@ class _Features(NamedTuple):
 
 
 def retrieve(
-    store: Searchable, question: str, query_vector: npt.NDArray[np.float32] | None, k: int
+    store: Searchable,
+    question: str,
+    query_vector: npt.NDArray[np.float32] | None,
+    k: int,
+    visible: Visible = None,
 ) -> Retrieval:
     """The ``k`` passages that fit ``question`` best, best first.
 
@@ -85,11 +93,11 @@ def retrieve(
     """
     language = detect(question)
     query = fts_query(question)
-    texts = dict(store.search_text(query, CANDIDATES_PER_LEG)) if query else {}
+    texts = dict(store.search_text(query, CANDIDATES_PER_LEG, visible)) if query else {}
     cosines: dict[int, float] = {}
     weights = _CHINESE if language == "zh" else _LEXICAL
     if language == "en" and query_vector is not None:
-        cosines = dict(store.search_vector(query_vector, CANDIDATES_PER_LEG))
+        cosines = dict(store.search_vector(query_vector, CANDIDATES_PER_LEG, visible))
         weights = _HYBRID
     chunks = store.chunks(list(dict.fromkeys([*texts, *cosines])))
     chunks = {n: c for n, c in chunks.items() if n in texts or detect(c.text) == "en"}

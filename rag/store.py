@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rag.db import migrate, transaction
 from rag.language import terms
 from rag.loaders.page import PlacedLine
+from rag.types import Visible
 
 MAX_K = 4096
 """The most neighbours that sqlite-vec returns."""
@@ -78,6 +79,11 @@ _MIGRATIONS = (
 _CHUNK_COLUMNS = """
     chunks.id, documents.name, CASE WHEN documents.paged THEN chunks.page END,
     chunks.start, chunks.end, chunks.text, chunks.heading
+"""
+
+_VISIBLE_CHUNKS = """
+    SELECT chunks.id FROM chunks JOIN documents ON documents.id = document_id
+    WHERE collection IN (SELECT value FROM json_each(?))
 """
 
 
@@ -145,28 +151,36 @@ class Store:
         self._connection = connection
         migrate(connection, "rag", _MIGRATIONS)
 
-    def search_text(self, fts_query: str, k: int) -> list[tuple[int, float]]:
+    def search_text(
+        self, fts_query: str, k: int, visible: Visible = None
+    ) -> list[tuple[int, float]]:
         """The ``k`` best chunks by BM25 as (id, score), best first; a higher score is better.
 
         ``fts_query`` is an FTS5 expression from ``rag.language.fts_query``; empty finds nothing.
+        Only chunks of the collections in ``visible`` are looked at.
         """
         if not fts_query.strip():
             return []
+        allowed = "" if visible is None else f"AND rowid IN ({_VISIBLE_CHUNKS})"
         rows = self._connection.execute(
-            "SELECT rowid, -rank FROM chunk_text WHERE chunk_text MATCH ? ORDER BY rank LIMIT ?",
-            (fts_query, k),
+            f"SELECT rowid, -rank FROM chunk_text WHERE chunk_text MATCH ? {allowed} "
+            "ORDER BY rank LIMIT ?",
+            (fts_query, *_listed(visible), k),
         )
         return [(int(row), float(score)) for row, score in rows]
 
-    def search_vector(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
+    def search_vector(
+        self, vector: NDArray[np.float32], k: int, visible: Visible = None
+    ) -> list[tuple[int, float]]:
         """The ``k`` (at most 4096) nearest chunks as (id, cosine similarity), best first.
 
-        ``vector``: float32 of shape (384,), not zero.
+        ``vector``: float32 of shape (384,), not zero. ``visible`` as for ``search_text``.
         """
+        allowed = "" if visible is None else f"AND rowid IN ({_VISIBLE_CHUNKS})"
         rows = self._connection.execute(
             "SELECT rowid, distance FROM chunk_vectors WHERE embedding MATCH ? AND k = ? "
-            "ORDER BY distance",
-            (_blob(vector), min(k, MAX_K)),
+            f"{allowed} ORDER BY distance",
+            (_blob(vector), min(k, MAX_K), *_listed(visible)),
         )
         return [(int(row), 1.0 - float(distance)) for row, distance in rows]
 
@@ -350,6 +364,11 @@ class Store:
     def _records(self, clause: str, *values: str) -> Iterator[Record]:
         rows = self._connection.execute(f"SELECT {_RECORD_COLUMNS} FROM documents {clause}", values)
         return (_record(row) for row in rows.fetchall())
+
+
+def _listed(visible: Visible) -> tuple[str, ...]:
+    """The argument of ``_VISIBLE_CHUNKS``, where it is used."""
+    return () if visible is None else (msgspec.json.encode(sorted(visible)).decode(),)
 
 
 def _record(row: Sequence[object]) -> Record:

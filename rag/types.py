@@ -100,6 +100,9 @@ class IngestProgress(msgspec.Struct, frozen=True, kw_only=True):
     chunks_total: int
 
 
+Visible = frozenset[str] | None
+"""The collections that the asking person may see; ``None``: all of them."""
+
 ProgressCallback = Callable[[IngestProgress], None]
 WaitUntilIdle = Callable[[], Awaitable[None]]
 """Awaited between batches, so that ingest yields to a person who asks."""

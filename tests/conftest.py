@@ -70,6 +70,8 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         page.on("pageerror", lambda error: complain(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning") and complain(said.text))
         page.goto(url)
+        if "/pair#" in url:
+            page.wait_for_url("**/")
         return page
 
     yield open_one

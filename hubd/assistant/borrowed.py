@@ -17,6 +17,8 @@ import yaml
 from hassil import Intents, TextSlotList, recognize_best
 
 from engine.protocol import ChatMessage, FunctionCall, FunctionTool
+from hubd.policy import OWNER, Person, decide
+from plugins.api import Risk
 
 SENTENCES = Path(__file__).with_name("borrowed.en.yaml")
 MAXIMUM_UTTERANCE = 300
@@ -55,8 +57,10 @@ class _Match(msgspec.Struct, frozen=True, kw_only=True):
     domain: str
 
 
-def reply(messages: Sequence[ChatMessage], tools: Sequence[FunctionTool]) -> Handed | None:
-    """What to answer by the tools on offer, or ``None`` where they do not help."""
+def reply(
+    messages: Sequence[ChatMessage], tools: Sequence[FunctionTool], person: Person = OWNER
+) -> Handed | None:
+    """What to answer ``person`` by the tools on offer, or ``None`` where they do not help."""
     offered = _offered(tools)
     if "HassTurnOn" not in offered or not messages:
         return None
@@ -68,12 +72,14 @@ def reply(messages: Sequence[ChatMessage], tools: Sequence[FunctionTool]) -> Han
         return None
     if (before := _asked_about(messages, home, offered)) is not None:
         if _YES.fullmatch(asked):
-            return _handed(before)
+            return _refused(before, person, home) or _handed(before)
         if _NO.fullmatch(asked):
             return Handed(text=f"All right, {_with_article(before.name)} stays as it is.")
     match = _match(asked, home, offered)
     if match is None:
         return None
+    if (refused := _refused(match, person, home)) is not None:
+        return refused
     return Handed(text=question(match)) if _is_dangerous(match) else _handed(match)
 
 
@@ -168,6 +174,29 @@ def _whole(value: Any) -> Any:
 def _handed(match: _Match) -> Handed:
     arguments = msgspec.json.encode(match.arguments).decode()
     return Handed(call=FunctionCall(match.tool, arguments))
+
+
+def _refused(match: _Match, person: Person, home: str) -> Handed | None:
+    """The policy's words where the person may not. Areas are known by name here, not by id."""
+    risk: Risk = "read" if match.intent == "GetLiveContext" else "act"
+    if _is_dangerous(match):
+        risk = "dangerous"
+    areas = frozenset(_slug(name) for name in _areas(match, home)) or frozenset({""})
+    decided = decide(risk, "person", person, match.intent, areas)
+    return Handed(text=decided.reason) if decided.verdict == "deny" else None
+
+
+def _areas(match: _Match, home: str) -> set[str]:
+    """Names of the areas that a match is about."""
+    if "name" not in match.arguments:
+        return {str(match.arguments["area"])} if "area" in match.arguments else set()
+    name = str(match.arguments["name"])
+    return {area for entity in entities(home) if name in entity.names for area in entity.areas}
+
+
+def _slug(name: str) -> str:
+    """As Home Assistant makes the id of an area from its name."""
+    return re.sub(r"\W+", "_", name.casefold()).strip("_")
 
 
 def _is_dangerous(match: _Match) -> bool:

@@ -54,7 +54,12 @@ class Commands:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             await self._router.prepare(text, language)
-            return await asyncio.to_thread(self._router.route, text, language=language, area=area)
+            route = self._router.route
+            decision = await asyncio.to_thread(route, text, language=language, area=area)
+        if decision.tool is not None:
+            return decision
+        speaker = Speaker(language=decision.language, area=area)
+        return _answering(await self._tools.answer(text, speaker), decision)
 
     async def step(
         self, text: str, conversation: str, *, language: str | None, area: str, person: Person
@@ -76,7 +81,7 @@ class Commands:
                 decision = further
         if decision.tool is None:
             return None
-        return self._asked(self._step(decision, text), conversation, text, person)
+        return self._asked(self._step(decision, text, person), conversation, text, person)
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""
@@ -126,13 +131,13 @@ class Commands:
             return self._dropped(decision)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
-            return self._step(chosen, pending.text) if chosen else None
+            return self._step(chosen, pending.text, person) if chosen else None
         link = " for " if decision.tool == "timers.start" else " "
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
             complete = await self.decide(joined, language, area)
             completed = complete.tool == decision.tool and complete.asks != "missing"
             if completed and complete.call and complete.call != decision.call:
-                return self._step(complete, joined)
+                return self._step(complete, joined, person)
         return None
 
     def _chosen(self, text: str, decision: Decision) -> Decision | None:
@@ -161,9 +166,15 @@ class Commands:
                 return self._router.asking(plain, Targets((found[0],)))
         return None
 
-    def _step(self, decision: Decision, text: str) -> Step:
+    def _step(self, decision: Decision, text: str, person: Person) -> Step:
         if decision.asks is None:
             return Step(decision=decision, call=decision.call)
+        if decision.asks == "confirm" and decision.call is not None:
+            # Whoever may not is told so now, and not asked whether they are sure.
+            refusal = self._tools.refusal(decision.call, Speaker(person=person))
+            if refusal:
+                plain = msgspec.structs.replace(decision, asks=None)
+                return Step(decision=plain, text=refusal)
         entities = self._entities(decision)
         key = "nothing" if decision.asks == "which" and not entities else decision.asks
         return Step(decision=decision, text=ask(decision.language, key, entities, text))
@@ -191,3 +202,18 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _answering(call: ToolCall | None, decision: Decision) -> Decision:
+    """The decision with the call of a plugin that knows the answer, if there is one."""
+    if call is None:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=0.9,
+        reason=f"{call.tool.partition('.')[0]} know something of it",
+        call=call,
+    )

@@ -6,16 +6,17 @@ are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` 
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import home_assistant_intents
 import yaml
-from hassil import Intents, recognize_best
+from hassil import Intents, recognize_all, recognize_best
 from hassil.recognize import RecognizeResult
 
 from hubd.assistant.names import Names
+from plugins.api import FitsRule
 
 log = logging.getLogger(__name__)
 
@@ -73,41 +74,67 @@ class Grammar:
         if self._home:
             _compile(self._home)
 
-    def match(self, text: str, names: Names, area: str = "", original: str = "") -> Match | None:
+    def match(
+        self,
+        text: str,
+        names: Names,
+        area: str = "",
+        original: str = "",
+        fits: Mapping[str, FitsRule] = {},
+    ) -> Match | None:
         """What ``text`` says, or ``None``. ``area`` is the name of the asking device's area.
 
         ``original`` is the text before anything was left out: free texts keep its capitals.
+        ``fits``: tool → whether it can make something of the free text in its slots.
 
         Home Assistant's sentences come first: they are many, and tested. Our own come where they
         have nothing, or only something of which a free text is the most.
         """
         if not text.strip() or len(text) > MAXIMUM_UTTERANCE:
             return None
-        shared = self._recognize(text, self._home, names, area) if self._home else None
+        shared = self._recognize(text, self._home, names, area, fits) if self._home else None
         if shared and not _free_text(shared) and shared.intent.name not in SMALL_TALK:
             return _match(shared, original or text)
-        own = [self._recognize(text, one, names, area) for one in self._own]
+        own = [self._recognize(text, one, names, area, fits) for one in self._own]
         found = [result for result in (shared, *own) if result is not None]
         if not found:
             return None
         best = min(found, key=lambda r: _rank(r, ours=r is not shared))
-        return _match(best, original or text)
+        return _match(best, original or text, surely=best.intent.name in fits)
 
     def _recognize(
-        self, text: str, intents: Intents, names: Names, area: str
+        self,
+        text: str,
+        intents: Intents,
+        names: Names,
+        area: str,
+        fits: Mapping[str, FitsRule],
     ) -> RecognizeResult | None:
-        return recognize_best(
-            text.strip(),
-            intents,
-            slot_lists={
+        asked: dict[str, Any] = {
+            "slot_lists": {
                 name: values
                 for name, values in names.slot_lists.items()
                 if name not in intents.slot_lists
             },
-            intent_context={"area": area or SOMEWHERE},
-            language=LANGUAGES[self.language],
-            best_slot_name="name",
-        )
+            "intent_context": {"area": area or SOMEWHERE},
+            "language": LANGUAGES[self.language],
+        }
+        if fits.keys().isdisjoint(intents.intents):
+            return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
+        results = recognize_all(text.strip(), intents, **asked)
+        fitting = (result for result in results if _makes_sense(result, fits, self.language))
+        return min(fitting, key=_free_text, default=None)
+
+
+def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language: str) -> bool:
+    rule = fits.get(result.intent.name)
+    if rule is None:
+        return True
+    try:
+        return rule({name: entity.value for name, entity in result.entities.items()}, language)
+    except Exception:  # whatever a plugin does, the other sentences count
+        log.exception("a plugin cannot tell what fits tool=%s", result.intent.name)
+        return False
 
 
 def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
@@ -116,7 +143,8 @@ def _rank(result: RecognizeResult, ours: bool) -> tuple[int, int, int]:
     return _free_text(result), last, -result.text_chunks_matched
 
 
-def _match(result: RecognizeResult, text: str) -> Match:
+def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:
+    """``surely``: the tool has looked at the free text, and can make something of it."""
     required = result.intent_data.requires_context
     return Match(
         intent=result.intent.name,
@@ -129,7 +157,7 @@ def _match(result: RecognizeResult, text: str) -> Match:
         },
         domains=_domains(result),
         here="area" in required,
-        free=_free_text(result) > 0,
+        free=_free_text(result) > 0 and not surely,
         missing=(result.intent_metadata or {}).get("asks") == "missing",
         everything=(result.intent_metadata or {}).get("slot_combination") == "domain_all",
     )

@@ -57,6 +57,7 @@ class Router:
     ) -> None:
         """``languages`` are those that an utterance may be in when nobody says which."""
         self._tools = {tool.name: tool for tool in tools}
+        self._fits = {tool.name: tool.fits for tool in tools if tool.fits}
         self._files = list(sentence_files)
         self._snapshot = snapshot
         self._languages = [language for language in languages if language in LANGUAGES]
@@ -101,10 +102,10 @@ class Router:
         """
         free: Match | None = None
         for said in _forms(text, language):
-            match = self._grammar(language).match(said, self._names, area_name, text)
+            match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
             if match and not match.free:
                 return match
-            if match and (free is None or match.intent in self._tools):
+            if match and (free is None or match.intent in self._tools) and not _worn(match, free):
                 free = match
         return free
 
@@ -279,6 +280,15 @@ def _forms(text: str, language: str) -> Iterator[str]:
         if form and form not in seen:
             seen.add(form)
             yield form
+
+
+def _worn(match: Match, before: Match | None) -> bool:
+    """Whether a reading of the same intent lost words from within its free text."""
+    if before is None or before.intent != match.intent:
+        return False
+    texts = (value for value in before.slots.values() if isinstance(value, str))
+    whole = "\n".join(texts).casefold()
+    return any(isinstance(v, str) and v.casefold() not in whole for v in match.slots.values())
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

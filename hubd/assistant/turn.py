@@ -33,6 +33,7 @@ from hubd.assistant.events import (
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Router
 from hubd.config import Config
+from hubd.folders import visible_to
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown, EngineSupervisor
@@ -106,7 +107,9 @@ class Assistant:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
                     if isinstance(event, Done) and utterance.history is None:
-                        await self._conversations.append(conversation, utterance.text, event)
+                        await self._conversations.append(
+                            conversation, utterance.text, event, utterance.person.name
+                        )
                     yield event
         except TimeoutError:
             yield Failed(
@@ -156,14 +159,19 @@ class Assistant:
     async def _answer(
         self, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-        retrieval = await self._library.retrieve(utterance.text, self._config.rag.passages)
+        visible = visible_to(utterance.person, self._config.rag)
+        retrieval = await self._library.retrieve(
+            utterance.text, self._config.rag.passages, visible=visible
+        )
         evidence = await self._library.evidence(utterance.text, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
             clock.mark("first_token_ms")
             text = (
-                REFUSAL if retrieval.passages or await self._library.documents() else NO_DOCUMENTS
+                REFUSAL
+                if retrieval.passages or await self._library.documents(visible=visible)
+                else NO_DOCUMENTS
             )
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
@@ -197,7 +205,7 @@ class Assistant:
         history = utterance.history
         if history is None and utterance.conversation:
             history = await self._conversations.history(
-                utterance.conversation, prompt.HISTORY_MESSAGES
+                utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
         request = ChatRequest(
             messages=prompt.build(utterance.text, evidence, history or []),

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from hubd.assistant.lexicon import Kind, Lexicon, Tag, plain
 from hubd.assistant.names import called
-from hubd.assistant.numbers import digits
 from hubd.home.model import Area, Entity, Floor, Snapshot
+from plugins.numbers import digits
 
 LONGEST_WINDOW = 4
 """Words that together may be one misheard name."""

@@ -42,9 +42,22 @@ def documents(context: click.Context, as_json: bool) -> None:
         click.echo("There are no documents yet: add some with `hubd ingest PATH`.")
     width = max((len(one["document"]) for one in known), default=0)
     for one in known:
-        pages = f"{one['pages']} page{'' if one['pages'] == 1 else 's'}"
-        about = f"skipped: {one['reason']}" if one["status"] == "skipped" else pages
-        click.echo(f"{one['document']:<{width}}  {about}")
+        click.echo(f"{one['document']:<{width}}  {_state(one)}")
+
+
+def _state(one: dict[str, Any]) -> str:
+    """What is known of a document, or being done with it: ``embedded 423 of 501``."""
+    if one["status"] == "skipped":
+        return f"skipped: {one['reason']}"
+    if one["status"] == "embedding":
+        return f"embedded {one['done']} of {one['total']}"
+    if one["status"] == "reading" and one["total"]:
+        return f"reading page {one['done'] + 1} of {one['total']}"
+    if one["status"] != "ready":
+        return str(one["status"])
+    pages = f"{one['pages']} page{'' if one['pages'] == 1 else 's'}"
+    collection = f", in {one['collection']}" if one["collection"] else ""
+    return f"{pages}{collection}" + (f" ({one['reason']})" if one["reason"] else "")
 
 
 @documents.command()
@@ -55,6 +68,17 @@ def remove(name: str) -> None:
         lambda client: client.request("DELETE", "/hub/documents", params={"document": name})
     )
     click.echo(f"{name} is forgotten.")
+
+
+@documents.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def forget(folder: Path) -> None:
+    """Forget the documents of FOLDER whose files are gone: its disk will not come back."""
+    params = {"folder": str(folder.absolute())}
+    done = with_daemon(
+        lambda client: client.request("DELETE", "/hub/documents/folder", params=params)
+    )
+    click.echo(f"{len(done['removed'])} documents are forgotten.")
 
 
 def print_reports(reports: list[dict[str, Any]]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import sys
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.1
+FIRST_CODE_S = 3600.0
+"""How long the link is valid that the first start prints."""
 WORDS = {"starting": "starting", "restarting": "starting again"}
 
 
@@ -38,20 +40,11 @@ def serve(folders: tuple[Path, ...], question: str | None) -> None:
     asyncio.run(_serve(config, paths, list(folders), question))
 
 
-def start_logging(level: str) -> None:
-    """One line a record, to standard error. A person at a terminal sees what is wrong only."""
-    if level == "info" and sys.stderr.isatty():
-        level = "warning"
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True
-    )
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)
-
-
 async def _serve(
     config: "Config", paths: "Paths", folders: list[Path], question: str | None
 ) -> None:
     """One life of the daemon after the other, each with the configuration as it is then."""
+    from hubd import logs
     from hubd.daemon import running
     from hubd.doors import doors
     from hubd.service_manager import inherited_sockets
@@ -59,7 +52,7 @@ async def _serve(
     wanted: Config | None = config
     with doors(paths, inherited_sockets()) as kept:
         while wanted is not None:
-            start_logging(wanted.log.level)
+            logs.start(wanted.log.level)
             async with running(wanted, paths, kept) as daemon:
                 ended = asyncio.create_task(_next_configuration(daemon, paths))
                 await _tell_when_ready(daemon, folders, question, ended)
@@ -83,10 +76,22 @@ async def _tell_when_ready(
         await ready
         notify("STATUS=Ready.")
         click.echo(f"hubd is ready: {daemon.address}")
+        if not daemon.services.access.tokens() and "JOURNAL_STREAM" not in os.environ:
+            _offer_pairing(daemon)
         if question:
             click.echo(f'Try: "{question}"')
     ready.cancel()
     await asyncio.gather(ready, return_exceptions=True)
+
+
+def _offer_pairing(daemon: "Daemon") -> None:
+    """Nobody can use the page yet: a link for whoever sits here, which no journal keeps."""
+    from hubd.commands.access import reachable
+    from hubd.http.access import make_code, offer_for
+    from hubd.policy import OWNER
+
+    code = make_code(daemon.services, offer_for(OWNER), FIRST_CODE_S)
+    click.echo(f"Open this once, to pair your browser: {reachable(daemon.address)}{code['path']}")
 
 
 async def _next_configuration(daemon: "Daemon", paths: "Paths") -> "Config | None":

@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 NOTIFY_PATH = "/api/home-assistant/notify"
 LOOK_EVERY_S = 10.0
 AGAIN_S = 2.0
+REFUSED_AGAIN_S = 60.0
 NOTICES_LIMIT = 256
 EVENTS = {"timer": "hubd_timer_finished", "reminder": "hubd_reminder"}
 """What rings in the hub → the event in Home Assistant."""
@@ -124,7 +125,7 @@ class HubDevice:
         self.readings: Readings | None = None
         """The sensors' states; given by the daemon once its parts are there."""
         self.problem = ""
-        """Why Home Assistant cannot send notifications, if it cannot."""
+        """Why the hub is no device there, or gets no notifications; empty when all is well."""
 
     def listens_at(self, host: str, port: int) -> None:
         """Where the hub answers: known once the daemon listens."""
@@ -189,6 +190,10 @@ class HubDevice:
                     self._registration = None
                 except HomeAwayError as error:
                     log.info("%s", error)
+                except HomeError as error:
+                    self.problem = str(error)
+                    log.warning("%s", error)
+                    await asyncio.sleep(REFUSED_AGAIN_S)
                 await asyncio.sleep(AGAIN_S)
 
     def _hear(self, event: Mapping[str, Any]) -> None:

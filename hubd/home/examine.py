@@ -18,6 +18,8 @@ from hubd.home.link import Link
 from hubd.home.mirror import ASSISTANT
 
 LIMIT_S = 5.0
+OLDEST = (2023, 5)
+"""The first that says what is exposed to Assist; the oldest that the tests run is 2024.3."""
 NEW_TOKEN = (
     "Make a new one in Home Assistant (your name, then Security, then Long-lived access tokens) "
     "and connect again: `hubd home connect URL`."
@@ -70,6 +72,8 @@ async def examine(link: Link) -> Problem | Reached:
         except TokenRefusedError:
             return Problem(text="Home Assistant does not take the token", hint=NEW_TOKEN)
         except CommandError as error:
+            if error.code == "unknown_command":
+                return _too_old(str(config.get("version")))
             return Problem(
                 text=f"the token's user may not do all that is needed ({error.code})",
                 hint="Make the token as a user who is an administrator of Home Assistant.",
@@ -118,9 +122,11 @@ def _unreachable(url: str, error: BaseException) -> Problem:
             "need mDNS on this machine.",
         )
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        reason = getattr(error.certificate_error, "verify_message", "") or "it is not valid"
         return Problem(
-            text=f"the TLS certificate of {where} is not valid for that name",
-            hint="Connect by the name in the certificate, or by http:// inside the house.",
+            text=f"the TLS certificate of {where} is not trusted: {reason}",
+            hint="Connect by the name in the certificate, have this machine trust who signed it, "
+            "or connect by http:// inside the house.",
         )
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         return Problem(text=f"{where} does not speak TLS", hint="Try http:// instead of https://.")
@@ -141,6 +147,14 @@ def _unreachable(url: str, error: BaseException) -> Problem:
 
 
 def _problem_of(config: Mapping[str, Any]) -> Problem | None:
+    version = str(config.get("version"))
+    if (numbers := _numbers(version)) and numbers < OLDEST:
+        return _too_old(version)
+    if config.get("recovery_mode"):
+        return Problem(
+            text="Home Assistant runs in recovery mode, without its devices",
+            hint="Its configuration has a mistake: its log says which. Correct it and restart it.",
+        )
     if config.get("state") != "RUNNING":
         return Problem(
             text=f"Home Assistant is still starting ({config.get('state')})",
@@ -153,6 +167,21 @@ def _problem_of(config: Mapping[str, Any]) -> Problem | None:
                 hint=f"Add `default_config:` or `{component}:` to its configuration.yaml.",
             )
     return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Year and month of a version such as 2024.3.3; nothing where it is none."""
+    try:
+        return tuple(int(part) for part in version.split(".")[:2])
+    except ValueError:
+        return ()
+
+
+def _too_old(version: str) -> Problem:
+    return Problem(
+        text=f"Home Assistant {version} is too old for the hub",
+        hint=f"Update it: {'.'.join(map(str, OLDEST))} is the oldest that can work.",
+    )
 
 
 async def _exposed(connection: Connection, version: str) -> Problem | Reached:

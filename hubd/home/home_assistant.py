@@ -153,11 +153,16 @@ class HomeAssistant:
     async def _serve(self, path: str, body: Mapping[str, Any], service: str) -> None:
         """Post a service and wait until it is done.
 
+        Nothing is sent to a Home Assistant that does not answer: it would do it when it comes back.
         A device may take seconds while Home Assistant itself is well: then a ping is answered.
         """
+        loop = asyncio.get_running_loop()
+        soon = loop.time() + SOON_S
+        if not await self._is_alive():
+            raise HomeAwayError("Home Assistant does not answer; nothing was sent to it.")
         work = asyncio.create_task(self._post(path, body, service))
         try:
-            await asyncio.wait({work}, timeout=SOON_S)
+            await asyncio.wait({work}, timeout=max(0.0, soon - loop.time()))
             if not work.done():
                 if not await self._is_alive():
                     raise HomeAwayError(

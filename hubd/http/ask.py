@@ -1,5 +1,6 @@
 """Questions: ``POST /hub/ask`` and ``POST /hub/retrieve``."""
 
+import hashlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,17 +10,20 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from hubd.assistant.events import Done, Event, Failed
+from hubd import logs
+from hubd.assistant.events import Done, Event, Failed, Started
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http.body import read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
+from hubd.store.faults import storage_error
 
 log = logging.getLogger(__name__)
 
-STATUS = {"engine_down": 503, "no_model": 503, "busy": 429, "timeout": 504}
+STATUS = {"engine_down": 503, "no_model": 503, "busy": 429, "timeout": 504, "storage": 503}
 INTERNAL = Failed(
     code="internal",
     message="Something went wrong inside hubd.",
@@ -62,6 +66,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         conversation=body.conversation or None,
         language=body.language,
         area=area_id(services, body.area),
+        person=caller_of(request).person,
     )
     async with services.turns.one():
         if body.stream or "text/event-stream" in request.headers.get("Accept", ""):
@@ -97,6 +102,8 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     try:
         async with aclosing(services.assistant.turn(utterance)) as turn:
             async for event in turn:
+                if isinstance(event, Started):
+                    logs.add_field("conversation", _short(event.conversation))
                 if isinstance(event, Done):
                     await services.device.answered(utterance.text, event)
                 yield event
@@ -105,9 +112,18 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
     except HubError as error:
         yield Failed(code=error.code, message=error.message, hint=error.hint)
         return
-    except Exception:
+    except Exception as error:
+        if (storage := storage_error(error)) is not None:
+            log.error("%s", storage.message)
+            yield Failed(code=storage.code, message=storage.message, hint=storage.hint)
+            return
         log.exception("a turn failed")
     yield INTERNAL
+
+
+def _short(conversation: str) -> str:
+    """A conversation's name for the log; callers choose names, and may choose a person's."""
+    return hashlib.sha256(conversation.encode()).hexdigest()[:8]
 
 
 async def finished(services: Services, utterance: Utterance) -> Done:

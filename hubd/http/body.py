@@ -1,5 +1,6 @@
 """Request bodies into structs, and errors into replies: the two forms that clients know."""
 
+import asyncio
 import re
 from typing import Any, TypeVar
 
@@ -11,9 +12,21 @@ from hubd.errors import BadRequestError, HubError
 T = TypeVar("T")
 
 JSON_LIMIT = 1024 * 1024
+DEPTH_LIMIT = 64
+BODY_LIMIT_S = 30.0
 BUSY_RETRY_S = 5
 
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _encoder = msgspec.json.Encoder()
+
+
+class TooSlowError(HubError):
+    """A client that does not send what it said it would."""
+
+    code = "timeout"
+    status = 408
 
 
 async def read_body(request: web.Request, kind: type[T]) -> T:
@@ -22,13 +35,47 @@ async def read_body(request: web.Request, kind: type[T]) -> T:
     Raises:
         BadRequestError: not JSON, or a field is missing or wrong; the message names the field.
     """
-    data = await request.read()
+    data = await read_whole(request)
     try:
         return msgspec.json.decode(data or b"{}", type=kind)
     except msgspec.ValidationError as error:
         raise BadRequestError(explain(error)) from error
     except msgspec.DecodeError as error:
         raise BadRequestError(f"the body is not JSON: {error}") from error
+
+
+async def read_whole(request: web.Request) -> bytes:
+    """The body, of at most `JSON_LIMIT` bytes and `DEPTH_LIMIT` brackets one in another.
+
+    Raises:
+        BadRequestError: nested too deeply.
+        TooSlowError: it did not come in time.
+    """
+    try:
+        async with asyncio.timeout(BODY_LIMIT_S):
+            data = await request.read()
+    except TimeoutError as error:
+        raise TooSlowError(f"the body did not come within {BODY_LIMIT_S:.0f} seconds") from error
+    if is_deeper(data, DEPTH_LIMIT):
+        raise BadRequestError(f"the body is nested more than {DEPTH_LIMIT} levels deep")
+    return data
+
+
+def is_deeper(data: bytes, limit: int) -> bool:
+    """Whether brackets stand more than ``limit`` deep in a JSON text.
+
+    Innermost pairs are struck out, level by level, each time by one pass at the speed of memory: a
+    loop over the bytes of a megabyte would hold up the event loop for a tenth of a second.
+    """
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return False
+    brackets = _STRING.sub(b"", data).translate(_SQUARE, _NO_BRACKETS)
+    run = b"[" * (limit + 1)
+    for _ in range(limit):
+        if run in brackets or b"[]" not in brackets:
+            break
+        brackets = brackets.replace(b"[]", b"")
+    return b"[]" in brackets or brackets.count(b"[") > limit
 
 
 def query(request: web.Request, kind: type[T]) -> T:

@@ -16,6 +16,7 @@ from msgspec import Meta
 from hubd.config import is_loopback
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http.body import query, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
@@ -38,6 +39,10 @@ class Ingest(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 class Named(msgspec.Struct, kw_only=True):
     document: Annotated[str, Meta(min_length=1)]
+
+
+class FolderOf(msgspec.Struct, kw_only=True):
+    folder: Annotated[str, Meta(min_length=1)]
 
 
 class PageOf(Named, kw_only=True):
@@ -81,6 +86,14 @@ async def remove(request: web.Request) -> web.StreamResponse:
         raise NotFoundError(f"no document is called {name!r}")
     _announce(services, [FileReport(document=name, path="", action="removed")])
     return reply({"removed": True})
+
+
+async def forget(request: web.Request) -> web.StreamResponse:
+    """Forget the documents of a folder whose files are not there: their disk will not come back."""
+    services = request.app[SERVICES]
+    names = await services.library.forget(Path(query(request, FolderOf).folder))
+    _announce(services, [FileReport(document=n, path="", action="removed") for n in names])
+    return reply({"removed": names})
 
 
 async def page(request: web.Request) -> web.StreamResponse:
@@ -133,8 +146,9 @@ async def marks(request: web.Request) -> web.StreamResponse:
 
 async def _add_paths(request: web.Request) -> web.StreamResponse:
     services = request.app[SERVICES]
-    if not over_unix_socket(request) and not is_loopback(request.remote or ""):
-        raise BadRequestError("paths: only programs on this machine may name files; send the files")
+    here = over_unix_socket(request) or is_loopback(request.remote or "")
+    if not here or "admin" not in caller_of(request).scopes:
+        raise BadRequestError("paths: only its owner, on this machine, may name files; send them")
     body = await read_body(request, Ingest)
     paths = [Path(path) for path in body.paths]
 
@@ -266,6 +280,7 @@ ROUTES = [
     web.get("/hub/documents", documents),
     web.post("/hub/documents", add),
     web.delete("/hub/documents", remove),
+    web.delete("/hub/documents/folder", forget),
     web.get("/hub/documents/page", page),
     web.get("/hub/documents/file", file),
     web.get("/hub/documents/picture", picture),

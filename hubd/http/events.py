@@ -8,7 +8,7 @@ from hubd.errors import BusyError
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 
-LISTENERS_LIMIT = 100
+LISTENERS_LIMIT = 300
 
 
 async def events(request: web.Request) -> web.StreamResponse:

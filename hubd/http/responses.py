@@ -31,6 +31,7 @@ from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http.ask import events, failure
 from hubd.http.body import error_body, read_body, reply
+from hubd.http.callers import caller_of
 from hubd.http.foreign import static_first_of
 from hubd.http.openai import HOUSEHOLD, raw_name, sources, utterance_of
 from hubd.http.services import SERVICES, Services
@@ -74,8 +75,12 @@ async def responses(request: web.Request) -> web.StreamResponse:
         wanted, _ = static_first_of(request, wanted)
         pieces = _of_model(services, wanted)
     else:
-        handed = borrowed.reply(wanted.messages, wanted.tools or [])
-        pieces = _of_tools(handed) if handed else _of_house(services, utterance_of(wanted.messages))
+        person = caller_of(request).person
+        handed = borrowed.reply(wanted.messages, wanted.tools or [], person)
+        if handed:
+            pieces = _of_tools(handed)
+        else:
+            pieces = _of_house(services, utterance_of(wanted.messages, person))
     form = _Form(body.model or HOUSEHOLD)
     async with services.turns.one():
         if body.stream:

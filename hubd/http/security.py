@@ -1,22 +1,23 @@
-"""Who may talk to the hub over TCP: the names it is known by, its own pages, holders of the token.
+"""What may talk to the hub over TCP: requests to names it is known by, its own pages, programs.
 
 A browser on the same machine runs pages of strangers, and a stranger's domain can be made to point
 at 127.0.0.1 (DNS rebinding). So the Host must be one of ours, and a request that changes something
 must come from our own page or from something that is no browser. The Unix socket is guarded by its
-file mode instead.
+file mode instead. Who is asking, and whether they may, is decided in ``hubd.http.callers``.
 """
 
-import hashlib
-import hmac
 import socket
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from hubd.errors import HubError
+from hubd import logs
 from hubd.http.body import error_reply
+from hubd.http.callers import CALLER, RefusedError, admit, plain_path
+from hubd.http.proxies import forwarded
 from hubd.http.services import SERVICES
+from hubd.policy import LOCAL_OWNER, OWNER
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -43,34 +44,34 @@ HEADERS = {
 }
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-COOKIE = "hubd_token"
-COOKIE_AGE_S = 400 * 24 * 3600
-OPEN_PATHS = frozenset({"/healthz"})
-OWN_SECRETS = ("/api/webhook/", "/api/home-assistant/notify")
-"""Each has a secret of its own."""
-
-
-class _RefusedError(HubError):
-    def __init__(self, status: int, code: str, message: str, hint: str) -> None:
-        super().__init__(message, hint)
-        self.status = status
-        self.code = code
 
 
 @web.middleware
 async def security(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Refuse what must not come in; everything that goes out gets the headers."""
     if over_unix_socket(request):
+        request[CALLER] = LOCAL_OWNER
         return await handler(request)
+    request = forwarded(request)
     try:
         _check_host(request)
         _check_origin(request)
-        _check_token(request)
-    except _RefusedError as error:
-        return error_reply(request.path, error)
-    if request.query.get("token") and request.method == "GET":
-        return _log_in(request)
-    return await handler(request)
+        await admit(request)
+    except RefusedError as error:
+        if error.status == 401 and request.method == "GET" and request.path == "/":
+            return web.Response(status=303, headers={"Location": "/pair"})
+        return error_reply(plain_path(request), error)
+    client, is_known = _client(request)
+    logs.add_field("client", client if is_known else "stranger")
+    with request.app[SERVICES].traffic.one(client, known=is_known):
+        return await handler(request)
+
+
+def _client(request: web.Request) -> tuple[str, bool]:
+    """Whose share of the hub's time this takes, and whether the hub knows them."""
+    if CALLER in request:
+        return request[CALLER].token or OWNER.name, True
+    return request.remote or "", False
 
 
 async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
@@ -92,7 +93,7 @@ def _check_host(request: web.Request) -> None:
     name = host_name(request.headers.get("Host", ""))
     known = {settings.host.casefold(), *map(str.casefold, settings.names), _own_address(request)}
     if name not in LOCAL_NAMES | known:
-        raise _RefusedError(
+        raise RefusedError(
             421,
             "wrong_host",
             f"This hub is not known as {name!r}.",
@@ -125,48 +126,9 @@ def _check_origin(request: web.Request) -> None:
         return
     if site is None and origin and urlsplit(origin).netloc == request.headers.get("Host"):
         return
-    raise _RefusedError(
+    raise RefusedError(
         403,
         "cross_origin",
         "A page of another site tried to use this hub.",
         "Use the hub's own page.",
     )
-
-
-def _check_token(request: web.Request) -> None:
-    token = request.app[SERVICES].config.http.token
-    if not token or request.path in OPEN_PATHS or request.path.startswith(OWN_SECRETS):
-        return
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    cookie = request.cookies.get(COOKIE, "")
-    if (
-        (scheme.casefold() == "bearer" and _equal(given.strip(), token))
-        or _equal(request.query.get("token", ""), token)
-        or _equal(cookie, _fingerprint(token))
-    ):
-        return
-    raise _RefusedError(
-        401,
-        "unauthorized",
-        "This hub asks for its token.",
-        "Open /?token=… once in a browser, or send the header Authorization: Bearer …",
-    )
-
-
-def _log_in(request: web.Request) -> web.StreamResponse:
-    """The token out of the address bar and into a cookie that scripts cannot read."""
-    response = web.Response(status=303, headers={"Location": "/"})
-    token = request.app[SERVICES].config.http.token
-    if token:
-        response.set_cookie(
-            COOKIE, _fingerprint(token), max_age=COOKIE_AGE_S, httponly=True, samesite="Strict"
-        )
-    return response
-
-
-def _fingerprint(token: str) -> str:
-    return hmac.new(token.encode(), b"hubd page", hashlib.sha256).hexdigest()
-
-
-def _equal(given: str, right: str) -> bool:
-    return hmac.compare_digest(given.encode(), right.encode())

@@ -15,9 +15,15 @@ from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.http.backoff import BackOff
+from hubd.http.counts import Requests
 from hubd.http.deliveries import Deliveries
+from hubd.http.pairing import PairingCodes
+from hubd.http.traffic import Traffic
 from hubd.http.volatile import PromptMemory
+from hubd.mcp.offer import Offer
 from hubd.paths import Paths
+from hubd.store.access import Access
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
 from hubd.supervisor import EngineSupervisor
@@ -94,6 +100,8 @@ class Services:
     embedder: Embedder
     engine: EngineSupervisor
     tools: ToolBox
+    offer: Offer
+    """The tools for MCP clients."""
     board: NoticeBoard
     assistant: Assistant
     household: Household
@@ -101,8 +109,13 @@ class Services:
     described: FileHome
     """The household without Home Assistant: described in a file, its states kept here."""
     webhooks: Webhooks
+    access: Access
     clock: Clock
     deliveries: Deliveries = field(default_factory=Deliveries)
+    codes: PairingCodes = field(default_factory=PairingCodes)
+    requests: Requests = field(default_factory=Requests)
+    traffic: Traffic = field(default_factory=Traffic)
+    backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)
     turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)

@@ -29,7 +29,7 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True):
     """What was proved about a request."""
 
     scheme: str
-    """``bearer``, ``standard`` or ``github``."""
+    """``bearer``, ``standard``, ``github``, or ``token``: a device's own."""
     key: str = ""
     """The sender's name for this delivery; the same again is the same delivery."""
 
@@ -61,7 +61,12 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> 
         raise SignatureError("send the header Authorization: Bearer …, or sign the body")
     if not hmac.compare_digest(given.strip().encode(), secret.encode()):
         raise SignatureError("the bearer token is not this webhook's")
-    return Sender(scheme="bearer", key=headers.get("Idempotency-Key", "")[:MAXIMUM_KEY])
+    return Sender(scheme="bearer", key=idempotency_key(headers))
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str:
+    """The sender's name for this delivery; empty where it gives none."""
+    return headers.get("Idempotency-Key", "")[:MAXIMUM_KEY]
 
 
 def _standard(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> Sender:

@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from hubd.http.callers import plain_path
+
 log = logging.getLogger(__name__)
 
 HEARTBEAT_S = 15.0
@@ -56,7 +58,7 @@ async def stream(
                     await response.write(piece)
         await response.write_eof()
     except (ConnectionError, TimeoutError):
-        log.debug("a reader went away path=%s", request.path)
+        log.debug("a reader went away path=%s", plain_path(request))
     finally:
         pump.cancel()
         await asyncio.gather(pump, return_exceptions=True)

@@ -19,12 +19,20 @@ TYPES = {
 
 async def index(_: web.Request) -> web.StreamResponse:
     """The page."""
-    return _file(WEB / "index.html")
+    return page_file("index.html")
+
+
+def page_file(name: str) -> web.StreamResponse:
+    """One of the page's own files."""
+    return _file(WEB / name)
 
 
 async def static(request: web.Request) -> web.StreamResponse:
     """A file of the page; nothing outside its folder."""
-    path = (WEB / request.match_info["path"]).resolve()
+    try:
+        path = (WEB / request.match_info["path"]).resolve()
+    except ValueError as error:  # a NUL in it
+        raise web.HTTPNotFound from error
     if not path.is_relative_to(WEB) or path.suffix not in TYPES or not path.is_file():
         raise web.HTTPNotFound
     return _file(path)

@@ -6,8 +6,9 @@ from aiohttp import web
 
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http.body import read_body, reply
+from hubd.http.callers import RefusedError, caller_of
 from hubd.http.services import SERVICES
-from hubd.tools import ArgumentsError, UnknownToolError
+from hubd.tools import ArgumentsError, NotPermittedError, Speaker, UnknownToolError
 from plugins.api import ToolCall, ToolError
 
 
@@ -36,13 +37,16 @@ async def tools(request: web.Request) -> web.StreamResponse:
 async def call(request: web.Request) -> web.StreamResponse:
     """Call one; the body holds its arguments."""
     arguments = await read_body(request, dict[str, Any])
+    speaker = Speaker(person=caller_of(request).person)
     wanted = ToolCall(tool=request.match_info["name"], arguments=arguments)
     try:
-        return reply(await request.app[SERVICES].tools.call(wanted))
+        return reply(await request.app[SERVICES].tools.call(wanted, speaker))
     except UnknownToolError as error:
         raise NotFoundError(str(error)) from error
     except ArgumentsError as error:
         raise BadRequestError(str(error)) from error
+    except NotPermittedError as error:
+        raise RefusedError(403, "forbidden", str(error), "") from error
     except ToolError as error:
         raise ToolFailedError(str(error)) from error
 

@@ -21,6 +21,7 @@ from hubd.http.ask import fields, finished
 from hubd.http.body import explain
 from hubd.http.services import Services
 from hubd.http.signatures import sign
+from hubd.policy import Person
 from hubd.store.webhooks import Webhook
 from hubd.tools import ArgumentsError, Speaker, UnknownToolError
 from plugins.api import ToolCall, ToolError
@@ -69,16 +70,18 @@ class ToolRefusedError(HubError):
     status = 409
 
 
-async def carry_out(services: Services, webhook: Webhook, payload: dict[str, Any]) -> Answer:
-    """Do what the webhook is for.
+async def carry_out(
+    services: Services, webhook: Webhook, payload: dict[str, Any], person: Person
+) -> Answer:
+    """Do what the webhook is for; ``person`` is whose token was sent, else its owner.
 
     Raises:
         HubError: it cannot be done; status and words are for the sender.
     """
     if webhook.action.startswith(TOOL):
-        return await _tool(services, webhook.action.removeprefix(TOOL), payload)
+        return await _tool(services, webhook.action.removeprefix(TOOL), payload, person)
     if webhook.action == "ask":
-        return await _ask(services, webhook, _converted(payload, AskBody))
+        return await _ask(services, webhook, _converted(payload, AskBody), person)
     if webhook.action == "notify":
         told = _converted(payload, NotifyBody)
         services.board.publish(
@@ -113,10 +116,10 @@ def check_action(action: str, known_tools: dict[str, str]) -> str:
     return action
 
 
-async def _tool(services: Services, name: str, arguments: dict[str, Any]) -> Answer:
+async def _tool(services: Services, name: str, arguments: dict[str, Any], person: Person) -> Answer:
     try:
         # Whoever made the webhook wanted this tool called; nobody is there to confirm danger.
-        preset = Speaker(provenance="schedule")
+        preset = Speaker(provenance="schedule", person=person)
         result = await services.tools.call(ToolCall(tool=name, arguments=arguments), preset)
     except ArgumentsError as error:
         raise BadRequestError(str(error)) from error
@@ -125,9 +128,12 @@ async def _tool(services: Services, name: str, arguments: dict[str, Any]) -> Ans
     return Answer(status=200, body={"ok": True, "text": result.text, "data": result.data})
 
 
-async def _ask(services: Services, webhook: Webhook, asked: AskBody) -> Answer:
+async def _ask(services: Services, webhook: Webhook, asked: AskBody, person: Person) -> Answer:
     utterance = Utterance(
-        text=asked.text.strip(), conversation=asked.conversation or None, provenance="webhook"
+        text=asked.text.strip(),
+        conversation=asked.conversation or None,
+        person=person,
+        provenance="webhook",
     )
     if not utterance.text:
         raise BadRequestError("text: must not be empty")

@@ -19,11 +19,12 @@ from msgspec import Meta
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.home.link import checked_url
 from hubd.http import webhook_actions
-from hubd.http.body import error_body, read_body, reply
-from hubd.http.security import over_unix_socket
+from hubd.http.body import error_body, read_body, read_whole, reply
+from hubd.http.callers import bearer
 from hubd.http.services import SERVICES, Services
-from hubd.http.signatures import Sender, SignatureError, new_secret, verify
+from hubd.http.signatures import Sender, SignatureError, idempotency_key, new_secret, verify
 from hubd.http.webhook_actions import Answer
+from hubd.policy import OWNER, Person
 from hubd.store.webhooks import Call, Delivery, Webhook
 
 FIELDS_LIMIT = 200
@@ -43,13 +44,6 @@ class ConflictError(HubError):
 
     code = "conflict"
     status = 409
-
-
-class ForbiddenError(HubError):
-    """Only the owner may."""
-
-    code = "forbidden"
-    status = 403
 
 
 class TypeRefusedError(HubError):
@@ -76,11 +70,11 @@ async def receive(request: web.Request) -> web.StreamResponse:
             services.deliveries.count_stranger(request.remote or "")
             raise NotFoundError("there is no webhook at this address")
         services.deliveries.count(webhook.id)
-        body = await request.read()
+        body = await read_whole(request)
         size = len(body)
-        sender = _sender(webhook, request, body)
+        sender, person = _sender(webhook, request, body)
         scheme = sender.scheme
-        response = await _deliver(services, webhook, sender, request, body)
+        response = await _deliver(services, webhook, sender, request, body, person)
     except HubError as error:
         await _log(services, request, name, size, scheme, error.status, error.message)
         raise
@@ -92,34 +86,49 @@ async def receive(request: web.Request) -> web.StreamResponse:
     return response
 
 
-def _sender(webhook: Webhook, request: web.Request, body: bytes) -> Sender:
+def _sender(webhook: Webhook, request: web.Request, body: bytes) -> tuple[Sender, Person]:
+    """Who calls, by a device's token with the scope for it, or by the webhook's own secret."""
+    device = request.app[SERVICES].access.find(bearer(request))
+    if device is not None and "webhook" in device.scopes:
+        person = msgspec.structs.replace(device.person, acts=True)
+        return Sender(scheme="token", key=idempotency_key(request.headers)), person
     try:
         if not webhook.secret:
             raise SignatureError("this webhook's secret was lost: remove it and make it again")
-        return verify(webhook.secret, request.headers, body, time.time())
+        return verify(webhook.secret, request.headers, body, time.time()), OWNER
     except SignatureError as error:
         request.app[SERVICES].deliveries.count_stranger(request.remote or "")
         raise UnauthorizedError(str(error)) from error
 
 
 async def _deliver(
-    services: Services, webhook: Webhook, sender: Sender, request: web.Request, body: bytes
+    services: Services,
+    webhook: Webhook,
+    sender: Sender,
+    request: web.Request,
+    body: bytes,
+    person: Person,
 ) -> web.Response:
     payload = parsed(request.content_type, request.charset, body)
     digest = hashlib.sha256(body).hexdigest()
-    work = _once(services, webhook, sender, payload, digest)
+    work = _once(services, webhook, sender, payload, digest, person)
     return await asyncio.shield(services.deliveries.start(work))
 
 
 async def _once(
-    services: Services, webhook: Webhook, sender: Sender, payload: dict[str, Any], digest: str
+    services: Services,
+    webhook: Webhook,
+    sender: Sender,
+    payload: dict[str, Any],
+    digest: str,
+    person: Person,
 ) -> web.Response:
     """The answer of this delivery, or the one that was given when it came before."""
     if sender.key:
         before = await services.webhooks.begin(webhook.name, sender.key, digest)
         if before is not None:
             return _again(before, digest)
-    answer = await _carry_out(services, webhook, sender, payload)
+    answer = await _carry_out(services, webhook, sender, payload, person)
     return reply(answer.body, answer.status)
 
 
@@ -137,13 +146,13 @@ def _again(before: Delivery, digest: str) -> web.Response:
 
 
 async def _carry_out(
-    services: Services, webhook: Webhook, sender: Sender, payload: dict[str, Any]
+    services: Services, webhook: Webhook, sender: Sender, payload: dict[str, Any], person: Person
 ) -> Answer:
     """The action and its answer kept; whatever it raises is an answer too."""
     status, answer = 500, Answer(status=500, body={})
     try:
         try:
-            answer = await webhook_actions.carry_out(services, webhook, payload)
+            answer = await webhook_actions.carry_out(services, webhook, payload, person)
         except HubError as error:
             told = error_body("/hub", error.code, error.message, error.hint, error.status)
             answer = Answer(status=error.status, body=told)
@@ -210,7 +219,6 @@ async def _log(
 
 async def webhooks(request: web.Request) -> web.StreamResponse:
     """All webhooks, without their secrets."""
-    _check_owner(request)
     found = await request.app[SERVICES].webhooks.all()
     return reply(
         [
@@ -222,7 +230,6 @@ async def webhooks(request: web.Request) -> web.StreamResponse:
 
 async def add(request: web.Request) -> web.StreamResponse:
     """Make one; its secret is told now and never again."""
-    _check_owner(request)
     services = request.app[SERVICES]
     body = await read_body(request, NewWebhook)
     risks = {tool.name: tool.risk for tool in services.tools.tools()}
@@ -240,7 +247,6 @@ async def add(request: web.Request) -> web.StreamResponse:
 
 async def remove(request: web.Request) -> web.StreamResponse:
     """Forget one."""
-    _check_owner(request)
     name = request.match_info["name"]
     if not await request.app[SERVICES].webhooks.remove(name):
         raise NotFoundError(f"there is no webhook {name!r}")
@@ -249,13 +255,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
 
 async def calls(request: web.Request) -> web.StreamResponse:
     """The log of calls, newest first."""
-    _check_owner(request)
     return reply(await request.app[SERVICES].webhooks.calls())
-
-
-def _check_owner(request: web.Request) -> None:
-    if not over_unix_socket(request):
-        raise ForbiddenError("only the hub's owner may do this", "Use `hubd webhook`.")
 
 
 ROUTES = [

@@ -166,9 +166,11 @@ def _copy_database(database: Path, copy: Path) -> None:
 
 
 def _without_secrets(text: str) -> str:
-    """The configuration with the lines of secrets commented out."""
+    """The configuration with secrets commented out, over as many lines as a list has."""
     names = "|".join(SECRETS)
-    return re.sub(rf"(?m)^(\s*)({names})(\s*=).*$", r"\1# \2\3 (left out of the backup)", text)
+    value = r"(?:\[.*?\][ \t]*(?:#[^\n]*)?|[^\n]*)$"
+    secret = rf"(?ms)^([ \t]*)({names})([ \t]*=)[ \t]*{value}"
+    return re.sub(secret, r"\1# \2\3 (left out of the backup)", text)
 
 
 def _member(path: Path) -> Member:

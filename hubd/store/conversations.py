@@ -8,6 +8,7 @@ import msgspec
 
 from engine.protocol import ChatMessage
 from hubd.assistant.events import Done
+from hubd.policy import OWNER
 from hubd.store.database import Database
 
 
@@ -33,8 +34,10 @@ class Conversations:
         """A name for a conversation that begins: it cannot be guessed."""
         return secrets.token_urlsafe(12)
 
-    async def append(self, conversation: str, utterance: str, done: Done) -> None:
-        """Keep one turn; the conversation begins with its first."""
+    async def append(
+        self, conversation: str, utterance: str, done: Done, person: str = OWNER.name
+    ) -> None:
+        """Keep one turn of a person; the conversation begins with its first."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = msgspec.json.encode(done).decode()
 
@@ -43,21 +46,25 @@ class Conversations:
                 "INSERT INTO conversation VALUES (?, ?) ON CONFLICT DO NOTHING", (conversation, now)
             )
             connection.execute(
-                "INSERT INTO turn (conversation, at, utterance, answer, outcome) "
-                "VALUES (?, ?, ?, ?, ?)",
-                (conversation, now, utterance, done.answer, outcome),
+                "INSERT INTO turn (conversation, at, utterance, answer, outcome, person) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (conversation, now, utterance, done.answer, outcome, person),
             )
 
         await self._database.run(insert)
 
-    async def history(self, conversation: str, limit: int = 10) -> list[ChatMessage]:
-        """The last ``limit`` messages (two a turn), oldest first; empty if nothing was said yet."""
+    async def history(
+        self, conversation: str, limit: int = 10, person: str = OWNER.name
+    ) -> list[ChatMessage]:
+        """The last ``limit`` messages (two a turn) of that person, oldest first; empty if nothing
+        was said yet. Whoever knows another's conversation by name does not hear what was said.
+        """
 
         def select(connection: apsw.Connection) -> list[tuple[str, str]]:
             rows = connection.execute(
-                "SELECT utterance, answer FROM turn WHERE conversation = ? "
+                "SELECT utterance, answer FROM turn WHERE conversation = ? AND person = ? "
                 "ORDER BY id DESC LIMIT ?",
-                (conversation, (limit + 1) // 2),
+                (conversation, person, (limit + 1) // 2),
             )
             return [(str(utterance), str(answer)) for utterance, answer in rows][::-1]
 

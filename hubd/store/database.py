@@ -44,6 +44,9 @@ MIGRATIONS = (
         UNIQUE (plugin, key)
     );
     """,
+    """
+    ALTER TABLE turn ADD COLUMN person TEXT NOT NULL DEFAULT 'owner';
+    """,
 )
 
 
@@ -92,6 +95,30 @@ OUTBOX_MIGRATIONS = (
 )
 
 
+ACCESS_MIGRATIONS = (
+    """
+    CREATE TABLE person (
+        name TEXT PRIMARY KEY,
+        role TEXT NOT NULL,
+        areas TEXT,
+        tools TEXT,
+        created_at TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE token (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        person TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        areas TEXT,
+        tools TEXT,
+        created_at TEXT NOT NULL,
+        used_on TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+
+
 class Database:
     """The connection and its thread. Open with ``Database.open``, end with ``close``."""
 
@@ -121,6 +148,10 @@ class Database:
         """
         return await self._thread.run(self._transact, work)
 
+    async def look(self, work: Callable[[apsw.Connection], T]) -> T:
+        """``work(connection)`` on the database thread, outside of any transaction."""
+        return await self._thread.run(work, self._connection)
+
     async def close(self) -> None:
         """Close after the work that was already handed over."""
         await self._thread.run(self._connection.close)
@@ -138,4 +169,5 @@ def _open(path: Path) -> apsw.Connection:
     migrate(connection, "hub", MIGRATIONS)
     migrate(connection, "webhooks", WEBHOOK_MIGRATIONS)
     migrate(connection, "outbox", OUTBOX_MIGRATIONS)
+    migrate(connection, "access", ACCESS_MIGRATIONS)
     return connection

@@ -1,7 +1,6 @@
 """Word documents through python-docx: headings by style, lists, tables as rows, in body order."""
 
 import re
-import zipfile
 from pathlib import Path
 
 import docx
@@ -9,16 +8,9 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from rag.errors import LoadError
+from rag.loaders import archive
 from rag.loaders.page import LoadedDocument, PageBuilder
 
-UNPACKED_BYTES = 400 * 1024 * 1024
-"""All parts together, pictures too."""
-XML_BYTES = 100 * 1024 * 1024
-"""The parts that are parsed: a tree in memory is several times their size."""
-RATIO = 250
-"""Unpacked over packed, above which a large part is taken for a bomb."""
-_RATIO_FROM_BYTES = 10 * 1024 * 1024
-PARTS = 10_000
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
@@ -28,8 +20,10 @@ def read(path: Path) -> LoadedDocument:
     Raises:
         LoadError: it is damaged, not a Word document, or unpacks to an unreasonable size.
     """
-    try:
-        _check_archive(path)
+    with archive.opened(path, "the Word document") as parts:
+        names = parts.namelist()
+        if "[Content_Types].xml" not in names or not any(n.startswith("word/") for n in names):
+            raise LoadError("named .docx, but the content is a ZIP archive, not a Word document")
         document = docx.Document(str(path))
         builder = PageBuilder()
         for block in document.iter_inner_content():
@@ -37,30 +31,7 @@ def read(path: Path) -> LoadedDocument:
                 _add_table(builder, block)
             else:
                 _add_paragraph(builder, block)
-    except (LoadError, MemoryError, OSError):
-        raise
-    except Exception as error:  # python-docx has no common exception for damaged files
-        raise LoadError("the Word document is damaged") from error
     return LoadedDocument("docx", [builder.build()])
-
-
-def _check_archive(path: Path) -> None:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            parts = archive.infolist()
-    except zipfile.BadZipFile as error:
-        raise LoadError("the Word document is damaged (its ZIP archive cannot be read)") from error
-    names = {part.filename for part in parts}
-    if "[Content_Types].xml" not in names or not any(n.startswith("word/") for n in names):
-        raise LoadError("named .docx, but the content is a ZIP archive, not a Word document")
-    xml = sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels")))
-    bomb = any(
-        part.file_size > _RATIO_FROM_BYTES and part.file_size > RATIO * max(1, part.compress_size)
-        for part in parts
-    )
-    total = sum(part.file_size for part in parts)
-    if bomb or len(parts) > PARTS or xml > XML_BYTES or total > UNPACKED_BYTES:
-        raise LoadError(f"it would unpack to {total / 1e6:,.0f} MB, which looks like a ZIP bomb")
 
 
 def _add_paragraph(builder: PageBuilder, paragraph: Paragraph) -> None:

@@ -40,6 +40,17 @@ def page_of(markup: str) -> PageContent:
     Raises:
         LoadError: there is nothing in it.
     """
+    builder = PageBuilder()
+    add_page(builder, markup)
+    return builder.build()
+
+
+def add_page(builder: PageBuilder, markup: str, *, with_title: bool = True) -> None:
+    """The visible text of ``markup`` at the end of a page.
+
+    Raises:
+        LoadError: there is nothing in it.
+    """
     parser = lxml.html.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True
     )
@@ -49,12 +60,10 @@ def page_of(markup: str) -> PageContent:
         raise LoadError("there is no text in it") from error
     except lxml.etree.LxmlError as error:  # the parser mends bad markup; what is left is memory
         raise LoadError("the HTML is damaged, or too complicated to read") from error
-    builder = PageBuilder()
     title = collapse(root.findtext(".//title") or "")
-    if title and root.find(".//h1") is None:
+    if with_title and title and root.find(".//h1") is None:
         builder.heading(title, 0)
     _Walk(builder).run(root)
-    return builder.build()
 
 
 def _decode(data: bytes) -> str:

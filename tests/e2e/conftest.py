@@ -29,6 +29,8 @@ class Hub:
     url: str
     environment: dict[str, str]
     process: subprocess.Popen[bytes]
+    token: str = ""
+    """Of an owner's device."""
 
     def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run ``hubd ARGUMENTS`` against this daemon."""
@@ -43,7 +45,14 @@ class Hub:
         )
 
     def client(self) -> httpx2.Client:
-        return httpx2.Client(base_url=self.url, timeout=120)
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx2.Client(base_url=self.url, timeout=120, headers=headers)
+
+    def page(self) -> str:
+        """A link that pairs a fresh browser and ends at the chat page."""
+        with self.client() as client:
+            made = client.post("/hub/pairing", json={}).raise_for_status().json()
+        return self.url + made["path"]
 
     def child(self, module: str, within_s: float = 20) -> int:
         """The process id of the daemon's child that runs ``python -m MODULE``; waits for it."""
@@ -80,6 +89,9 @@ def start(model_path: Path) -> Iterator[Callable[..., Hub]]:
     def start_one(home: Path, *arguments: str) -> Hub:
         started.append(_serve(home, model_path, *arguments))
         _wait_until_ready(started[-1])
+        scopes = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
+        made = started[-1].command("token", "add", "tests", "--quiet", *scopes)
+        started[-1].token = made.stdout.strip()
         return started[-1]
 
     yield start_one

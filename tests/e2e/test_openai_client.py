@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def client(hub):
-    with openai.OpenAI(base_url=f"{hub.url}/v1", api_key="none") as client:
+    with openai.OpenAI(base_url=f"{hub.url}/v1", api_key=hub.token) as client:
         yield client
 
 

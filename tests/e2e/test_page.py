@@ -23,7 +23,7 @@ RING_MS = 15_000
 
 @pytest.fixture
 def page(hub, open_page) -> Page:
-    return open_page(hub.url)
+    return open_page(hub.page())
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,7 @@ def test_the_empty_page_suggests_questions_about_these_documents(page):
 
 
 def test_a_timer_counts_down_rings_on_every_page_and_is_stopped_once(page, hub, open_page):
-    other = open_page(hub.url)
+    other = open_page(hub.page())
     title = page.title()
     ask(page, "set a tea timer for 3 seconds")
     expect(last_answer(page).locator(".action")).to_contain_text("tea")
@@ -190,7 +190,7 @@ def test_a_bad_file_is_named_with_the_reason(page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_everything_without_sideways_scrolling(hub, open_page, scheme):
-    page = open_page(hub.url, color_scheme=scheme, **PHONE)
+    page = open_page(hub.page(), color_scheme=scheme, **PHONE)
 
     def fits() -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -256,7 +256,7 @@ def test_the_keyboard_alone_is_enough(page):
 
 
 def test_dark_follows_the_system_until_somebody_chooses(hub, open_page):
-    page = open_page(hub.url, color_scheme="dark")
+    page = open_page(hub.page(), color_scheme="dark")
 
     def brightness() -> int:
         colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
@@ -276,7 +276,7 @@ def test_dark_follows_the_system_until_somebody_chooses(hub, open_page):
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_axe_finds_nothing_to_complain_about(hub, open_page, scheme, width):
     page = open_page(
-        hub.url,
+        hub.page(),
         color_scheme=scheme,
         viewport={"width": width, "height": 844},
         reduced_motion="reduce",

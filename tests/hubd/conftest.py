@@ -73,18 +73,25 @@ OpenHub = Callable[..., "asynccontextmanager[TestClient]"]
 def open_hub() -> OpenHub:
     """``async with open_hub(home, config) as client``: the application over TCP, in this process.
 
+    Its requests are those of an owner's device; with ``paired=False`` they are nobody's.
     The engine and the embedder start when something asks for them, as in the daemon.
     """
 
     @asynccontextmanager
-    async def opened(home: Path, config: Config | None = None) -> AsyncIterator[TestClient]:
+    async def opened(
+        home: Path, config: Config | None = None, *, paired: bool = True
+    ) -> AsyncIterator[TestClient]:
         paths = find_paths({"HUBD_HOME": str(home)})
         create_directories(paths)
         async with AsyncExitStack() as stack:
             services, schedule = await open_rooms(stack, config or Config(), paths)
             await schedule.start(services.tools.run_job)
             stack.push_async_callback(schedule.stop)
-            client = TestClient(TestServer(make_app(services)))
+            _, secret = await services.access.add_token(
+                name="tests", person="owner", scopes=("chat", "tools", "admin")
+            )
+            headers = {"Authorization": f"Bearer {secret}"} if paired else {}
+            client = TestClient(TestServer(make_app(services)), headers=headers)
             await stack.enter_async_context(client)
             stack.callback(services.board.close)
             stack.callback(shutil.rmtree, paths.run)

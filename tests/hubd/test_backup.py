@@ -4,13 +4,21 @@ import io
 import json
 import tarfile
 import threading
+import tomllib
 from hashlib import sha256
 
 import apsw
 import pytest
 
 from hubd import lock
-from hubd.store.backup import BackupError, back_up, back_up_into, backups_in, restore
+from hubd.store.backup import (
+    BackupError,
+    _without_secrets,
+    back_up,
+    back_up_into,
+    backups_in,
+    restore,
+)
 from hubd.store.database import Database
 from hubd.store.export import ExportError, export
 
@@ -246,3 +254,14 @@ def test_the_commands_say_where(environment, hubd, served, tmp_path):
     assert restored.returncode == 0, restored.stderr
     assert "What was there before is in" in restored.stdout
     assert hubd("export", str(tmp_path / "plain")).returncode == 0
+
+
+def test_a_list_of_secrets_is_left_out_whole():
+    text = (
+        '[calendar]\nsources = [\n  "Family = https://x.org/s3cret[1].ics",\n'
+        '  "Work = https://y.org/s3cret.ics",\n]  # both\nrefresh_minutes = 60\n'
+        '[http]\ntoken = "s3cret"\nport = 1\n'
+    )
+    kept = _without_secrets(text)
+    assert "s3cret" not in kept
+    assert tomllib.loads(kept) == {"calendar": {"refresh_minutes": 60}, "http": {"port": 1}}

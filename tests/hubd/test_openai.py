@@ -10,6 +10,7 @@ from engine.protocol import ChatMessage
 from hubd.assistant.events import Citation
 from hubd.errors import BadRequestError
 from hubd.http.openai import sources, utterance_of
+from hubd.policy import OWNER
 
 CHAT = {"messages": [{"role": "user", "content": "list timers"}]}
 
@@ -37,7 +38,7 @@ def test_the_last_message_is_asked_and_the_others_are_the_conversation():
         ChatMessage("assistant", "1"),
         ChatMessage("user", " two "),
     ]
-    utterance = utterance_of(messages)
+    utterance = utterance_of(messages, OWNER)
     assert utterance.text == "two"
     assert [message.text() for message in utterance.history] == ["one", "1"]
 
@@ -47,7 +48,7 @@ def test_the_last_message_is_asked_and_the_others_are_the_conversation():
 )
 def test_messages_that_ask_nothing_are_refused(messages):
     with pytest.raises(BadRequestError, match="messages"):
-        utterance_of(messages)
+        utterance_of(messages, OWNER)
 
 
 async def test_the_models_are_listed_and_shown(hub):

@@ -6,13 +6,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from hubd.assistant.route import Router
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome
 from hubd.schedule import Schedule
 from hubd.store import jobs
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
-from hubd.tools import Speaker, ToolBox, find_plugins
+from hubd.tools import Speaker, ToolBox, find_plugins, sentence_files
 from plugins.api import ToolCall, ToolResult
 
 HOME = """
@@ -43,6 +44,7 @@ class Workshop:
         self.home = home
         self.database = database
         self.board = board
+        self.settings: dict[str, dict[str, object]] = {}
         self.tools = ToolBox(
             find_plugins(),
             database=database,
@@ -50,6 +52,7 @@ class Workshop:
             board=board,
             clock=lambda: self.time,
             home=home,
+            settings=self.settings,
         )
 
     async def __call__(
@@ -87,3 +90,17 @@ async def workshop(tmp_path) -> AsyncIterator[Workshop]:
     await home.load(HOME)
     yield Workshop(database, home, NoticeBoard())
     await database.close()
+
+
+@pytest.fixture(scope="session")
+def understood():
+    """``understood(text, language)``: the tool and arguments that all plugins make of it."""
+    found = find_plugins()
+    tools = [tool for plugin in found for tool in plugin.tools.values()]
+    router = Router(tools, [path for plugin in found for path in sentence_files(plugin)])
+
+    def understand(text: str, language: str = "en") -> tuple[str, dict[str, object]] | None:
+        call = router.route(text, language=language).call
+        return (call.tool, call.arguments) if call else None
+
+    return understand

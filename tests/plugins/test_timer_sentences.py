@@ -1,7 +1,7 @@
 """What people say to timers, and what they say that only sounds like it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubd.assistant.route import Router
@@ -68,6 +68,7 @@ def test_a_question_for_the_documents_is_left_alone(text):
     assert ROUTER.route(text, language="en").call is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 300), st.sampled_from(["set a timer for {} minutes", "{} minute timer"]))
 def test_every_number_of_minutes_is_understood(minutes, sentence):
     call = ROUTER.route(sentence.format(minutes), language="en").call
@@ -75,6 +76,7 @@ def test_every_number_of_minutes_is_understood(minutes, sentence):
     assert call.arguments == {"minutes": minutes}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_no_text_breaks_the_grammar(text):
     call = ROUTER.route(text, language="en").call

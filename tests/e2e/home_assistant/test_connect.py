@@ -1,16 +1,20 @@
 """Home Assistant connected by a person on the command line, and everything that can be wrong."""
 
 import os
+import shutil
 import socket
+import ssl
 import stat
 import subprocess
 import sys
 from contextlib import asynccontextmanager
 
+import aiohttp
 import pytest
 from aiohttp import web
 
 from hubd.errors import HubError
+from hubd.home.connection import connected
 from hubd.home.examine import Problem, Reached, examine
 from hubd.home.link import Link, file_of, forget, load, save
 from hubd.paths import find_paths
@@ -51,6 +55,13 @@ def test_a_person_connects_looks_and_disconnects(home_assistant, hub):
     assert home_assistant.token not in hub.log()
     doctor = hub.command("doctor", check=False).stdout
     assert "✓ home         Home Assistant 2024.3.3" in doctor
+    home_assistant.pause()
+    try:
+        doctor = hub.command("doctor", check=False).stdout
+    finally:
+        home_assistant.go_on()
+    assert "✗ home         127.0.0.1 port" in doctor
+    assert "does not answer" in doctor
     assert run(hub, "disconnect").returncode == 0
     assert not file.exists()
     assert "not connected" in run(hub, "status").stdout
@@ -58,7 +69,9 @@ def test_a_person_connects_looks_and_disconnects(home_assistant, hub):
 
 def test_only_the_owner_may_have_the_link_read_again(hub):
     with hub.client() as client:
-        assert client.post("/hub/home-assistant/reload").status_code == 403
+        stranger = {"Authorization": "Bearer somebody"}
+        reloaded = client.post("/hub/home-assistant/reload", headers=stranger)
+        assert reloaded.status_code == 401
         assert client.get("/hub/home-assistant").json() == {
             "linked": False,
             "status": None,
@@ -90,10 +103,6 @@ def make_user_token(home_assistant):
     """A long-lived token of somebody who is no administrator."""
 
     async def make():
-        import aiohttp
-
-        from hubd.home.connection import connected
-
         async with aiohttp.ClientSession() as session:
             link = Link(url=home_assistant.url, token=home_assistant.token)
             async with connected(session, link) as connection:
@@ -160,6 +169,11 @@ async def answering(status, body=b"{}", headers=None):
 
 
 STARTING = b'{"state": "STARTING", "components": ["websocket_api", "mobile_app"]}'
+OLD = b'{"version": "2022.12.1", "state": "RUNNING", "components": ["websocket_api", "mobile_app"]}'
+RECOVERY = (
+    b'{"version": "2025.4.4", "state": "RUNNING", "recovery_mode": true, '
+    b'"components": ["websocket_api", "mobile_app"]}'
+)
 WITHOUT = b'{"state": "RUNNING", "components": ["websocket_api"]}'
 NO_SOCKET = b'{"state": "RUNNING", "components": ["websocket_api", "mobile_app"]}'
 
@@ -174,6 +188,8 @@ NO_SOCKET = b'{"state": "RUNNING", "components": ["websocket_api", "mobile_app"]
         (403, b"", "banned this machine"),
         (502, b"", "a proxy answers"),
         (200, STARTING, "still starting"),
+        (200, OLD, "2022.12.1 is too old"),
+        (200, RECOVERY, "recovery mode"),
         (200, WITHOUT, "without mobile_app"),
         (200, NO_SOCKET, "WebSocket does not open"),
     ],
@@ -184,6 +200,123 @@ async def test_each_wrong_answer_is_explained(status, body, words):
         assert isinstance(found, Problem)
         assert words in found.text
         assert found.hint
+
+
+async def test_a_token_that_was_revoked(home_assistant):
+    async with aiohttp.ClientSession() as session:
+        link = Link(url=home_assistant.url, token=home_assistant.token)
+        async with connected(session, link) as connection:
+            token = await connection.command(
+                "auth/long_lived_access_token", client_name="to revoke", lifespan=1
+            )
+            assert isinstance(await examine(Link(url=link.url, token=token)), Reached)
+            tokens = await connection.command("auth/refresh_tokens")
+            number = next(t["id"] for t in tokens if t["client_name"] == "to revoke")
+            await connection.command("auth/delete_refresh_token", refresh_token_id=number)
+    found = await examine(Link(url=home_assistant.url, token=token))
+    assert "does not take the token" in found.text
+
+
+async def test_nothing_is_exposed(home_assistant):
+    async with aiohttp.ClientSession() as session:
+        link = Link(url=home_assistant.url, token=home_assistant.token)
+        async with connected(session, link) as connection:
+            result = await connection.command("homeassistant/expose_entity/list")
+            shown = [
+                known for known, by in result["exposed_entities"].items() if by.get("conversation")
+            ]
+
+            async def expose(those, new):
+                await connection.command(
+                    "homeassistant/expose_new_entities/set",
+                    assistant="conversation",
+                    expose_new=new,
+                )
+                await connection.command(
+                    "homeassistant/expose_entity",
+                    assistants=["conversation"],
+                    entity_ids=shown,
+                    should_expose=those,
+                )
+
+            await expose(False, False)
+            try:
+                found = await examine(link)
+            finally:
+                await expose(True, True)
+    assert isinstance(found, Problem)
+    assert "no entity is exposed" in found.text
+
+
+async def test_a_version_that_does_not_know_what_the_hub_asks():
+    async def config(request):
+        return web.json_response(
+            {"version": "2030.1", "state": "RUNNING", "components": ["websocket_api", "mobile_app"]}
+        )
+
+    async def socket(request):
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "auth_required", "ha_version": "2030.1"})
+        await socket.receive_json()
+        await socket.send_json({"type": "auth_ok", "ha_version": "2030.1"})
+        asked = await socket.receive_json()
+        refused = {"code": "unknown_command", "message": "Unknown command."}
+        await socket.send_json(
+            {"id": asked["id"], "type": "result", "success": False, "error": refused}
+        )
+        await socket.receive()
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/api/config", config), web.get("/api/websocket", socket)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        found = await examine(Link(url=f"http://127.0.0.1:{runner.addresses[0][1]}", token="x"))
+    finally:
+        await runner.cleanup()
+    assert "2030.1 is too old" in found.text
+
+
+@pytest.fixture
+def self_signed(tmp_path):
+    """The files of a certificate that nobody else has signed, and of its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        "/CN=home",
+    ]
+    subprocess.run(
+        [*command, "-subj", "/CN=home", "-keyout", key, "-out", certificate],
+        capture_output=True,
+        check=True,
+    )
+    return certificate, key
+
+
+async def test_a_certificate_that_is_not_trusted(self_signed):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*self_signed)
+    runner = web.AppRunner(web.Application())
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    try:
+        found = await examine(Link(url=f"https://127.0.0.1:{runner.addresses[0][1]}", token="x"))
+    finally:
+        await runner.cleanup()
+    assert "is not trusted: self-signed certificate" in found.text
 
 
 async def test_a_machine_that_says_nothing(monkeypatch):

@@ -131,7 +131,19 @@ def test_a_notification_reaches_every_open_page(connected):
             if line.startswith("data: ") and "Washer" in line:
                 shown = json.loads(line.removeprefix("data: "))
                 break
-    assert shown == {"title": "Washer", "message": "It is done.", "source": "home_assistant"}
+    assert shown == {
+        "title": "Washer",
+        "message": "It is done.",
+        "speak": False,
+        "source": "home_assistant",
+    }
+
+
+def test_a_reminder_that_cannot_be_made_is_told_in_its_log(connected):
+    _, process = connected
+    data = {"remind": "whenever"}
+    process.service("notify.mobile_app_hubd", message="Water the plants", data=data)
+    eventually(lambda: "No reminder was made" in process.log(), what="its log")
 
 
 def test_a_notification_without_the_secret_is_refused(connected):

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -75,16 +76,33 @@ def shown(hub, act):
     with hub.client() as client, client.stream("GET", "/hub/events") as events:
         act()
         data = (line.removeprefix("data: ") for line in events.iter_lines() if "data: " in line)
-        return json.loads(next(line for line in data if "home_assistant" in line))["message"]
+        return json.loads(next(line for line in data if "home_assistant" in line))
 
 
 def test_the_garage_door(connected):
     hub, process = connected
     told = shown(hub, lambda: process.service("cover.open_cover", entity_id="cover.garage_door"))
-    assert told == "The garage door is open."
+    assert (told["title"], told["message"]) == ("Garage", "The garage door is open.")
+    assert not told["speak"]
 
 
 def test_an_automation_that_asks(connected):
     hub, process = connected
     told = shown(hub, lambda: process.service("light.toggle", entity_id="light.bed_light"))
-    assert told == "The hub says: No timer is running."
+    assert told["message"] == "The hub says: No timer is running."
+
+
+def test_a_notification_that_becomes_a_reminder(connected):
+    hub, process = connected
+    for state in ("on", "off"):
+        process.service(f"switch.turn_{state}", entity_id="switch.ac")
+    deadline = time.monotonic() + 15
+    while "Take the washing out" not in (told := hub.command("ask", "list reminders").stdout):
+        assert time.monotonic() < deadline, told
+
+
+def test_a_notification_that_is_read_aloud(connected):
+    hub, process = connected
+    flag = "input_boolean.hub_flag"
+    told = shown(hub, lambda: process.service("input_boolean.turn_on", entity_id=flag))
+    assert (told["message"], told["speak"]) == ("Somebody is at the door.", True)

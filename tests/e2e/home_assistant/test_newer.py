@@ -99,7 +99,7 @@ def ollama_agent(both):
     """The hub added through Home Assistant's own Ollama integration, allowed to control."""
     hub, process = both
     before = agents(process)
-    entry = add(process, "ollama", {"url": hub.url}, {"model": "household"})
+    entry = add(process, "ollama", {"url": f"{hub.url}/token/{hub.token}"}, {"model": "household"})
     allow_control(process, entry)
     (agent,) = agents(process) - before
     return agent
@@ -190,7 +190,12 @@ def test_the_agent_asks_before_it_opens_the_garage(both, ollama_agent):
 def test_the_plain_model_answers_too(both, model_path):
     hub, process = both
     before = agents(process)
-    add(process, "ollama", {"url": hub.url}, {"model": f"raw:{model_path.stem}"})
+    add(
+        process,
+        "ollama",
+        {"url": f"{hub.url}/token/{hub.token}"},
+        {"model": f"raw:{model_path.stem}"},
+    )
     (agent,) = agents(process) - before
     told = say(process, agent, "Say hello.")
     assert told["response"]["response_type"] == "action_done", told

@@ -102,8 +102,8 @@ async def test_only_the_one_who_asked_confirms_in_time_and_in_the_same_conversat
 
 
 async def test_a_child_opens_nothing_even_after_a_yes(house):
-    await house.say("open the garage door", person=CHILD)
-    assert "may not" in await house.say("yes", person=CHILD)
+    assert "may not" in await house.say("open the garage door", person=CHILD)
+    await house.say("yes", person=CHILD)
     assert house.state("cover.garage_door") == "closed"
     await house.say("turn on the tv", person=CHILD)
     assert house.state("media_player.tv") == "on"

@@ -1,6 +1,7 @@
-"""Number words → digits, in the languages of commands: "twenty-one" → "21"."""
+"""Number words → digits, in the languages of commands: "twenty-one" → "21". No plugin itself."""
 
 import re
+from decimal import Decimal
 from functools import cache
 
 from unicode_rbnf import RbnfEngine
@@ -10,6 +11,10 @@ LARGEST = 100
 _NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
 _CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
+_CHINESE_ANY = re.compile(
+    "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
+)
+_CHINESE_POWERS = {"十": 10, "百": 100, "千": 1_000}
 _CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 
 
@@ -24,20 +29,27 @@ def digits(text: str, language: str) -> str:
 
 
 def chinese(text: str) -> float:
-    """A Chinese number below 1000: ``二十一`` → 21, ``二十点五`` → 20.5."""
+    """A Chinese number: ``二十一`` → 21, ``二十点五`` → 20.5, ``三千零五万`` → 30050000."""
     whole, _, fraction = text.partition("点")
-    total, digit = 0, 0
+    total, section, digit = 0, 0, 0
     for character in whole:
-        if character == "百":
-            total, digit = total + (digit or 1) * 100, 0
-        elif character == "十":
-            total, digit = total + (digit or 1) * 10, 0
+        if character == "亿":
+            total, section, digit = (total + section + digit or 1) * 100_000_000, 0, 0
+        elif character == "万":
+            total, section, digit = total + (section + digit or 1) * 10_000, 0, 0
+        elif character in _CHINESE_POWERS:
+            section, digit = section + (digit or 1) * _CHINESE_POWERS[character], 0
         else:
             digit = _CHINESE_DIGITS[character]
-    value = float(total + digit)
+    value = float(total + section + digit)
     for place, character in enumerate(fraction, start=1):
         value += _CHINESE_DIGITS[character] / 10**place
     return value
+
+
+def chinese_digits(text: str) -> str:
+    """``text`` with every Chinese number in digits."""
+    return _CHINESE_ANY.sub(lambda match: f"{chinese(match[0]):.15g}", text)
 
 
 @cache
@@ -60,3 +72,21 @@ def _words(language: str) -> dict[str, str]:
 def _pattern(language: str) -> re.Pattern[str]:
     longest_first = sorted(_words(language), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+
+def written(value: Decimal, language: str, places: int = 6) -> str:
+    """A number as people write it: no zeros at its end, a comma where the language has one.
+
+    Numbers that are very large or very small are written with a power of ten.
+    """
+    if value and not -6 < value.adjusted() < 15:
+        mantissa, _, power = f"{value:.{places}e}".partition("e")
+        text = f"{_trimmed(mantissa)} × 10^{int(power)}"
+    else:
+        text = _trimmed(f"{value:.{places}f}")
+    return text if language in ("en", "zh") else text.replace(".", ",")
+
+
+def _trimmed(text: str) -> str:
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text

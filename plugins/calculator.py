@@ -1,0 +1,43 @@
+"""A calculator: "what is 15% of 80"."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from plugins.api import Plugin, ToolContext, ToolError, ToolResult
+from plugins.arithmetic import LONGEST, ExpressionError, evaluate, is_expression
+from plugins.numbers import written
+from plugins.speech import say
+
+plugin = Plugin("calculator", sentences="calculator.{language}.yaml")
+
+
+def _fits(arguments: Mapping[str, Any], language: str) -> bool:
+    return is_expression(str(arguments.get("expression", "")), language)
+
+
+@plugin.tool(risk="read", fits=_fits)
+async def calculate(
+    context: ToolContext, expression: Annotated[str, Meta(min_length=1, max_length=LONGEST)]
+) -> ToolResult:
+    """Calculate: + - * / ^ ( ) %, sqrt, or the words for them.
+
+    expression: for instance 15% of 80, or (3 + 4) * 12
+    """
+    try:
+        value = evaluate(expression, context.language)
+    except ZeroDivisionError as error:
+        raise ToolError(say(context.language, "division_by_zero")) from error
+    except ExpressionError as error:
+        raise ToolError(say(context.language, "no_expression", [expression])) from error
+    asked = " ".join(expression.split()).strip(" ?=")
+    shown = written(value, context.language)
+    return ToolResult(text=f"{asked} {_sign(value, shown)} {shown}.", data={"value": shown})
+
+
+def _sign(value: Decimal, shown: str) -> str:
+    """``=``, or ``≈`` where digits were left out."""
+    exact = "×" not in shown and abs(Decimal(shown.replace(",", ".")) - value) < Decimal("1e-15")
+    return "=" if exact else "≈"

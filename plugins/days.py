@@ -1,0 +1,230 @@
+"""The day that somebody means: "in 10 days", "next Friday", "24 December", "Easter".
+
+Shared by the plugins; no plugin itself. What is said is in days.yaml, a language at a time.
+"""
+
+import calendar
+import re
+from datetime import date, timedelta
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from plugins.numbers import chinese_digits, digits
+from plugins.speech import FAST_LOADER
+
+FARTHEST = 10_000
+"""Of the units that are said: 10 000 days are 27 years."""
+LONGEST = 80
+
+
+class _Words(NamedTuple):
+    """How days are said in one language, compiled."""
+
+    days: list[tuple[re.Pattern[str], int]]
+    spans: list[tuple[re.Pattern[str], str]]
+    ahead: list[re.Pattern[str]]
+    behind: list[re.Pattern[str]]
+    units: dict[str, re.Pattern[str]]
+    weekdays: list[re.Pattern[str]]
+    next_weekday: re.Pattern[str]
+    last_weekday: re.Pattern[str]
+    months: list[re.Pattern[str]]
+    dates: list[re.Pattern[str]]
+    one: re.Pattern[str]
+
+
+def day_of(said: str, language: str, today: date, *, past: bool = False) -> date | None:
+    """The day that ``said`` names and nothing else; ``None``: it names none.
+
+    past: a day of the year without its year is the last one, not the next
+    """
+    text = _plain(said, language)
+    if not text or len(text) > LONGEST:
+        return None
+    try:
+        return (
+            _relative(text, language, today)
+            or _weekday(text, language, today, past=past)
+            or _date(text, language, today, past=past)
+            or _feast(text, language, today, past=past)
+        )
+    except (ValueError, OverflowError):  # 31 February, or the year 10 000
+        return None
+
+
+def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
+    """The first and the last day of what ``said`` names: a day, the weekend, this or next week."""
+    text = _plain(said, language)
+    monday = today - timedelta(days=today.weekday())
+    spans = {
+        "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
+        "week": (today, monday + timedelta(days=6)),
+        "next week": (monday + timedelta(days=7), monday + timedelta(days=13)),
+    }
+    for pattern, span in _words(language).spans:
+        if pattern.fullmatch(text):
+            return spans[span]
+    day = day_of(said, language, today)
+    return (day, day) if day else None
+
+
+def _plain(said: str, language: str) -> str:
+    text = " ".join(said.casefold().replace("’", "'").split()).strip(" ?.!？。")
+    if language == "zh":
+        return chinese_digits(text).replace(" ", "")
+    return digits(text, language)
+
+
+def _relative(text: str, language: str, today: date) -> date | None:
+    words = _words(language)
+    for pattern, offset in words.days:
+        if pattern.fullmatch(text):
+            return today + timedelta(days=offset)
+    patterns = chain(((p, 1) for p in words.ahead), ((p, -1) for p in words.behind))
+    for pattern, direction in patterns:
+        if match := pattern.fullmatch(text):
+            number = 1 if words.one.fullmatch(match["n"]) else int(match["n"])
+            unit = next(u for u, p in words.units.items() if p.fullmatch(match["unit"]))
+            if number <= FARTHEST:
+                return moved(today, direction * number, unit)
+    return None
+
+
+def moved(day: date, number: int, unit: str) -> date:
+    """``day`` and so many units; the 31st and a month is the month's last day."""
+    if unit in ("day", "week"):
+        return day + timedelta(days=number * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 + number * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    last = calendar.monthrange(year, month + 1)[1]
+    return date(year, month + 1, min(day.day, last))
+
+
+def _weekday(text: str, language: str, today: date, *, past: bool) -> date | None:
+    words = _words(language)
+    last = words.last_weekday.fullmatch(text)
+    match = last or words.next_weekday.fullmatch(text)
+    if match is None:
+        return None
+    number = next(i for i, p in enumerate(words.weekdays) if p.fullmatch(match["weekday"]))
+    if last or past:
+        return today - timedelta(days=(today.weekday() - number) % 7 or 7)
+    return today + timedelta(days=(number - today.weekday()) % 7 or 7)
+
+
+def _date(text: str, language: str, today: date, *, past: bool) -> date | None:
+    words = _words(language)
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        return date.fromisoformat(text)
+    for pattern in words.dates:
+        if match := pattern.fullmatch(text):
+            said = match.groupdict()
+            month = int(said.get("number") or 0) or next(
+                i for i, p in enumerate(words.months, 1) if p.fullmatch(said["month"])
+            )
+            if said["year"]:
+                return date(int(said["year"]), month, int(said["day"]))
+            return _nearest(month, int(said["day"]), today, past=past)
+    return None
+
+
+def _nearest(month: int, day: int, today: date, *, past: bool) -> date:
+    """That day of this year or the next (or the last); 29 February of the next leap year.
+
+    Raises:
+        ValueError: no year has it.
+    """
+    for year in range(today.year, today.year + (-9 if past else 9), -1 if past else 1):
+        if day <= calendar.monthrange(year, month)[1]:
+            found = date(year, month, day)
+            if found <= today if past else found >= today:
+                return found
+    raise ValueError(f"no {day}.{month}.")
+
+
+def _feast(text: str, language: str, today: date, *, past: bool) -> date | None:
+    year_said = re.fullmatch(r"(.+?)(?: (?:of |in )?(\d{4}))", text)
+    name, year = (year_said[1], int(year_said[2])) if year_said else (text, 0)
+    rule = _feasts(language).get(name.removeprefix("the "))
+    if rule is None:
+        return None
+    if year:
+        return next(iter(_days_of(rule, year)), None)
+    if past:
+        days = chain(_days_of(rule, today.year), _days_of(rule, today.year - 1))
+        return next((day for day in days if day <= today), None)
+    days = chain(_days_of(rule, today.year), _days_of(rule, today.year + 1))
+    return next((day for day in days if day >= today), None)
+
+
+def _days_of(rule: str, year: int) -> list[date]:
+    """The day of a feast in a year; none where the calendar of the file does not reach."""
+    if rule.startswith("easter"):
+        return [easter(year) + timedelta(days=int(rule.removeprefix("easter")))]
+    if len(rule) == len("12-25"):
+        return [date(year, int(rule[:2]), int(rule[3:]))]
+    return [date.fromisoformat(day) for day in rule.split() if day.startswith(f"{year}-")]
+
+
+def easter(year: int) -> date:
+    """Easter Sunday in the Gregorian calendar (Meeus, Jones, Butcher: Nature, 20 April 1876)."""
+    a, (b, c) = year % 19, divmod(year, 100)
+    d, e = divmod(b, 4)
+    g = (8 * b + 13) // 25
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    remainder = (32 + 2 * e + 2 * i - h - k) % 7
+    m = (a + 11 * h + 19 * remainder) // 433
+    month = (h + remainder - 7 * m + 90) // 25
+    return date(year, month, (h + remainder - 7 * m + 33 * month + 19) % 32)
+
+
+@cache
+def _read() -> dict[str, Any]:
+    text = (Path(__file__).parent / "days.yaml").read_text(encoding="utf-8")
+    return dict(yaml.load(text, Loader=FAST_LOADER))
+
+
+@cache
+def _feasts(language: str) -> dict[str, str]:
+    """Name → rule; English names are understood in every language."""
+    return {
+        name: feast.get("on") or feast["days"]
+        for spoken in ("en", language)
+        for feast in _read()["feasts"]
+        for name in feast.get(spoken, ())
+    }
+
+
+@cache
+def _words(language: str) -> _Words:
+    languages = _read()["languages"]
+    said = languages.get(language) or languages["en"]
+    units, weekdays = "|".join(said["units"].values()), "|".join(said["weekdays"])
+    months = "|".join(said["months"])
+
+    def filled(pattern: str) -> re.Pattern[str]:
+        return re.compile(
+            pattern.replace("{n}", rf"(?P<n>\d{{1,5}}|{said['one']})")
+            .replace("{unit}", f"(?P<unit>{units})")
+            .replace("{weekday}", f"(?P<weekday>{weekdays})")
+            .replace("{month}", f"(?P<month>{months})")
+        )
+
+    return _Words(
+        days=[(re.compile(word), int(offset)) for word, offset in said["words"].items()],
+        spans=[(re.compile(word), span) for word, span in said["spans"].items()],
+        ahead=[filled(pattern) for pattern in said["ahead"]],
+        behind=[filled(pattern) for pattern in said["behind"]],
+        units={unit: re.compile(pattern) for unit, pattern in said["units"].items()},
+        weekdays=[re.compile(pattern) for pattern in said["weekdays"]],
+        next_weekday=filled(said["next_weekday"]),
+        last_weekday=filled(said["last_weekday"]),
+        months=[re.compile(pattern) for pattern in said["months"]],
+        dates=[filled(pattern) for pattern in said["dates"]],
+        one=re.compile(said["one"]),
+    )

@@ -1,0 +1,149 @@
+"""Units: against the values of NIST's Special Publication 811, and as people say them."""
+
+import asyncio
+import math
+from decimal import Decimal
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plugins import units
+from plugins.api import ToolError
+from plugins.units import converted, parsed, unit_of
+
+NIST = [
+    ("mile", "meter", "1609.344"),
+    ("pound", "gram", "453.59237"),
+    ("inch", "centimeter", "2.54"),
+    ("gallon", "liter", "3.785411784"),
+    ("fluid_ounce", "milliliter", "29.5735295625"),
+    ("acre", "meter**2", "4046.872609874"),
+    ("cup", "milliliter", "236.5882365"),
+    ("kilowatt_hour", "kilojoule", "3600"),
+    ("bar", "hectopascal", "1000"),
+    ("jin", "gram", "500"),
+    ("li", "meter", "500"),
+    ("metric_ton", "kilogram", "1000"),
+    ("mile_per_hour", "kilometer_per_hour", "1.609344"),
+    ("week", "hour", "168"),
+]
+
+
+@pytest.mark.parametrize(("unit", "to", "value"), NIST)
+def test_one_of_a_unit_is_what_the_tables_say(unit, to, value):
+    assert math.isclose(converted(Decimal(1), unit, to), Decimal(value), rel_tol=1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(-273, 10_000))
+def test_temperatures_have_two_zeros(celsius):
+    fahrenheit = converted(Decimal(celsius), "degree_Celsius", "degree_Fahrenheit")
+    assert math.isclose(fahrenheit, Decimal(celsius) * 9 / 5 + 32, abs_tol=1e-9)
+    assert math.isclose(
+        converted(fahrenheit, "degree_Fahrenheit", "degree_Celsius"), celsius, abs_tol=1e-9
+    )
+
+
+def test_every_unit_of_the_table_is_one_of_pints():
+    names = yaml.safe_load((units.Path(units.__file__).parent / "units.yaml").read_text("utf-8"))
+    for name in names:
+        units._registry().Unit(name)
+
+
+def test_no_word_means_two_units():
+    rows = yaml.safe_load((units.Path(units.__file__).parent / "units.yaml").read_text("utf-8"))
+    for language in ("en", "zh", "de", "fr", "es"):
+        words = [w for row in rows.values() for key in ("all", language) for w in row.get(key, ())]
+        assert len(words) == len(set(words)), sorted(w for w in words if words.count(w) > 1)
+
+
+QUANTITIES = [
+    ("en", "3 cups", "3", "cup"),
+    ("en", "350 F", "350", "degree_Fahrenheit"),
+    ("en", "a pound", "1", "pound"),
+    ("en", "two and a half liters", "2.5", "liter"),
+    ("en", "1/2 cup", "0.5", "cup"),
+    ("en", "-40°C", "-40", "degree_Celsius"),
+    ("en", "500g", "500", "gram"),
+    ("zh", "三杯", "3", "cup"),
+    ("zh", "两斤", "2", "jin"),
+    ("zh", "一百摄氏度", "100", "degree_Celsius"),
+    ("de", "3,5 Zoll", "3.5", "inch"),
+    ("fr", "une livre", "1", "pound"),
+    ("es", "dos millas", "2", "mile"),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "number", "unit"), QUANTITIES)
+def test_a_quantity_is_read(language, said, number, unit):
+    assert parsed(said, language) == (Decimal(number), unit)
+
+
+@pytest.mark.parametrize(
+    "said", ["the light", "cups", "5", "", "milk in the bottom", "room", "3 pies"]
+)
+def test_what_is_no_quantity(said):
+    assert parsed(said, "en") is None
+
+
+def test_a_single_letter_is_a_unit_only_behind_a_number():
+    assert parsed("5 m", "en") == (Decimal(5), "meter")
+    assert parsed("room", "en") is None
+    assert unit_of("bathroom", "en") is None
+
+
+SENTENCES = [
+    ("en", "3 cups in ml", "3 cups", "ml"),
+    ("en", "convert 350 F to celsius", "350 F", "celsius"),
+    ("en", "What is 5 miles in km?", "5 miles", "km"),
+    ("en", "how many ounces are in a pound", "a pound", "ounces"),
+    ("en", "how many minutes are there in 3 hours", "3 hours", "minutes"),
+    ("en", "please convert two and a half liters into gallons", "two and a half liters", "gallons"),
+    ("zh", "三杯是多少毫升", "三杯", "毫升"),
+    ("zh", "把两斤换算成克", "两斤", "克"),
+    ("de", "wie viele Gramm sind 2 Pfund", "2 Pfund", "Gramm"),
+    ("de", "3 Zoll in cm", "3 Zoll", "cm"),
+    ("fr", "combien font 5 miles en km", "5 miles", "km"),
+    ("es", "convierte 5 kilómetros a millas", "5 kilómetros", "millas"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "quantity", "unit"), SENTENCES)
+def test_a_question_is_understood(understood, language, text, quantity, unit):
+    assert understood(text, language) == ("units.convert", {"quantity": quantity, "unit": unit})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how many days are in the lease", "what is 100 in euros", "is there milk in the fridge"],
+)
+def test_a_question_for_the_documents_is_left_alone(understood, text):
+    assert understood(text) is None
+
+
+async def test_the_answer(workshop):
+    assert (
+        await workshop("units.convert", quantity="3 cups", unit="ml")
+    ).text == "3 cups = 709.765 ml."
+    assert (
+        await workshop("units.convert", "zh", quantity="两斤", unit="克")
+    ).text == "两斤 = 1000克."
+    assert (
+        await workshop("units.convert", "de", quantity="1 Zoll", unit="cm")
+    ).text == "1 Zoll = 2,54 cm."
+    with pytest.raises(ToolError, match="same thing"):
+        await workshop("units.convert", quantity="5 kg", unit="meters")
+    with pytest.raises(ToolError, match="parsecs"):
+        await workshop("units.convert", quantity="5 km", unit="parsecs")
+
+
+async def test_the_library_is_loaded_beside_the_event_loop(workshop):
+    units._loaded.cache_clear()
+    beats, loaded = 0, asyncio.create_task(workshop("units.convert", quantity="1 km", unit="m"))
+    while not loaded.done():
+        await asyncio.sleep(0.001)
+        beats += 1
+    assert loaded.result().text == "1 km = 1000 m."
+    assert beats > 10  # a fifth of a second of loading on the loop would leave room for two
