@@ -15,9 +15,6 @@ from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
-NEEDS = ("avx2", "f16c", "fma")
-"""CPU features, in LLVM's names."""
-
 _HALF_BYTES = ir.VectorType(I8, 32)
 _PAIRS = ir.VectorType(ir.IntType(16), 16)
 _HALF_INTEGERS = ir.VectorType(I32, 8)
@@ -58,11 +55,4 @@ multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = [
-    "DOT",
-    "NEEDS",
-    "multiply_columns",
-    "multiply_panel",
-    "multiply_row",
-    "multiply_tile",
-]
+__all__ = ["DOT", "multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]

@@ -7,9 +7,6 @@ from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import INTEGERS, call
 
-NEEDS = ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma")
-"""CPU features, in LLVM's names."""
-
 
 def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
     return call(builder, "llvm.x86.avx512.vpdpbusd.512", INTEGERS, [sums, weights, x])
@@ -21,11 +18,4 @@ multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
 
-__all__ = [
-    "DOT",
-    "NEEDS",
-    "multiply_columns",
-    "multiply_panel",
-    "multiply_row",
-    "multiply_tile",
-]
+__all__ = ["DOT", "multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]

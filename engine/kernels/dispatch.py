@@ -1,68 +1,55 @@
-"""Which kernels this CPU runs, and how they are compiled and cached.
+"""Which kernels this CPU runs, and their addresses once they are compiled.
 
 A path is a module with `multiply_tile`, `multiply_row`, `multiply_panel` and `multiply_columns`.
-Operations are written once, against those names; `compile_operation` compiles them with a path's
-own. To add a path: a
-module beside `avx512vnni.py` and a line in `_PATHS`.
+Operations are written once, against those names, and compiled with a path's own. To add a path: a
+module beside `avx512vnni.py` and a line in `NEEDS`.
 """
 
-import contextlib
+import ctypes
 import functools
 import hashlib
+import logging
 import os
-import sys
-from collections.abc import Callable, Iterator
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
-from types import FunctionType, ModuleType
-from typing import Any
 
 from llvmlite import binding as llvm
-from numba import cfunc, njit, types
-from numba.core import config
 
 from engine.errors import EngineError
-from engine.kernels import avx2, avx512vnni, avxvnni, neon, portable
+from engine.kernels import machine_code
 
-_PATHS: dict[str, ModuleType] = {
-    "avx512vnni": avx512vnni,
-    "avxvnni": avxvnni,
-    "avx2": avx2,
-    "neon": neon,
-    "portable": portable,
+log = logging.getLogger(__name__)
+
+Kernel = Callable[..., None]
+
+NEEDS: dict[str, tuple[str, ...]] = {
+    "avx512vnni": ("avx512f", "avx512bw", "avx512vl", "avx512vnni", "f16c", "fma"),
+    "avxvnni": ("avxvnni|avx512vnni", "avx2", "f16c", "fma"),
+    "avx2": ("avx2", "f16c", "fma"),
+    "neon": ("neon", "dotprod"),
+    "portable": (),
 }
-"""Name → module, best first. Each says in NEEDS which CPU features it cannot do without."""
-
-_TILE_KERNELS = ("multiply_tile", "multiply_row", "multiply_panel", "multiply_columns")
-_ARRAY = types.CPointer(types.int64)
-_OPERATION = types.void(_ARRAY, _ARRAY, types.int64, types.int64)
-_BLAS = "scipy.linalg.cython_blas"
-_OPTIONS = {"nopython": True, "error_model": "numpy", "boundscheck": False}
+"""Path → CPU features it cannot do without, in LLVM's names; of those joined by a bar one is
+enough. Best path first."""
 
 
 @functools.cache
-def _host_features() -> str:
-    """Features of this CPU in LLVM's names, as NUMBA_CPU_FEATURES would have them."""
-    features: str = llvm.get_host_cpu_features().flatten()
-    return features
-
-
-@functools.cache
-def _present(features: str) -> frozenset[str]:
-    return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
-
-
 def cpu_features() -> frozenset[str]:
     """Features that generated code may use: the CPU's, unless NUMBA_CPU_FEATURES says otherwise."""
-    return _present(_host_features() if config.CPU_FEATURES is None else config.CPU_FEATURES)
+    chosen = os.environ.get("NUMBA_CPU_FEATURES")
+    features = llvm.get_host_cpu_features().flatten() if chosen is None else chosen
+    return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
 def available_paths() -> list[str]:
     """Names of the paths that this CPU can run, best first."""
     features = cpu_features()
     return [
-        name
-        for name, module in _PATHS.items()
-        if all(features.intersection(need.split("|")) for need in module.NEEDS)
+        path
+        for path, needs in NEEDS.items()
+        if all(features.intersection(need.split("|")) for need in needs)
     ]
 
 
@@ -77,63 +64,54 @@ def choose_path() -> str:
     return wanted or available[0]
 
 
-@functools.cache
-def source_hash() -> str:
-    """Of everything that ends up in compiled kernels. numba's cache looks at one file only:
-    without this, a change in a file that an operation calls into would leave stale code in the
-    cache."""
-    room = Path(__file__).parent
-    files = [*sorted(room.glob("*.py")), room.parent / "formats" / "packed.py"]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
+def kept_name(kernel: Kernel, path: str | None = None) -> str:
+    """The name of a kernel's machine code, in its file and in this process.
 
-
-def _bound(function: Callable[..., None], path: str) -> Callable[..., None]:
-    """A copy of the function that sees the tile kernels of `path`, named so in numba's cache."""
-    assert isinstance(function, FunctionType)
-    seen = {name: getattr(_PATHS[path], name) for name in _TILE_KERNELS}
-    copy = FunctionType(function.__code__, {**function.__globals__, **seen}, function.__name__)
-    copy.__module__ = function.__module__
-    copy.__qualname__ = f"{function.__name__}_{path}_{source_hash()}"
-    return copy
-
-
-@contextlib.contextmanager
-def _without_blas() -> Iterator[None]:
-    """Keep numba from loading SciPy's linear algebra, which it tries with its first function.
-
-    No kernel uses it, and it takes 0.2 s of every start and 20 MB.
+    Another source, another CPU, another compiler: another name.
     """
-    if _BLAS in sys.modules:
-        yield
-        return
-    sys.modules[_BLAS] = None  # type: ignore[assignment]  # that is how an import is refused
-    try:
-        yield
-    finally:
-        del sys.modules[_BLAS]
+    code = kernel.__code__
+    source = Path(code.co_filename).stat()
+    what = (kernel.__module__, code.co_code, source.st_mtime_ns, source.st_size)
+    digest = hashlib.sha256(repr((what, _circumstances(path or choose_path()))).encode())
+    return f"{kernel.__name__}-{digest.hexdigest()[:24]}"
 
 
 @functools.cache
-def _compiled(function: Callable[..., None], path: str) -> Any:
-    with _without_blas():
-        return cfunc(_OPERATION, cache=True, **_OPTIONS)(_bound(function, path))
+def compile_operation(kernel: Kernel, path: str | None = None) -> int:
+    """The address of a kernel's machine code: what is kept, or else compiled here and kept."""
+    name = kept_name(kernel, path)
+    code = machine_code.kept(name)
+    if code is None:
+        from engine.kernels.compiler import compile_kernel  # takes 0.3 s and 80 MB
 
-
-def compile_operation(function: Callable[..., None], path: str | None = None) -> int:
-    """Compile an operation, or load it from numba's cache; gives its address."""
-    address: int = _compiled(function, path or choose_path()).address
-    return address
+        code = compile_kernel(kernel, path or choose_path(), name)
+        try:
+            machine_code.keep(name, code)
+        except OSError as error:
+            log.warning("the kernel %s is not kept: %s", name, error)
+    return machine_code.load(name, code)
 
 
 @functools.cache
-def compile_function(function: Callable[..., None]) -> Callable[..., None]:
-    """Compile a function of int64 that Python calls without the GIL, or load it from the cache."""
-    arguments = function.__code__.co_argcount
-    signature = types.void(*[types.int64] * arguments)
-    compiled = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
-    with _without_blas():
-        result: Callable[..., None] = compiled(_bound(function, "portable"))
-    return result
+def compile_function(kernel: Kernel) -> Callable[..., None]:
+    """A kernel of int64 that Python calls, without the interpreter's lock."""
+    arguments = [ctypes.c_int64] * kernel.__code__.co_argcount
+    return ctypes.CFUNCTYPE(None, *arguments)(compile_operation(kernel, "portable"))
+
+
+@functools.cache
+def _circumstances(path: str) -> tuple[str, ...]:
+    """All else that machine code depends on."""
+    cpu = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
+    versions = (platform.python_version(), version("numba"), version("llvmlite"))
+    return (*versions, cpu, ",".join(sorted(cpu_features())), path, _source_hash())
+
+
+@functools.cache
+def _source_hash() -> str:
+    """Of everything that a kernel may call into."""
+    room = Path(__file__).parent
+    digest = hashlib.sha256()
+    for file in [*sorted(room.glob("*.py")), room.parent / "formats" / "packed.py"]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -62,6 +62,19 @@ def halves(address: int, shape: Any) -> Any:
     return carray(pointer(address), shape, np.uint16)
 
 
+@intrinsic(prefer_literal=True)
+def local_bytes(typing_context: Any, size: Any) -> Any:
+    """Address of `size` bytes, a literal or a global, of this call's own; not cleared."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        with builder.goto_entry_block():
+            room = builder.alloca(ir.ArrayType(ir.IntType(8), size.literal_value))
+            room.align = 64
+        return builder.ptrtoint(room, I64)
+
+    return types.int64(size), emit
+
+
 @intrinsic
 def address_of(typing_context: Any, array: Any) -> Any:
     """The integer address of a pointer."""

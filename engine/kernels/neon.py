@@ -13,8 +13,6 @@ from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
-NEEDS = ("neon", "dotprod")
-"""CPU features, in LLVM's names."""
 _QUARTER = ir.VectorType(I32, 4)
 _HALF = ir.VectorType(I32, 8)
 
@@ -37,11 +35,4 @@ multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 
-__all__ = [
-    "DOT",
-    "NEEDS",
-    "multiply_columns",
-    "multiply_panel",
-    "multiply_row",
-    "multiply_tile",
-]
+__all__ = ["DOT", "multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]

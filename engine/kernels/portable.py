@@ -24,15 +24,22 @@ from engine.kernels.columns import (
     SCALED_SUM,
     SINGLE_BYTES,
 )
-from engine.kernels.intrinsics import floats, halves, integers, signed_bytes, unsigned_bytes
+from engine.kernels.intrinsics import (
+    floats,
+    halves,
+    integers,
+    local_bytes,
+    signed_bytes,
+    unsigned_bytes,
+)
 from engine.kernels.portable_columns import multiply_columns
 from engine.kernels.tiles import size_of_tile
 
-NEEDS = ()
-"""CPU features: none beyond what numba itself needs."""
 _GROUPS = BLOCK // 4
+_ROW_BYTES, _PAIR_BYTES, _TILE_BYTES = 4 * LANES, 8 * LANES, 4 * COLUMNS * LANES
+_BLOCK_BYTES = BLOCK * LANES
 
-__all__ = ["NEEDS", "multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = ["multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]
 
 
 @njit(inline="always")
@@ -53,7 +60,11 @@ def _read_block(
         pair = tile + b // 2 * Q8_PAIR_BYTES
         record = pair + b % 2 * SCALE_BYTES
         block = pair + 2 * SCALE_BYTES + b % 2 * Q8_BLOCK_BYTES
-        weights[:] = unsigned_bytes(block, (_GROUPS, LANES, 4))
+        stored_weights = unsigned_bytes(block, (_GROUPS, LANES, 4))
+        for group in range(_GROUPS):
+            for lane in range(LANES):
+                for i in range(4):
+                    weights[group, lane, i] = stored_weights[group, lane, i]
     else:
         record = tile + b * (size_of_tile(bits, blocks) // blocks)
         both = unsigned_bytes(record + 2 * SCALE_BYTES, (_GROUPS // 2, LANES, 4))
@@ -93,8 +104,9 @@ def _multiply(
     bits: int, tile: int, blocks: int, x: int, width: int, valid: int, total: np.ndarray
 ) -> None:
     """total float32 (columns, 16) += a tile times `valid` columns in records of `width`."""
-    sums = np.zeros((2, LANES), np.int32)
-    weights, scales = np.zeros((_GROUPS, LANES, 4), np.uint8), np.zeros((2, LANES), np.float32)
+    sums = integers(local_bytes(_PAIR_BYTES), (2, LANES))
+    weights = unsigned_bytes(local_bytes(_BLOCK_BYTES), (_GROUPS, LANES, 4))
+    scales = floats(local_bytes(_PAIR_BYTES), (2, LANES))
     x_bytes = SINGLE_BYTES if width == 1 else RECORD_BYTES
     for b in range(blocks):
         _read_block(bits, tile, blocks, b, weights, scales)
@@ -129,7 +141,8 @@ def multiply_tile(
     and of y[0, first row of the tile]; floats from one column of y to the next; columns that count;
     whether to add to y.
     """
-    total = np.zeros((COLUMNS, LANES), np.float32)
+    total = floats(local_bytes(_TILE_BYTES), (COLUMNS, LANES))
+    total[:] = np.float32(0.0)
     _multiply(bits, tile, blocks, x, COLUMNS, valid, total)
     _finish(total, y, stride, valid, add)
 
@@ -144,7 +157,7 @@ def multiply_row(
     and of y[first row of the first tile]; whether to add to y. The sums are those of
     `multiply_tile`, bit by bit.
     """
-    total = np.zeros((1, LANES), np.float32)
+    total = floats(local_bytes(_ROW_BYTES), (1, LANES))
     size = size_of_tile(bits, blocks)
     for index in range(tiles):
         total[:] = np.float32(0.0)

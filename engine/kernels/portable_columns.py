@@ -5,8 +5,18 @@ from numba import njit
 
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.columns import SCALE, SCALED_SUM
-from engine.kernels.intrinsics import addresses, floats, halves, signed_bytes, unsigned_bytes
+from engine.kernels.intrinsics import (
+    addresses,
+    floats,
+    halves,
+    integers,
+    local_bytes,
+    signed_bytes,
+    unsigned_bytes,
+)
 from engine.kernels.sparse_vectors import BESIDE, CHUNK
+
+_SUMS_BYTES = 4 * CHUNK
 
 
 @njit(inline="always")
@@ -44,7 +54,7 @@ def multiply_columns(
     x_scale, x_sum = floats(record + SCALE, 1)[0], floats(record + SCALED_SUM, 1)[0]
     out = floats(y, chunks * CHUNK)
     scale, minimum = halves(scales, chunks * CHUNK), halves(minimums, chunks * CHUNK)
-    sums = np.zeros(CHUNK, np.int32)
+    sums = integers(local_bytes(_SUMS_BYTES), CHUNK)
     for chunk in range(chunks):
         sums[:] = np.int32(start)
         for i in range(places.size):

@@ -119,9 +119,11 @@ def _list_rows(gate: int, neuron: int, end: int, layer: Any, rows: int) -> int:
 def _activate(kind: int, gate: int, up: int, room: int) -> None:
     """up = activation(gate, up) of 32 neurons; others may still be looking at the gate."""
     gates, ups, values = floats(gate, BLOCK), floats(up, BLOCK), floats(room, BLOCK)
-    values[:] = gates
+    for i in range(BLOCK):
+        values[i] = gates[i]
     activate_block(kind, values, ups)
-    ups[:] = values
+    for i in range(BLOCK):
+        ups[i] = values[i]
 
 
 def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:

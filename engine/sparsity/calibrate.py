@@ -54,7 +54,9 @@ def copy_rows(operands: Any, step: Any, part: int, parts: int) -> None:
     target = floats(operands[3], (rows, inputs))
     first, last = share(rows, part, parts)
     for row in range(first, last):
-        target[row] = floats(operands[0] + 4 * row * operands[1], inputs)
+        x = floats(operands[0] + 4 * row * operands[1], inputs)
+        for i in range(inputs):
+            target[row, i] = x[i]
 
 
 class Watcher:

@@ -44,7 +44,7 @@ READ_BACK_S = 2.0
 REGISTRY_SETTLES_S = 0.5
 REGISTRY_AGAIN_S = 300.0
 """Exposure has no event of its own for every entity, so registries are read this often too."""
-ALIASES_AT_ONCE = 500
+ENTRIES_AT_ONCE = 500
 REGISTRIES = ("area", "device", "entity", "floor")
 
 Phase = Literal["connecting", "connected", "away", "refused"]
@@ -299,7 +299,8 @@ class HomeAssistant:
                 log.exception("the registries are not understood")
 
     async def _load(self, connection: Connection) -> None:
-        entities = await connection.command("config/entity_registry/list_for_display")
+        display = await connection.command("config/entity_registry/list_for_display")
+        entities = wire.read_entities(display)
         exposed = await connection.command("homeassistant/expose_entity/list")
         new = await connection.command(
             "homeassistant/expose_new_entities/get", assistant=wire.ASSISTANT
@@ -308,18 +309,30 @@ class HomeAssistant:
         registry = Registry(
             floors=wire.read_floors(await _optional(connection, "config/floor_registry/list")),
             areas=wire.read_areas(await connection.command("config/area_registry/list")),
-            entities=wire.read_entities(entities),
+            entities=entities,
             device_areas={row["id"]: row["area_id"] for row in devices if row.get("area_id")},
             exposed=wire.read_exposed(exposed),
             expose_new=bool(new.get("expose_new", True)),
+            tells_hidden=wire.tells_hidden(exposed, entities),
         )
+        self._mirror.load(await self._with_entries(connection, registry))
+
+    async def _with_entries(self, connection: Connection, registry: Registry) -> Registry:
+        """The registry with what only whole entries tell: aliases, and who has been hidden."""
         seen = [known for known in self._mirror.visible(registry) if known in registry.entities]
         aliases: dict[str, tuple[str, ...]] = {}
-        for start in range(0, len(seen), ALIASES_AT_ONCE):
-            part = seen[start : start + ALIASES_AT_ONCE]
+        decided: dict[str, bool] = {}
+        for start in range(0, len(seen), ENTRIES_AT_ONCE):
+            part = seen[start : start + ENTRIES_AT_ONCE]
             rows = await connection.command("config/entity_registry/get_entries", entity_ids=part)
-            aliases |= {known: wire.read_aliases(row) for known, row in rows.items() if row}
-        self._mirror.load(msgspec.structs.replace(registry, aliases=aliases))
+            for known, row in rows.items():
+                if row:
+                    aliases[known] = wire.read_aliases(row)
+                    if (decision := wire.read_decision(row)) is not None:
+                        decided[known] = decision
+        return msgspec.structs.replace(
+            registry, aliases=aliases, exposed={**registry.exposed, **decided}
+        )
 
     def _show(self, state: Phase, problem: str = "") -> None:
         if state != self._state:

@@ -57,6 +57,9 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     exposed: Mapping[str, bool] = {}
     """Entity id → what somebody, or Home Assistant itself, has decided."""
     expose_new: bool = True
+    tells_hidden: bool = True
+    """Whether ``exposed`` names what is hidden too. Since 2025 Home Assistant lists only what is
+    exposed; then an entity that is in no registry either is hidden unless it is listed."""
     aliases: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -163,6 +166,8 @@ class Mirror:
         if decided is not None:
             return decided
         known = registry.entities.get(entity_id)
+        if known is None and not registry.tells_hidden:
+            return False
         if not registry.expose_new or (known and (known.hb or known.ec is not None)):
             return False
         kind = str(self._states[entity_id][1].get("device_class"))
@@ -205,6 +210,19 @@ def read_exposed(result: Mapping[str, Any]) -> dict[str, bool]:
     """Of ``homeassistant/expose_entity/list``: what is decided about Assist."""
     rows: Mapping[str, Mapping[str, Any]] = result.get("exposed_entities") or {}
     return {entity: bool(row[ASSISTANT]) for entity, row in rows.items() if ASSISTANT in row}
+
+
+def read_decision(row: Mapping[str, Any]) -> bool | None:
+    """What an entry of ``config/entity_registry/get_entries`` says about Assist, if anything."""
+    decided = ((row.get("options") or {}).get(ASSISTANT) or {}).get("should_expose")
+    return None if decided is None else bool(decided)
+
+
+def tells_hidden(result: Mapping[str, Any], registered: Mapping[str, Registered]) -> bool:
+    """Whether ``homeassistant/expose_entity/list`` names every registered entity, as it once did,
+    and not only those that are exposed to something."""
+    rows = result.get("exposed_entities") or {}
+    return all(known in rows for known in registered)
 
 
 def read_aliases(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from hubd.assistant.events import Done, Event, Failed, Started
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
+from hubd.folders import visible_to
 from hubd.http.body import read_body, reply
 from hubd.http.callers import caller_of
 from hubd.http.services import SERVICES, Services
@@ -93,7 +94,9 @@ def area_id(services: Services, said: str) -> str:
 async def retrieve(request: web.Request) -> web.StreamResponse:
     """The passages that fit a text, best first."""
     body = await read_body(request, Retrieve)
-    retrieval = await request.app[SERVICES].library.retrieve(body.text, body.k)
+    services = request.app[SERVICES]
+    visible = visible_to(caller_of(request).person, services.config.rag)
+    retrieval = await services.library.retrieve(body.text, body.k, visible=visible)
     return reply(retrieval.passages)
 
 

@@ -15,13 +15,14 @@ from msgspec import Meta
 
 from hubd.config import is_loopback
 from hubd.errors import BadRequestError, HubError, NotFoundError
+from hubd.folders import visible_to
 from hubd.http.body import query, read_body, reply
 from hubd.http.callers import caller_of
 from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from rag.errors import LoadError, RagError, UnknownDocumentError
-from rag.types import FileReport, IngestProgress, ProgressCallback
+from rag.types import FileReport, IngestProgress, ProgressCallback, Visible
 
 FILE_LIMIT = 220 * 1024 * 1024
 """A little above what the loaders take, so that they say themselves that a file is too large."""
@@ -67,8 +68,8 @@ class Upload(msgspec.Struct, frozen=True):
 
 
 async def documents(request: web.Request) -> web.StreamResponse:
-    """All documents, read or skipped."""
-    return reply(await request.app[SERVICES].library.documents())
+    """The documents that the caller may see: read, being read, or skipped."""
+    return reply(await request.app[SERVICES].library.documents(visible=visible(request)))
 
 
 async def add(request: web.Request) -> web.StreamResponse:
@@ -82,6 +83,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
     """Forget a document."""
     services = request.app[SERVICES]
     name = query(request, Named).document
+    await _shown(request, name)
     if not await services.library.remove(name):
         raise NotFoundError(f"no document is called {name!r}")
     _announce(services, [FileReport(document=name, path="", action="removed")])
@@ -99,6 +101,7 @@ async def forget(request: web.Request) -> web.StreamResponse:
 async def page(request: web.Request) -> web.StreamResponse:
     """The text of a page, which citations' offsets point into."""
     asked = query(request, PageOf)
+    await _shown(request, asked.document)
     try:
         return reply(await request.app[SERVICES].library.page(asked.document, asked.page))
     except UnknownDocumentError as error:
@@ -108,6 +111,7 @@ async def page(request: web.Request) -> web.StreamResponse:
 async def file(request: web.Request) -> web.StreamResponse:
     """The original file."""
     asked = query(request, Named)
+    await _shown(request, asked.document)
     try:
         path = await request.app[SERVICES].library.file(asked.document)
     except UnknownDocumentError as error:
@@ -124,6 +128,7 @@ async def file(request: web.Request) -> web.StreamResponse:
 async def picture(request: web.Request) -> web.StreamResponse:
     """A page of a PDF, or a picture, as PNG."""
     asked = query(request, PictureOf)
+    await _shown(request, asked.document)
     try:
         png = await request.app[SERVICES].library.picture(asked.document, asked.page, asked.width)
     except (UnknownDocumentError, LoadError) as error:
@@ -135,6 +140,7 @@ async def picture(request: web.Request) -> web.StreamResponse:
 async def marks(request: web.Request) -> web.StreamResponse:
     """Where a citation stands on the picture of its page."""
     asked = query(request, MarksOf)
+    await _shown(request, asked.document)
     try:
         found = await request.app[SERVICES].library.marks(
             asked.document, asked.page, asked.start, asked.end
@@ -142,6 +148,17 @@ async def marks(request: web.Request) -> web.StreamResponse:
     except (UnknownDocumentError, LoadError) as error:
         raise NotFoundError(str(error)) from error
     return reply({"marks": found})
+
+
+def visible(request: web.Request) -> Visible:
+    """The collections that the caller may see."""
+    return visible_to(caller_of(request).person, request.app[SERVICES].config.rag)
+
+
+async def _shown(request: web.Request, document: str) -> None:
+    """Raises ``NotFoundError`` for what the caller may not see, as for what is not there."""
+    if not await request.app[SERVICES].library.shows(document, visible(request)):
+        raise NotFoundError(f"no document is called {document!r}")
 
 
 async def _add_paths(request: web.Request) -> web.StreamResponse:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.config import Config, Http
+from hubd.config import Config, Http, Rag
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http.backoff import FREE, LONGEST_S, BackOff
 from hubd.http.callers import COOKIE, RULES, rule_of
@@ -456,3 +456,32 @@ def test_a_database_of_before_gets_its_owner(paths):
     assert connection.execute("SELECT person FROM turn").fetchall() == [("owner",)]
     assert isinstance(connection, apsw.Connection)
     connection.close()
+
+
+async def test_a_private_collection_is_there_for_those_who_may_see_it(open_hub, tmp_path):
+    folder = tmp_path / "tax"
+    folder.mkdir()
+    (folder / "tax.md").write_text("The tax office wants 321 pounds.")
+    settings = Rag(folders=[f"parents={folder}"], private=["parents: member"])
+    config = Config(http=Http(token="s3cret"), rag=settings)
+    async with open_hub(tmp_path / "home", config, paired=False) as hub:
+        await services(hub).library.ingest([folder], collection="parents")
+        access = services(hub).access
+        headers = {}
+        for role in ("member", "guest"):
+            await access.add_person(Person(name=role, role=role))
+            _, secret = await access.add_token(
+                name="device", person=role, scopes=("chat",), areas=None, tools=None
+            )
+            headers[role] = {"Authorization": f"Bearer {secret}"}
+        question = {"text": "What does the tax office want?"}
+        for role, seen in (("member", 1), ("guest", 0)):
+            mine = headers[role]
+            listed = await (await hub.get("/hub/documents", headers=mine)).json()
+            found = await (await hub.post("/hub/retrieve", json=question, headers=mine)).json()
+            answer = await (await hub.post("/hub/ask", json=question, headers=mine)).json()
+            assert (len(listed), len(found)) == (seen, seen)
+            assert ("321" in answer["answer"]) == bool(seen)
+            for what in ("page", "file"):
+                response = await hub.get(f"/hub/documents/{what}?document=tax.md", headers=mine)
+                assert response.status == (200 if seen else 404)

@@ -18,12 +18,20 @@ import pytest
 HERE = Path(__file__).parent
 READY_WITHIN_S = 90
 OLDEST, NEWER = "2024.3.3", "2025.4.4"
+VERSION = os.environ.get("HUBD_TEST_HOME_ASSISTANT_VERSION", OLDEST)
+"""What all tests run with that do not need the newer one."""
 
 
 @pytest.fixture(scope="session")
 def home_assistant_python() -> Path:
     """The Python that has Home Assistant; installed now if it is not there and can be had."""
-    return _python_of(OLDEST)
+    return _python_of(VERSION)
+
+
+@pytest.fixture(scope="session")
+def home_assistant_version() -> str:
+    """The version of ``home_assistant`` and of what ``make_home_assistant`` makes."""
+    return VERSION
 
 
 @pytest.fixture(scope="session")

@@ -36,14 +36,14 @@ async def call_of_owner(process, name, **data):
     await asyncio.to_thread(process.service, name, **data)
 
 
-async def test_what_is_exposed_to_assist_is_seen(home_assistant):
+async def test_what_is_exposed_to_assist_is_seen(home_assistant, home_assistant_version):
     async with connected_to(home_assistant) as home:
         snapshot = home.snapshot()
         lights = {e.name for e in snapshot.entities if e.domain == "light"}
         assert {"Kitchen Lights", "Bed Light", "Ceiling Lights"} <= lights
         assert snapshot.entity("alarm_control_panel.security") is None
         assert snapshot.entity("weather.demo_weather_south") is None
-        assert home.status().version == "2024.3.3"
+        assert home.status().version == home_assistant_version
 
 
 async def test_everything_is_seen_where_it_is_asked_for(home_assistant):
@@ -316,6 +316,13 @@ async def test_a_home_of_two_thousand_entities(make_home_assistant):
 
         for start in range(0, 2000, 50):
             await asyncio.gather(*(add(start + n) for n in range(50)))
+    async with commands(process) as command:
+        await command(
+            "homeassistant/expose_entity",
+            assistants=["conversation"],
+            entity_ids=[f"light.lamp_{number}" for number in range(2000)],
+            should_expose=True,
+        )
     began = time.monotonic()
     async with connected_to(process) as home:
         took = time.monotonic() - began

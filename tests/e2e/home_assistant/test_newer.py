@@ -141,6 +141,46 @@ def test_a_light_is_switched_and_read_back(both):
     assert process.state("light.kitchen_lights") == "on"
 
 
+def test_what_somebody_hides_is_not_touched(both, eventually):
+    """This version does not list what is hidden; its registry's entries tell it."""
+    hub, process = both
+
+    def expose(shown):
+        asyncio.run(
+            _command(
+                process,
+                "homeassistant/expose_entity",
+                assistants=["conversation"],
+                entity_ids=["light.bed_light"],
+                should_expose=shown,
+            )
+        )
+
+    def seen():
+        with hub.client() as client:
+            entities = client.get("/hub/home").json()["entities"]
+            return "light.bed_light" in {entity["id"] for entity in entities}
+
+    eventually(seen)
+    expose(False)
+    try:
+        eventually(lambda: not seen(), 15, "it is hidden")
+        process.service("light.turn_off", entity_id="light.bed_light")
+        hub.command("ask", "turn on the bed light")
+        assert process.state("light.bed_light") == "off"
+    finally:
+        expose(True)
+    eventually(seen, 15)
+
+
+async def _command(process, kind, **fields):
+    """A command of the owner over a WebSocket."""
+    async with aiohttp.ClientSession() as session:
+        link = Link(url=process.url, token=process.token)
+        async with opened(session, link) as connection:
+            return await connection.command(kind, **fields)
+
+
 def test_a_notification_reaches_the_pages(both, eventually):
     hub, process = both
     eventually(lambda: "mobile_app_hubd" in str(process.request("GET", "/api/services")))

@@ -14,9 +14,11 @@ from hubd.home.mirror import (
     Registry,
     read_aliases,
     read_areas,
+    read_decision,
     read_entities,
     read_exposed,
     read_floors,
+    tells_hidden,
 )
 from hubd.home.model import Entity
 from hubd.home.read_back import unmet
@@ -139,6 +141,29 @@ def test_registries_are_read_as_all_versions_write_them():
     rows = {"light.a": {"conversation": False}, "light.b": {"cloud.alexa": True}}
     assert read_exposed({"exposed_entities": rows}) == {"light.a": False}
     assert read_aliases({"aliases": None}) == ()
+    assert read_decision({"options": {"conversation": {"should_expose": False}}}) is False
+    assert read_decision({"options": {"conversation": {}}}) is None
+    assert read_decision({"options": None}) is None
+    registered = {"light.a": Registered(ei="light.a")}
+    assert tells_hidden({"exposed_entities": {"light.a": {}}}, registered)
+    assert not tells_hidden({"exposed_entities": {"light.b": {"conversation": True}}}, registered)
+
+
+def test_what_is_listed_nowhere_is_hidden_where_only_the_exposed_are_listed():
+    """Home Assistant 2025 does not name what somebody has hidden."""
+    mirror = Mirror()
+    mirror.apply({"a": {name: {"s": "on"} for name in ("light.a", "light.b", "light.c")}})
+    registry = Registry(
+        entities={"light.a": Registered(ei="light.a")},
+        exposed={"light.b": True},
+        tells_hidden=False,
+    )
+    mirror.load(registry)
+    assert {entity.id for entity in mirror.snapshot().entities} == {"light.a", "light.b"}
+    mirror.load(msgspec.structs.replace(registry, exposed={"light.a": False, "light.b": True}))
+    assert {entity.id for entity in mirror.snapshot().entities} == {"light.b"}
+    mirror.load(msgspec.structs.replace(registry, tells_hidden=True))
+    assert {entity.id for entity in mirror.snapshot().entities} == {"light.a", "light.b", "light.c"}
 
 
 def test_two_thousand_entities_are_light():
