@@ -104,8 +104,13 @@ class Endpoints:
         if self.engine is not None:
             load = self.engine.scheduler.load()
             counts = self.engine.scheduler.counts()
+            neurons = self.engine.model.neurons
             health = msgspec.structs.replace(
-                health, active=load.active, waiting=load.waiting, counts=counts
+                health,
+                active=load.active,
+                waiting=load.waiting,
+                counts=counts,
+                neurons=neurons.activity() if neurons is not None else [],
             )
         if self.encoder is not None:
             busy = health.active + self.encoder.active

@@ -31,6 +31,7 @@ from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
+from engine.sparsity.calibrated import Sparsity
 from engine.structured import Guides
 from engine.tokenizer import Tokenizer
 
@@ -87,6 +88,7 @@ class Engine:
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
         kv_format: KVFormat = "f16",
+        sparsity: Sparsity | None = None,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -95,7 +97,7 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
-        ``activation`` and ``kv_format`` are as in ``Model.load``.
+        ``activation``, ``kv_format`` and ``sparsity`` are as in ``Model.load``.
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -109,6 +111,7 @@ class Engine:
             adapters=adapters,
             activation=activation,
             kv_format=kv_format,
+            sparsity=sparsity,
         )
         metadata = model.gguf.metadata
         try:

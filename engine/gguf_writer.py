@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 from engine.gguf_header import DEFAULT_ALIGNMENT, MAGIC, TENSOR_TYPES
 
 VERSION = 3
-_UINT32, _STRING = 4, 8
+_UINT32, _FLOAT32, _STRING = 4, 6, 8
 _TYPE_NUMBERS = {name: number for number, (name, _, _) in TENSOR_TYPES.items()}
 
 
@@ -36,10 +36,12 @@ def _string(text: str) -> bytes:
     return struct.pack("<Q", len(raw)) + raw
 
 
-def pair(key: str, value: str | int) -> bytes:
-    """A metadata pair: a string, or a number as uint32."""
+def pair(key: str, value: str | int | float) -> bytes:
+    """A metadata pair: a string, an integer as uint32, or a float32."""
     if isinstance(value, str):
         return _string(key) + struct.pack("<I", _STRING) + _string(value)
+    if isinstance(value, float):
+        return _string(key) + struct.pack("<If", _FLOAT32, value)
     return _string(key) + struct.pack("<II", _UINT32, value)
 
 

@@ -18,8 +18,10 @@ from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
 from engine.architectures.forward import (
+    NOTHING_SKIPPED,
     Forward,
     Observer,
+    Skipping,
     add_final_norm,
     add_head,
     build_body,
@@ -56,6 +58,8 @@ from engine.kernels.program import (
 )
 from engine.kv import BlockPool, KVSequence
 from engine.lora import AdapterFile, Adapters
+from engine.sparsity.calibrated import Sparsity, check
+from engine.sparsity.neurons import Neurons, can_skip
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
@@ -94,6 +98,7 @@ class Model:
         adapters: Adapters,
         activation: str | None,
         kv_format: KVFormat,
+        sparsity: Sparsity,
     ) -> None:
         """Use `Model.load`."""
         self.gguf = gguf
@@ -116,10 +121,18 @@ class Model:
         bodies = [forward.program for forward in forwards]
         self.program = bodies[1]
         """What a step with logits does."""
+        self.sparsity = sparsity
+        self.neurons = self._read_neurons(cache_directory, progress, threads)
+        """What is left out of a token that is decoded alone; None: nothing."""
+        self.alone = self._alone(self.neurons) if self.neurons is not None else None
+        """What a token that is decoded alone does in its place, unless `skips` is False."""
+        self.skips = True
+        if self.alone is not None:
+            bodies.append(self.alone)
         _compile(bodies, progress)
-        self._body, self._with_head, self._with_norm = [
-            body.table(compile_operation) for body in bodies
-        ]
+        tables = [body.table(compile_operation) for body in bodies]
+        self._body, self._with_head, self._with_norm = tables[:3]
+        self._decode = tables[3] if self.alone is not None else None
         self.threads = threads
         self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
         self._pool = ThreadPool(threads)
@@ -137,6 +150,7 @@ class Model:
         adapters: Sequence[AdapterFile] = (),
         activation: str | None = None,
         kv_format: KVFormat = "f16",
+        sparsity: Sparsity | None = None,
     ) -> Self:
         """Load a GGUF file.
 
@@ -146,8 +160,10 @@ class Model:
         progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
         add to the weights. activation: silu, gelu, relu, relu2 or drelu, for a file that does not
         say that it has another than its family. kv_format: of keys and values; int8 takes half the
-        memory of f16, and a model in float32 keeps float32 unless it is int8. Raises OSError,
-        ModelFormatError, or ValueError for what this model cannot do.
+        memory of f16, and a model in float32 keeps float32 unless it is int8. sparsity: what is
+        skipped when a token is decoded alone; default what is zero by itself, which changes no
+        result. Raises OSError, ModelFormatError, CalibrationError, or ValueError for what this
+        model cannot do.
         """
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -158,13 +174,45 @@ class Model:
             with closing(Adapters.opened(adapters, gguf)) as opened:
                 told = progress or _silent
                 where = (context_length, cache_directory)
-                return cls(gguf, threads, *where, told, opened, activation, kv_format)
+                kept = sparsity or Sparsity()
+                formats = (activation, kv_format)
+                return cls(gguf, threads, *where, told, opened, *formats, kept)
         except ModelFormatError as error:
             gguf.close()
             raise ModelFormatError(f"{gguf.path.name}: {error}") from None
         except BaseException:
             gguf.close()
             raise
+
+    def _read_neurons(
+        self, cache_directory: Path | None, progress: Progress, threads: int
+    ) -> Neurons | None:
+        """The neurons one by one, if there is something to skip."""
+        calibration, config = self.sparsity.calibration, self.config
+        if calibration is not None:
+            check(calibration, self.content_hash, config.layers, config.ffn_dim)
+        if not self.sparsity.zeros and calibration is None:
+            return None
+        if not can_skip(config, self.weights, self.sparsity.thresholds is not None):
+            return None
+        where = (self.content_hash, cache_directory, progress, threads)
+        order = calibration.order if calibration else None
+        return Neurons(config, self._family, self.weights, *where, order)
+
+    def _alone(self, neurons: Neurons) -> Program:
+        """The program of a token that is decoded alone."""
+        skipping = Skipping(neurons, self.sparsity.thresholds)
+        body = self._forward(skipping=skipping)
+        add_head(body)
+        return body.program
+
+    def thresholded(self, thresholds: Sequence[float]) -> Program:
+        """A program that makes small activations zero in all rows, and skips nothing: what
+        decoding token by token with these thresholds computes, for measurements."""
+        skipping = Skipping(None, thresholds)
+        body = self._forward(skipping=skipping)
+        add_head(body)
+        return body.program
 
     @property
     def weight_bytes(self) -> int:
@@ -177,7 +225,8 @@ class Model:
         """What decides the bytes of a KV block besides its tokens and the code."""
         angles = b"".join(table.first(BLOCK_TOKENS).tobytes() for table in self._angles)
         positions = hashlib.sha256(angles).hexdigest()
-        parts = (self.content_hash, *self.kv_layout, choose_path(), positions)
+        skipped = self.sparsity.thresholds or ()
+        parts = (self.content_hash, *self.kv_layout, choose_path(), positions, *skipped)
         return " ".join(map(str, parts))
 
     def new_cache(self) -> KVSequence:
@@ -242,7 +291,7 @@ class Model:
 
     def use_program(self, program: Program) -> None:
         """Do this in every step with logits from now on: for measurements."""
-        self.program = program
+        self.program, self.skips = program, False
         self._with_head = program.table(compile_operation)
 
     def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
@@ -266,9 +315,12 @@ class Model:
         self._pool.close()
         self.gguf.close()
 
-    def _forward(self, observer: Observer | None = None) -> Forward:
+    def _forward(
+        self, observer: Observer | None = None, skipping: Skipping = NOTHING_SKIPPED
+    ) -> Forward:
         size = self.kv_layout.number_bytes
-        return build_body(self._family, self.config, self.weights, self._buffers, size, observer)
+        parts = (self._family, self.config, self.weights, self._buffers)
+        return build_body(*parts, size, observer, skipping)
 
     def _checked(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         tokens = np.ascontiguousarray(tokens, np.int32)
@@ -291,6 +343,9 @@ class Model:
         step[SPANS], step[SPAN_COUNT] = tables.spans.ctypes.data, len(tables.spans)
         step[KEPT_ROWS], step[OUTPUTS] = tables.kept.ctypes.data, tables.kept.size
         step[LOGITS] = out.ctypes.data
+        alone = tables.tokens.size == tables.kept.size == 1 and program is self._with_head
+        if alone and self.skips and self._decode is not None:
+            program = self._decode
         self._pool.run(program if tables.kept.size else self._body, step)
         for part in parts:
             part.sequence.advance(part.tokens.size)

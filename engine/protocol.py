@@ -330,6 +330,17 @@ class SchedulerCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What that took."""
 
 
+class LayerActivity(msgspec.Struct, frozen=True):
+    """How much of a layer's feed-forward block tokens that were decoded alone have needed, as
+    shares of its neurons."""
+
+    rows: float
+    """Whose gate was positive: their rows of the up projection were read. 1 if that is not known
+    before."""
+    columns: float
+    """Whose activation was not 0: their columns of the down projection were read."""
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Reply of ``GET /health``: 200 when ready, 503 otherwise."""
 
@@ -346,6 +357,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 0
     """Requests in the queue."""
     counts: SchedulerCounts | None = None
+    neurons: list[LayerActivity] = []
+    """Of each layer of a model that skips what is zero; nothing before its first token."""
     encoder: str = ""
     """State of the embedding model: stopped, loading, ready, busy; empty where there is none."""
 

@@ -34,6 +34,7 @@ from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
 from engine.settle import settle
+from engine.sparsity.calibrated import Sparsity, read_calibration
 
 log = logging.getLogger("engine.server")
 
@@ -149,6 +150,7 @@ def _load(
             adapters=options.adapter,
             activation=options.activation,
             kv_format=options.kv_format,
+            sparsity=_sparsity(options),
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -204,6 +206,13 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
+def _sparsity(options: argparse.Namespace) -> Sparsity:
+    """What tokens that are decoded alone leave out; CalibrationError without a calibration."""
+    calibrated = options.sparsity == "calibrated"
+    calibration = read_calibration(options.model) if calibrated else None
+    return Sparsity(options.sparsity != "off", calibration)
+
+
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="engine.server", description=__doc__.split("\n")[0])
     parser.add_argument("--model", type=Path, help="a GGUF file")
@@ -228,6 +237,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--activation",
         choices=("silu", "gelu", "relu", "relu2", "drelu"),
         help="of a model whose file does not tell that it is not its family's",
+    )
+    parser.add_argument(
+        "--sparsity",
+        choices=("exact", "calibrated", "off"),
+        default="exact",
+        help="skip what is zero, also what calibration found to be small, or nothing",
     )
     parser.add_argument(
         "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"

@@ -35,7 +35,8 @@ from engine.tensor_source import TensorSource
 
 LAYOUT_VERSION = 4
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
-_HEADER_BYTES = 4096
+HEADER_BYTES = 4096
+"""Of a file of packed weights, or of what is made of them."""
 _ALIGNMENT = 64
 _ADAPTED_BITS = 8
 _PIECE_WEIGHTS = 1 << 22
@@ -88,7 +89,7 @@ def _layout(
 ) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
-    end = _HEADER_BYTES
+    end = HEADER_BYTES
     for name in names:
         info = gguf.tensors[name]
         if info.type_name not in FORMATS:
@@ -117,7 +118,7 @@ def _header(content_hash: str, places: dict[str, _Place], size: int) -> bytes:
     table = [(name, place.info.type_name, place.offset) for name, place in places.items()]
     digest = hashlib.sha256(json.dumps(table).encode()).hexdigest()
     line = f"hubd packed weights {LAYOUT_VERSION}\n{content_hash}\n{digest}\n{size}\n"
-    return line.encode().ljust(_HEADER_BYTES, b"\0")
+    return line.encode().ljust(HEADER_BYTES, b"\0")
 
 
 def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) -> None:
@@ -187,7 +188,7 @@ def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
     """The packed file, if it is exactly the one expected."""
     try:
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size != size or file.read(_HEADER_BYTES) != header:
+            if os.fstat(file.fileno()).st_size != size or file.read(HEADER_BYTES) != header:
                 return None
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError:
@@ -204,13 +205,36 @@ def _write(path: Path, header: bytes, size: int, fill: Callable[[NDArray[np.uint
             space = mmap.mmap(file.fileno(), size)  # unmapped with the last array over it
             out = np.frombuffer(space, np.uint8)
             fill(out)
-            out[:_HEADER_BYTES] = np.frombuffer(header, np.uint8)
+            out[:HEADER_BYTES] = np.frombuffer(header, np.uint8)
             space.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def map_or_make(
+    path: Path | None, header: bytes, size: int, fill: Callable[[NDArray[np.uint8]], None]
+) -> mmap.mmap:
+    """The file at `path` with this header and size, mapped; filled first if it is not there.
+
+    Without a path, or where it cannot be written, it is filled in memory. fill: told the whole of
+    it, of which the first 4096 bytes are the header's.
+    """
+    if path is not None:
+        space = _map_if_sound(path, header, size)
+        if space is None:
+            try:
+                _write(path, header, size, fill)
+                space = _map_if_sound(path, header, size)
+            except OSError:
+                space = None
+        if space is not None:
+            return space
+    space = mmap.mmap(-1, size)
+    fill(np.frombuffer(space, np.uint8))
+    return space
 
 
 class Weights:
@@ -238,19 +262,8 @@ class Weights:
             _fill(out, gguf, adapters, self._places, progress)
 
         header = _header(content_hash, self._places, size)
-        space: mmap.mmap | None = None
-        if cache_directory is not None:
-            path = cache_directory / f"{content_hash[:24]}.packed"
-            space = _map_if_sound(path, header, size)
-            if space is None:
-                try:
-                    _write(path, header, size, fill)
-                    space = _map_if_sound(path, header, size)
-                except OSError:
-                    space = None
-        if space is None:
-            space = mmap.mmap(-1, size)
-            fill(np.frombuffer(space, np.uint8))
+        path = cache_directory / f"{content_hash[:24]}.packed" if cache_directory else None
+        space = map_or_make(path, header, size, fill)
         self._data = np.frombuffer(space, np.uint8)  # keeps the map alive
         self._base = self._data.ctypes.data
         self._at = {
@@ -285,6 +298,11 @@ class Weights:
         info, offset, _, bits = self._places[name]
         rows, columns = _rows_and_columns(info)
         return Matrix(self._base + offset, bits, padded_rows(rows), columns)
+
+    def packed(self, name: str) -> NDArray[np.uint8]:
+        """The bytes of a packed matrix by its name in the model file."""
+        place = self._places[name]
+        return self._data[place.offset : place.offset + place.size]
 
     def vector(self, name: str) -> int:
         """Address of a float32 vector by its name in the model file."""

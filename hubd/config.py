@@ -71,6 +71,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Literal["", "silu", "gelu", "relu", "relu2", "drelu"],
         Meta(description="silu, gelu, relu, relu2 or drelu, or nothing for what the file says"),
     ] = ""
+    sparsity: Annotated[
+        Literal["exact", "calibrated", "off"],
+        Meta(description="exact, calibrated (after `hubd model calibrate`) or off"),
+    ] = "exact"
     adapters: Annotated[
         list[str],
         Meta(description="a list of LoRA files in the model folder, or paths: FILE or FILE:SCALE"),

@@ -280,6 +280,7 @@ class EngineSupervisor:
             *("--kv-mb", str(settings.kv_mb)),
             *("--kv-format", settings.kv_format),
             *([f"--activation={settings.activation}"] if settings.activation else []),
+            *("--sparsity", settings.sparsity),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",

@@ -5,6 +5,7 @@ family has besides.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +32,8 @@ from engine.kernels.observe import add_squares, add_squares_of_chosen
 from engine.kernels.program import BARRIER, BARRIER_IF_MANY, NO_BARRIER, Program
 from engine.kernels.rotation import rope_store
 from engine.kernels.rows import add_positions, add_scaled, scale, scale_logits
+from engine.kernels.sparse import activate_drop_quantize, down_of_active, up_of_active
+from engine.sparsity.neurons import Neurons
 from engine.weights import Weights
 
 
@@ -56,6 +59,18 @@ class Observer(Protocol):
         """Address of float32 (experts, inputs) to which the squares of the inputs are added."""
 
 
+class Skipping(NamedTuple):
+    """What a program leaves out of feed-forward blocks."""
+
+    neurons: Neurons | None = None
+    """Zeros are not read, in a program for single rows; None: they are."""
+    thresholds: Sequence[float] | None = None
+    """Of each layer: activations below it in magnitude are made zero."""
+
+
+NOTHING_SKIPPED = Skipping()
+
+
 class Forward:
     """A program in the making, and what its steps need to know."""
 
@@ -67,11 +82,13 @@ class Forward:
         buffers: Buffers,
         kv_bytes: int,
         observer: Observer | None,
+        skipping: "Skipping",
     ) -> None:
         """kv_bytes: of a number in the KV cache."""
         self.program = Program()
         self.family, self.config, self.weights, self.buffers = family, config, weights, buffers
         self.observer = observer
+        self.neurons, self.thresholds = skipping
         self.epsilon = float_bits(config.norm_epsilon)
         self.kv_bytes = kv_bytes
 
@@ -83,12 +100,13 @@ def build_body(
     buffers: Buffers,
     kv_bytes: int,
     observer: Observer | None = None,
+    skipping: Skipping = NOTHING_SKIPPED,
 ) -> Forward:
     """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache.
 
     kv_bytes: of a number in the KV cache.
     """
-    f = Forward(family, config, weights, buffers, kv_bytes, observer)
+    f = Forward(family, config, weights, buffers, kv_bytes, observer, skipping)
     embed_tokens(f)
     for index in range(config.layers):
         layer = f"blk.{index}."
@@ -101,8 +119,11 @@ def build_body(
         if config.experts:
             add_mixture_to_stream(f, layer, h)
             continue
-        gate_and_up(f, layer, h)
-        active = activate(f, layer)
+        if f.neurons is not None and f.neurons.skips_rows and f.thresholds is None:
+            active = gate_and_active(f, index, h)
+        else:
+            gate_and_up(f, layer, h)
+            active = activate(f, index)
         add_to_stream(f, f"{layer}ffn_down", active, f"{layer}post_ffw_norm")
     return f
 
@@ -236,17 +257,40 @@ def barrier_for_own_blocks(f: Forward, *names: str) -> int:
     return BARRIER if max(sizes, default=0) >= LONG_BYTES else BARRIER_IF_MANY
 
 
-def activate(f: Forward, layer: str) -> Activations:
+def gate_and_active(f: Forward, index: int, h: Activations) -> Activations:
+    """activation(gate, up) of a single row, up only where the gate is positive."""
+    c, b, layer = f.config, f.buffers, f"blk.{index}."
+    assert f.neurons is not None
+    multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
+    up = f.weights.matrix(f"{layer}ffn_up.weight")
+    operands = (c.dim, c.ffn_dim, c.activation, up.address, up.bits, *f.neurons.operands(index))
+    f.program.add(up_of_active, b.ffn, h.columns, b.active, *operands)
+    return normed_active(f, layer, b.ffn + 4 * c.ffn_dim)
+
+
+def activate(f: Forward, index: int) -> Activations:
     """activation(gate, up), such as silu(gate) · up."""
     c, b = f.config, f.buffers
+    operands = (b.ffn, b.active, c.ffn_dim, c.activation, 1)
+    if f.thresholds is None:
+        f.program.add(activate_quantize, *operands)
+    else:
+        threshold = float_bits(f.thresholds[index])
+        f.program.add(activate_drop_quantize, *operands, threshold)
+    return normed_active(f, f"blk.{index}.", b.ffn)
+
+
+def normed_active(f: Forward, layer: str, active: int) -> Activations:
+    """The inputs of the last product: float32 rows at `active`, which are quantized already, or
+    their norm."""
+    c, b = f.config, f.buffers
     stride = 2 * c.ffn_dim
-    f.program.add(activate_quantize, b.ffn, b.active, c.ffn_dim, c.activation, 1)
     if f.family.sub_norms:
         weight = f.weights.vector(f"{layer}ffn_sub_norm.weight")
-        f.program.add(rms_norm, b.ffn, stride, 1, c.ffn_dim, weight, f.epsilon)
-        f.program.add(quantize, b.ffn, b.active, c.ffn_dim, stride, barrier=BARRIER_IF_MANY)
-        return Activations(b.ffn, stride, b.active)
-    return Activations(b.ffn, stride, b.active, own_columns=False)
+        f.program.add(rms_norm, active, stride, 1, c.ffn_dim, weight, f.epsilon)
+        f.program.add(quantize, active, b.active, c.ffn_dim, stride, barrier=BARRIER_IF_MANY)
+        return Activations(active, stride, b.active)
+    return Activations(active, stride, b.active, own_columns=False)
 
 
 def add_to_stream(f: Forward, name: str, inputs: Activations, norm_after: str) -> None:
@@ -320,7 +364,12 @@ def multiply(
     if f.observer is not None:
         sums = f.observer.sums(f"{name}.weight", 1, matrix.inputs)
         f.program.add(add_squares, x.floats, x.stride, matrix.inputs, sums, x.own_floats)
-    if matrix.bits == FLOAT_BITS:
+    if f.neurons is not None and name.endswith(".ffn_down"):
+        layer = int(name.split(".")[1])
+        inputs = (x.columns, x.own_columns, y, matrix.inputs, matrix.outputs, add)
+        skipped = (matrix.address, matrix.bits, *f.neurons.operands(layer), bias)
+        f.program.add(down_of_active, *inputs, *skipped, barrier=barrier)
+    elif matrix.bits == FLOAT_BITS:
         operands = (matrix.address, x.floats, y, *sizes, x.stride, x.own_floats, bias)
         f.program.add(matmul_float, *operands, barrier=barrier)
     else:

@@ -71,6 +71,7 @@ class Stopwatch:
     def remove(self) -> None:
         """Let the model compute as before."""
         self._model.use_program(self._whole)
+        self._model.skips = True
 
     def _describe(self, group: list[tuple[Any, list[int]]]) -> tuple[str, int]:
         """Name of operations that run together, and the bytes of the matrices among them."""

@@ -173,42 +173,58 @@ def pack(blocks: Blocks) -> Bytes:
     return out.reshape(-1)
 
 
-def _unpack_records(records: Bytes, bits: int) -> NDArray[np.float32]:
-    """uint8 (tiles, blocks, record) → float32 (tiles, blocks, 8 groups, 16, 4)."""
+def _stored(data: Bytes, bits: int, columns: int) -> tuple[Bytes, NDArray[np.float16]]:
+    """Of a packed quantized matrix: uint8 (tiles, blocks, 8 groups, 16, 4) quants as they are
+    stored, float16 (tiles, blocks, kinds, 16) scales and minimums."""
+    count = columns // BLOCK
+    tiles = data.reshape(-1, tile_bytes(bits, count))
+    if bits == 8:
+        pairs = tiles.reshape(len(tiles), -1, Q8_PAIR_BYTES)
+        halves = np.empty((len(tiles), count, SCALE_BYTES), np.uint8)
+        quants = np.empty((len(tiles), count, GROUPS, LANES, 4), np.uint8)
+        for first in (0, 1):
+            halves[:, first::2], stored = _half_pairs(pairs, first, count)
+            quants[:, first::2] = stored.reshape(len(tiles), -1, GROUPS, LANES, 4)
+        return quants, halves.view(np.float16).reshape(len(tiles), count, 1, LANES)
+    records = tiles.reshape(len(tiles), count, -1)
     shape = records.shape[:2]
-    halves = np.ascontiguousarray(records[:, :, : 2 * SCALE_BYTES]).view(np.float16)
-    first, second = (
-        halves.astype(np.float32).reshape(*shape, 2, 1, LANES, 1).transpose(2, 0, 1, 3, 4, 5)
-    )
+    scales = np.ascontiguousarray(records[:, :, : 2 * SCALE_BYTES]).view(np.float16)
     nibbles, rest = np.split(records[:, :, 2 * SCALE_BYTES :], [NIBBLE_BYTES], axis=2)
     both = nibbles.reshape(*shape, 4, LANES, 4)
     quants = np.concatenate([both & 15, both >> 4], axis=2)
     if bits > 4:
         quants |= _fields(rest.reshape(*shape, -1, LANES, 4), bits - 4) << np.uint8(4)
-    if bits == 6:
-        first = np.concatenate([first.repeat(4, axis=2), second.repeat(4, axis=2)], axis=2)
-        second = -32 * first
-    weights: NDArray[np.float32] = first * quants.astype(np.float32) + second
-    return weights
+    return quants, scales.reshape(*shape, 2, LANES)
+
+
+def _by_row(values: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
+    """(tiles, blocks, groups, 16, 4) → (rows, columns)."""
+    return values.transpose(0, 3, 1, 2, 4).reshape(len(values) * LANES, -1)[:rows]
+
+
+def quants_and_scales(
+    data: Bytes, bits: int, rows: int, columns: int
+) -> tuple[Bytes, NDArray[np.float16]]:
+    """uint8 (rows, columns) quants as a packed matrix has them (8 bits: w + 128), and float16
+    (kinds, rows, blocks): scales; for 4 and 5 bits minimums, for 6 bits the second halves'."""
+    quants, scales = _stored(data, bits, columns)
+    by_kind = scales.transpose(2, 0, 3, 1).reshape(scales.shape[2], -1, scales.shape[1])
+    return _by_row(quants, rows).view(np.uint8), by_kind[:, :rows]
 
 
 def unpack(data: Bytes, bits: int, rows: int, columns: int) -> NDArray[np.float32]:
     """The float32 (rows, columns) that a packed matrix stands for: the oracle of the kernels."""
-    count = columns // BLOCK
     if bits == FLOAT_BITS:
         values = data.view(np.float32).reshape(-1, columns, LANES)
         return values.swapaxes(1, 2).reshape(-1, columns)[:rows]
-    tiles = data.reshape(-1, tile_bytes(bits, count))
+    quants, halves = _stored(data, bits, columns)
+    scales = halves.astype(np.float32)[:, :, :, None, :, None]  # (tiles, blocks, kinds, 1, 16, 1)
+    first, values = scales[:, :, 0], quants.astype(np.float32)
     if bits == 8:
-        pairs = tiles.reshape(len(tiles), -1, Q8_PAIR_BYTES)
-        halves = np.empty((len(tiles), count, SCALE_BYTES), np.uint8)
-        stored = np.empty((len(tiles), count, GROUPS, LANES, 4), np.uint8)
-        for first in (0, 1):
-            halves[:, first::2], quants = _half_pairs(pairs, first, count)
-            stored[:, first::2] = quants.reshape(len(tiles), -1, GROUPS, LANES, 4)
-        scales = halves.view(np.float16)
-        weights = (stored.astype(np.float32) - 128) * scales[:, :, None, :, None]
+        weights = (values - 128) * first
+    elif bits == 6:
+        by_half = [scales[:, :, half].repeat(4, axis=2) for half in (0, 1)]
+        weights = np.concatenate(by_half, axis=2) * (values - 32)
     else:
-        weights = _unpack_records(tiles.reshape(len(tiles), count, -1), bits)
-    # (tiles, blocks, groups, lanes, 4)
-    return weights.transpose(0, 3, 1, 2, 4).reshape(-1, columns)[:rows]
+        weights = first * values + scales[:, :, 1]
+    return _by_row(weights, rows).view(np.float32)

@@ -14,6 +14,7 @@ from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
 _HALF_BYTES = ir.VectorType(I8, 32)
@@ -53,6 +54,7 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 attend_numbers = number_attender(multiply_panel)
 attend_bytes = byte_attender(byte_multiplier(DOT))
@@ -61,6 +63,7 @@ __all__ = [
     "DOT",
     "attend_bytes",
     "attend_numbers",
+    "multiply_columns",
     "multiply_panel",
     "multiply_row",
     "multiply_tile",

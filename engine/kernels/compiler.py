@@ -19,6 +19,7 @@ _TILE_KERNELS = (
     "multiply_tile",
     "multiply_row",
     "multiply_panel",
+    "multiply_columns",
     "attend_numbers",
     "attend_bytes",
 )

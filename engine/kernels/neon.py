@@ -12,6 +12,7 @@ from engine.kernels.attention_part import byte_attender, number_attender
 from engine.kernels.byte_panels import byte_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I32, INTEGERS, call, part
 
 _QUARTER = ir.VectorType(I32, 4)
@@ -33,6 +34,7 @@ def _sdot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 DOT = Dot(_sdot, _sdot)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
+multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 attend_numbers = number_attender(multiply_panel)
 attend_bytes = byte_attender(byte_multiplier(DOT))
@@ -41,6 +43,7 @@ __all__ = [
     "DOT",
     "attend_bytes",
     "attend_numbers",
+    "multiply_columns",
     "multiply_panel",
     "multiply_row",
     "multiply_tile",

@@ -33,11 +33,14 @@ from engine.kernels.intrinsics import (
     signed_bytes,
     unsigned_bytes,
 )
+from engine.kernels.portable_columns import multiply_columns
 from engine.kernels.tiles import size_of_tile
 
 _GROUPS = BLOCK // 4
 _ROW_BYTES, _PAIR_BYTES, _TILE_BYTES = 4 * LANES, 8 * LANES, 4 * COLUMNS * LANES
 _BLOCK_BYTES = BLOCK * LANES
+
+__all__ = ["multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]
 
 
 @njit(inline="always")

@@ -1,7 +1,9 @@
-"""``hubd model``: fetch, list and quantize model files."""
+"""``hubd model``: fetch, list, quantize and calibrate model files."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 
@@ -10,7 +12,7 @@ from hubd.commands.common import settings
 
 @click.group()
 def model() -> None:
-    """Fetch, list and quantize language models."""
+    """Fetch, list, quantize and calibrate language models."""
 
 
 @model.command()
@@ -82,5 +84,52 @@ def quantize(source: str, target: str, to: str, requantize: bool, importance: st
     command += ["--requantize"] * requantize
     command += [f"--importance={importance}"] if importance else []
     result = subprocess.run([*command, "--", source, target])
+    if result.returncode != 0:
+        raise click.exceptions.Exit(result.returncode)
+
+
+@model.command()
+@click.argument("name", metavar="MODEL")
+@click.option(
+    "--target-sparsity",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of activations to leave out, such as 0.5 (default: as many as can be afforded).",
+)
+@click.option(
+    "--max-perplexity-increase",
+    metavar="X",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Part by which perplexity may rise (default: 0.02).",
+)
+@click.option(
+    "--text",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A text like those the model will write (default: Python's documentation).",
+)
+def calibrate(
+    name: str,
+    target_sparsity: float | None,
+    max_perplexity_increase: float | None,
+    text: str | None,
+) -> None:
+    """Find out what MODEL can leave out when it decodes; saved beside it, and used only if
+    `sparsity = "calibrated"` is set under [engine].
+
+    MODEL is a GGUF file, or the name of one in the model folder.
+    """
+    config, paths = settings()
+    file = Path(name) if Path(name).is_file() else paths.models / name
+    command = [sys.executable, "-m", "engine.sparsity.calibrate", str(file)]
+    given = {
+        "target-sparsity": target_sparsity,
+        "max-perplexity-increase": max_perplexity_increase,
+        "text": text,
+        "activation": config.engine.activation or None,
+    }
+    command += [f"--{option}={value}" for option, value in given.items() if value is not None]
+    environment = {"NUMBA_CACHE_DIR": str(paths.cache / "numba")} | os.environ
+    result = subprocess.run(command, env=environment)
     if result.returncode != 0:
         raise click.exceptions.Exit(result.returncode)

@@ -107,6 +107,14 @@ def of_engine(health: Health) -> Iterator[Figure]:
     """The engine's own figures: each of its counts by its own name."""
     yield "hubd_engine_requests_running", "gauge", "Being computed.", [("", {}, health.active)]
     yield "hubd_engine_requests_waiting", "gauge", "In the queue.", [("", {}, health.waiting)]
+    if health.neurons:
+        told = "Share of a layer's neurons that decoded tokens needed."
+        shares = [
+            ("", {"layer": str(index), "part": part}, share)
+            for index, layer in enumerate(health.neurons)
+            for part, share in msgspec.structs.asdict(layer).items()
+        ]
+        yield "hubd_engine_active_neurons_ratio", "gauge", told, shares
     if health.counts is None:
         return
     for name, value in msgspec.structs.asdict(health.counts).items():

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+from engine.benchmarks import _random_model, sparsity
 from engine.benchmarks._machine import this_machine
 from engine.benchmarks._memory import MemoryMeter, process_memory
 from engine.benchmarks._operations import Stopwatch
@@ -105,3 +106,38 @@ def test_a_process_is_measured_from_its_start_to_its_answers(model_path, tmp_pat
     assert private < 220e6, "of which 200 MB are the bound, and the rest is room for other machines"
     assert resident < model_path.stat().st_size + 240e6
     assert result["worked"][1] < private + 20e6
+
+
+SPARSITY = [sys.executable, "-m", "engine.benchmarks.sparsity"]
+
+
+def test_zeros_are_measured_by_shape(tmp_path, monkeypatch):
+    """With as many zeros as were wanted, and a plot; a small shape in place of 1B."""
+    for name, value in {"DIM": 256, "FFN_DIM": 1024, "HEADS": 4, "KV_HEADS": 2}.items():
+        monkeypatch.setattr(_random_model, name, value)
+    monkeypatch.setattr(_random_model, "VOCABULARY", 256)
+    monkeypatch.setattr(sparsity, "FFN_DIM", 1024)
+    monkeypatch.setattr(sparsity, "GATE_DEVIATION", _random_model.DEVIATION * 16)
+    for shape in _random_model.SHAPES:
+        options = ["--shape", shape, "--layers", "2", "--zeros", "0.5", "0.9", "--rounds", "1"]
+        options += ["--tokens", "3", "--out", str(tmp_path / "out"), "--json"]
+        monkeypatch.setattr(sys, "argv", ["sparsity", *options, "--cache-directory", str(tmp_path)])
+        assert sparsity.main() == 0
+        result = json.loads((tmp_path / "out" / f"sparsity-{shape}.json").read_text())
+        for point in result["points"]:
+            assert abs(point["zeros"] - point["wanted_zeros"]) < 0.05
+            assert min(point["ffn_speedup"], point["token_speedup"]) > 0
+        assert "</svg>" in (tmp_path / "out" / f"sparsity-{shape}.svg").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left behind"
+
+
+def test_a_model_without_zeros_is_one_line(model_path, tmp_path):
+    done = subprocess.run(
+        [*SPARSITY, str(model_path), "--cache-directory", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "hubd model calibrate" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -101,6 +101,15 @@ def test_offline_a_hub_reference_says_so(hubd):
     assert "Traceback" not in result.stderr
 
 
+def test_a_model_is_calibrated_by_the_engine(hubd, tmp_path):
+    result = hubd("model", "calibrate", str(tmp_path / "no.gguf"))
+    assert result.returncode == 1
+    assert "no.gguf" in result.stderr
+    assert result.stderr.count("\n") == 1
+    result = hubd("model", "calibrate", "no.gguf", "--target-sparsity", "1.5")
+    assert "1.5 is not in the range" in result.stderr
+
+
 def test_a_model_is_quantized_by_the_engine(hubd, tmp_path):
     weights = np.random.default_rng(0).normal(size=(8, 64)).astype(np.float32)
     tensor = NewTensor("blk.0.attn_q.weight", (8, 64), "F32")

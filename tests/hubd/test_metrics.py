@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.protocol import Health, SchedulerCounts
+from engine.protocol import Health, LayerActivity, SchedulerCounts
 from hubd.http.counts import Requests
 from hubd.http.metrics import CONTENT_TYPE, family, of_engine
 from hubd.http.services import SERVICES
@@ -49,6 +49,14 @@ async def test_prometheus_reads_the_figures(hub):
 
 async def test_figures_are_for_those_who_may_read_them(hub):
     assert (await hub.get("/metrics")).status == 403
+
+
+def test_the_engine_tells_what_its_neurons_do():
+    health = Health(status="ready", neurons=[LayerActivity(0.2, 0.1), LayerActivity(0.4, 0.3)])
+    found = read("\n".join(line for f in of_engine(health) for line in family(*f)) + "\n")
+    name = "hubd_engine_active_neurons_ratio"
+    assert found[name, (("layer", "0"), ("part", "rows"))] == 0.2
+    assert found[name, (("layer", "1"), ("part", "columns"))] == 0.3
 
 
 def test_the_engine_tells_each_of_its_counts():

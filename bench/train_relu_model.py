@@ -1,0 +1,273 @@
+"""Train a small Llama with ReLU in place of SiLU and its SiLU twin, and write both as GGUF files.
+
+    python bench/train_relu_model.py OUT_FOLDER [--activations relu silu] [--steps 1400] [--seed 0]
+        [--dim 192] [--layers 5] [--ffn 768] [--vocabulary 3072] [--text FILE …]
+
+Random weights are not sparse as trained ones are; this makes trained ones, where there is nothing
+but a CPU and the packages that hubd needs. The text is English prose out of Python's own
+documentation and the docstrings of PyTorch and NumPy, each paragraph once, or the files of --text.
+A twentieth of it is held out: perplexity and the natural share of zeros are measured there.
+The two models see the same batches. results.json in the folder tells what came of it.
+"""
+
+import argparse
+import ast
+import hashlib
+import json
+import math
+import pydoc_data.topics
+import re
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import tokenizers
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # as everybody calls it
+
+HEAD_DIM, QUERIES_PER_KEY = 32, 3
+ROPE_BASE = 10_000.0
+EPSILON = 1e-5
+END = "<|end|>"
+HELD_OUT = 20
+"""Every so manieth paragraph is for measuring."""
+
+
+def docstrings(folder: Path) -> Iterator[str]:
+    """Of every module, class and function under a folder, in the order of file names."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for path in sorted(folder.rglob("*.py")):
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (SyntaxError, UnicodeDecodeError):  # made so on purpose, for tests
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, documented):
+                yield ast.get_docstring(node) or ""
+
+
+def package_texts() -> Iterator[str]:
+    """Python's documentation and the docstrings of what is installed anyway."""
+    topics: dict[str, str] = pydoc_data.topics.topics
+    yield from topics.values()
+    for package in ("numpy", "torch"):
+        yield from docstrings(Path(sysconfig.get_path("purelib")) / package)
+
+
+def prose(texts: Iterator[str]) -> list[str]:
+    """The paragraphs that are sentences: no code, no tables, none twice."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for paragraph in re.split(r"\n\s*\n", text):
+            line = " ".join(paragraph.split())
+            letters = sum(character.isalpha() or character == " " for character in line)
+            if len(line) > 60 and letters > 0.88 * len(line) and ">>>" not in line:
+                found[line] = None
+    return list(found)
+
+
+def split(paragraphs: list[str]) -> tuple[list[str], list[str]]:
+    """To train with, and held out, by a hash: the same whatever else is in the text."""
+    held = [int(hashlib.sha256(p.encode()).hexdigest(), 16) % HELD_OUT == 0 for p in paragraphs]
+    pairs = list(zip(paragraphs, held, strict=True))
+    return [p for p, out in pairs if not out], [p for p, out in pairs if out]
+
+
+def train_tokenizer(texts: list[str], vocabulary: int) -> tokenizers.Tokenizer:
+    """Byte-level BPE, as GPT-2 has it."""
+    tokenizer = tokenizers.ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(texts, vocab_size=vocabulary, special_tokens=[END])
+    return tokenizer._tokenizer
+
+
+def encoded(tokenizer: tokenizers.Tokenizer, texts: list[str]) -> Tensor:
+    """int64 (n,): the paragraphs one after the other, each with an end."""
+    end = tokenizer.token_to_id(END)
+    ids = [one for item in tokenizer.encode_batch(texts) for one in (*item.ids, end)]
+    return torch.tensor(ids)
+
+
+class Layer(nn.Module):
+    """Attention and a gated feed-forward block, as Llama has them."""
+
+    def __init__(self, dim: int, ffn: int, relu: bool) -> None:
+        super().__init__()
+        self.heads, self.relu = dim // HEAD_DIM, relu
+        self.kv_heads = self.heads // QUERIES_PER_KEY
+        kv = self.kv_heads * HEAD_DIM
+        self.attn_norm, self.ffn_norm = (nn.RMSNorm(dim, EPSILON) for _ in range(2))
+        self.attn_q, self.attn_output = (nn.Linear(dim, dim, bias=False) for _ in range(2))
+        self.attn_k, self.attn_v = (nn.Linear(dim, kv, bias=False) for _ in range(2))
+        self.ffn_gate, self.ffn_up = (nn.Linear(dim, ffn, bias=False) for _ in range(2))
+        self.ffn_down = nn.Linear(ffn, dim, bias=False)
+        self.zeros = 0.0
+
+    def forward(self, x: Tensor, angles: Tensor) -> Tensor:
+        """x (sequences, positions, dim); angles (positions, head_dim / 2)."""
+        batch, length, dim = x.shape
+        h = self.attn_norm(x)
+        q = rotate(self.attn_q(h).view(batch, length, self.heads, HEAD_DIM), angles)
+        k = rotate(self.attn_k(h).view(batch, length, self.kv_heads, HEAD_DIM), angles)
+        v = self.attn_v(h).view(batch, length, self.kv_heads, HEAD_DIM)
+        q, k, v = (one.transpose(1, 2) for one in (q, k, v))
+        attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        x = x + self.attn_output(attended.transpose(1, 2).reshape(batch, length, dim))
+        h = self.ffn_norm(x)
+        gate = self.ffn_gate(h)
+        gate = F.relu(gate) if self.relu else F.silu(gate)
+        if not self.training:
+            self.zeros = float((gate == 0).float().mean())
+        return x + self.ffn_down(gate * self.ffn_up(h))
+
+
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Rotary positions of neighbours, 2i with 2i + 1; x (sequences, positions, heads, head_dim)."""
+    cos, sin = angles.cos()[:, None], angles.sin()[:, None]
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+
+
+class Llama(nn.Module):
+    """Tokens → logits; the embedding is the head as well."""
+
+    def __init__(self, vocabulary: int, dim: int, layers: int, ffn: int, relu: bool) -> None:
+        super().__init__()
+        self.token_embd = nn.Embedding(vocabulary, dim)
+        self.blk = nn.ModuleList(Layer(dim, ffn, relu) for _ in range(layers))
+        self.output_norm = nn.RMSNorm(dim, EPSILON)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                into_stream = name.endswith(("attn_output.weight", "ffn_down.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers if into_stream else 1))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens int64 (sequences, positions) → float32 (sequences, positions, vocabulary)."""
+        steps = torch.arange(HEAD_DIM // 2) * (2 / HEAD_DIM)
+        angles = torch.outer(torch.arange(tokens.shape[1]), ROPE_BASE**-steps)
+        x = self.token_embd(tokens)
+        for layer in self.blk:
+            x = layer(x, angles)
+        return F.linear(self.output_norm(x), self.token_embd.weight)
+
+
+def loss_of(model: Llama, windows: Tensor) -> Tensor:
+    """Mean cross-entropy of every token but the first; windows int64 (sequences, positions)."""
+    logits = model(windows[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+
+
+def train(model: Llama, ids: Tensor, given: argparse.Namespace) -> None:
+    """AdamW, warmed up and then let down along a cosine."""
+    random = torch.Generator().manual_seed(given.seed)
+    matrices = [p for p in model.parameters() if p.dim() == 2]
+    vectors = [p for p in model.parameters() if p.dim() == 1]
+    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=given.rate, betas=(0.9, 0.95))
+    warm = max(1, given.steps // 20)
+    start = time.perf_counter()
+    for step in range(given.steps):
+        done = max(0, step - warm) / max(1, given.steps - warm)
+        factor = min(1.0, (step + 1) / warm) * (0.05 + 0.95 * (1 + math.cos(math.pi * done)) / 2)
+        for group in optimizer.param_groups:
+            group["lr"] = given.rate * factor
+        starts = torch.randint(ids.numel() - given.window - 1, (given.batch,), generator=random)
+        loss = loss_of(model, torch.stack([ids[s : s + given.window + 1] for s in starts]))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step % 50 == 0:
+            print(f"step {step}: {loss.item():.3f} {time.perf_counter() - start:.0f} s", flush=True)
+
+
+@torch.no_grad()
+def judge(model: Llama, ids: Tensor, window: int) -> dict[str, Any]:
+    """Perplexity on the held-out text, and each layer's share of gates that are exactly zero."""
+    model.eval()
+    windows = ids[: ids.numel() // (window + 1) * (window + 1)].view(-1, window + 1)
+    losses, zeros = [], []
+    for piece in windows.split(16):
+        losses += [loss_of(model, piece).item()] * len(piece)
+        zeros += [[layer.zeros for layer in model.blk]] * len(piece)
+    shares = [round(share, 4) for share in np.mean(zeros, axis=0).tolist()]
+    return {
+        "perplexity": math.exp(sum(losses) / len(losses)),
+        "zeros": shares,
+        "zeros_mean": float(np.mean(shares)),
+    }
+
+
+def write(path: Path, model: Llama, tokenizer: tokenizers.Tokenizer, activation: str) -> None:
+    """The model as a GGUF file of float32 weights."""
+    dim, ffn = model.token_embd.embedding_dim, model.blk[0].ffn_up.out_features
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name(f"{activation} twin")
+    writer.add_block_count(len(model.blk))
+    writer.add_context_length(2048)
+    writer.add_embedding_length(dim)
+    writer.add_feed_forward_length(ffn)
+    writer.add_head_count(model.blk[0].heads)
+    writer.add_head_count_kv(model.blk[0].kv_heads)
+    writer.add_rope_dimension_count(HEAD_DIM)
+    writer.add_rope_freq_base(ROPE_BASE)
+    writer.add_layer_norm_rms_eps(EPSILON)
+    writer.add_string("llama.hidden_activation", activation)
+    described = json.loads(tokenizer.to_str())["model"]
+    tokens = sorted(described["vocab"], key=described["vocab"].get)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3 if token == END else 1 for token in tokens])
+    writer.add_token_merges([" ".join(merge) for merge in described["merges"]])
+    writer.add_eos_token_id(tokenizer.token_to_id(END))
+    for name, values in model.state_dict().items():
+        writer.add_tensor(name, np.ascontiguousarray(values.numpy(), np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--activations", nargs="+", default=["relu", "silu"])
+    parser.add_argument("--steps", type=int, default=1400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dim", type=int, default=192)
+    parser.add_argument("--layers", type=int, default=5)
+    parser.add_argument("--ffn", type=int, default=768)
+    parser.add_argument("--vocabulary", type=int, default=3072)
+    parser.add_argument("--batch", type=int, default=16, help="sequences a step")
+    parser.add_argument("--window", type=int, default=128, help="tokens of a sequence")
+    parser.add_argument("--rate", type=float, default=3e-3, help="highest learning rate")
+    parser.add_argument("--text", type=Path, nargs="*", help="UTF-8 files to learn from")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    texts = (path.read_text(encoding="utf-8") for path in given.text or [])
+    learned, held = split(prose(texts if given.text else package_texts()))
+    tokenizer = train_tokenizer(learned, given.vocabulary)
+    ids, held_ids = encoded(tokenizer, learned), encoded(tokenizer, held)
+    (given.folder / "held-out.txt").write_text("\n\n".join(held), encoding="utf-8")
+    print(f"{ids.numel()} tokens to learn from, {held_ids.numel()} held out", flush=True)
+    results: dict[str, Any] = {}
+    for activation in given.activations:
+        torch.manual_seed(given.seed)
+        sizes = (given.vocabulary, given.dim, given.layers, given.ffn)
+        model = Llama(*sizes, relu=activation == "relu")
+        start = time.perf_counter()
+        train(model, ids, given)
+        result = judge(model, held_ids, given.window)
+        results[activation] = {"seconds": time.perf_counter() - start, **result}
+        write(given.folder / f"{activation}.gguf", model, tokenizer, activation)
+        print(f"{activation}: {results[activation]}", flush=True)
+        (given.folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The neurons of a model one by one: made from its packed weights once, memory-mapped from then on.
+
+They lie in a file of their own beside the packed weights: many rows at once are multiplied with
+tiles, where all neurons have a part anyway, single rows with neurons. Neither is in memory but for
+the pages that are read.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.architectures.config import ModelConfig
+from engine.architectures.family import Activation, Family
+from engine.formats.packed import BLOCK, FLOAT_BITS
+from engine.kernels import sparse
+from engine.protocol import LayerActivity
+from engine.sparsity import layout
+from engine.weights import HEADER_BYTES, Progress, Weights, map_or_make
+
+FILE_VERSION = 1
+"""Raised with every change of `engine.sparsity.layout`."""
+BREAK_EVEN = 0.6
+"""Share of active neurons up to which a product without the others is the faster one."""
+_PAGE = 4096
+_PARTS = ("gate", "up", "down")
+_GATED = (Activation.RELU, Activation.SQUARED_RELU, Activation.DOUBLE_RELU)
+_WITH_ZEROS = (*_GATED, Activation.PLAIN_RELU)
+
+
+class _Place(NamedTuple):
+    """Where a layer lies in the file."""
+
+    places: int
+    scales: int
+    records: int
+    column: int
+    """Bytes of a record before the column."""
+    record_bytes: int
+
+
+def skips_rows(config: ModelConfig, family: Family, weights: Weights) -> bool:
+    """Whether the gate says which rows of the up projection are of no use."""
+    biased = "blk.0.ffn_up.bias" in weights
+    return config.activation in _GATED and not family.fused and not biased
+
+
+def has_zeros(config: ModelConfig) -> bool:
+    """Whether activations are zero by themselves."""
+    return config.activation in _WITH_ZEROS
+
+
+def can_skip(config: ModelConfig, weights: Weights, thresholds: bool) -> bool:
+    """Whether something of this model's feed-forward blocks is zero and can be skipped.
+
+    thresholds: whether small activations are made zero.
+    """
+    some = has_zeros(config) or thresholds
+    fits = config.dim % layout.CHUNK == 0 and config.ffn_dim % BLOCK == 0
+    if not some or not fits or config.experts:
+        return False
+    names = [f"blk.{i}.ffn_{part}.weight" for i in range(config.layers) for part in ("up", "down")]
+    return all(weights.matrix(name).bits != FLOAT_BITS for name in names)
+
+
+class Neurons:
+    """What decoding a token needs to leave neurons out."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        family: Family,
+        weights: Weights,
+        content_hash: str,
+        cache_directory: Path | None,
+        progress: Progress,
+        threads: int,
+        order: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """Map the file of these neurons, making it first if need be.
+
+        order: for each layer its neurons, those that fire most often first: their records lie
+        together, so that with little memory these stay in it.
+        """
+        self._config, self._weights = config, weights
+        self.skips_rows = skips_rows(config, family, weights)
+        self._order = [np.asarray(one, np.int32) for one in order] if order else None
+        places, size = self._layout()
+        digest = hashlib.sha256(b"".join(one.tobytes() for one in self._order or []))
+        name = hashlib.sha256(f"{content_hash} {digest.hexdigest()}".encode()).hexdigest()
+        header = f"hubd neurons {FILE_VERSION}\n{name}\n{size}\n".encode().ljust(
+            HEADER_BYTES, b"\0"
+        )
+
+        def fill(out: NDArray[np.uint8]) -> None:
+            for index, place in enumerate(places):
+                progress("packing neurons", index / len(places))
+                self._fill_layer(index, place, out)
+
+        path = cache_directory / f"{name[:24]}.neurons" if cache_directory else None
+        self._data = np.frombuffer(map_or_make(path, header, size, fill), np.uint8)
+        self._slots = np.zeros((len(places), sparse.LAYER_SLOTS), np.int64)
+        base = self._data.ctypes.data
+        for slots, place in zip(self._slots, places, strict=True):
+            slots[sparse.RECORDS] = base + place.records
+            slots[sparse.RECORD_BYTES] = place.record_bytes
+            slots[sparse.COLUMN] = place.column
+            slots[sparse.PLACES] = base + place.places
+            slots[sparse.SCALES] = base + place.scales
+            slots[sparse.LIMIT] = int(BREAK_EVEN * config.ffn_dim)
+        self._scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(config.dim, config.dim))
+        self._scratch = np.zeros(threads * self._scratch_bytes + 64, np.uint8)
+
+    def operands(self, layer: int) -> tuple[int, int, int]:
+        """Address of the scratch, bytes of it for a share, address of the layer's slots."""
+        scratch = layout.lines(self._scratch.ctypes.data)
+        return scratch, self._scratch_bytes, self._slots[layer].ctypes.data
+
+    def set_break_even(self, share: float) -> None:
+        """Read everything where more than this share of the neurons is active."""
+        self._slots[:, sparse.LIMIT] = int(share * self._config.ffn_dim)
+
+    def activity(self) -> list[LayerActivity]:
+        """Of each layer, over the tokens that were decoded alone; none before the first."""
+        steps = self._slots[:, sparse.STEPS]
+        if not steps.all():
+            return []
+        shares = self._slots[:, [sparse.ACTIVE_GATES, sparse.ACTIVE_COLUMNS]] / (
+            steps[:, None] * self._config.ffn_dim
+        )
+        return [
+            LayerActivity(float(rows) if self.skips_rows else 1.0, float(columns))
+            for rows, columns in shares
+        ]
+
+    def forget_activity(self) -> None:
+        """Begin to count anew."""
+        self._slots[:, [sparse.STEPS, sparse.ACTIVE_GATES, sparse.ACTIVE_COLUMNS]] = 0
+
+    def bytes_per_token(self) -> float:
+        """Bytes of the feed-forward blocks that a decoded token has read, in the mean."""
+        total = 0.0
+        neurons, dim = self._config.ffn_dim, self._config.dim
+        for index, activity in enumerate(self.activity()):
+            down = self._matrices(index)[1]
+            for name, share in (("gate", 1.0), ("up", activity.rows)):
+                tensor = f"blk.{index}.ffn_{name}.weight"
+                if tensor in self._weights:
+                    total += share * self._weights.packed(tensor).size
+            total += activity.columns * neurons * layout.column_bytes(down, dim)
+            total += layout.scale_bytes(down, neurons, dim)
+        return total
+
+    def dense_bytes(self) -> int:
+        """Bytes of all feed-forward blocks."""
+        names = [
+            f"blk.{i}.ffn_{name}.weight" for i in range(self._config.layers) for name in _PARTS
+        ]
+        return sum(self._weights.packed(name).size for name in names if name in self._weights)
+
+    def _matrices(self, layer: int) -> tuple[int, int]:
+        """Bits of the up and the down projection."""
+        up, down = (
+            self._weights.matrix(f"blk.{layer}.ffn_{part}.weight").bits for part in ("up", "down")
+        )
+        return up, down
+
+    def _layout(self) -> tuple[list[_Place], int]:
+        """Where each layer will lie, and the size of the whole."""
+        neurons, dim = self._config.ffn_dim, self._config.dim
+        places, end = [], HEADER_BYTES
+        for layer in range(self._config.layers):
+            up, down = self._matrices(layer)
+            column = layout.row_bytes(up, dim) if self.skips_rows else 0
+            record_bytes = column + layout.column_bytes(down, dim)
+            scales = end + layout.lines(4 * neurons)
+            records = scales + layout.scale_bytes(down, neurons, dim)
+            records = (records + _PAGE - 1) // _PAGE * _PAGE
+            places.append(_Place(end, scales, records, column, record_bytes))
+            end = layout.lines(records + neurons * record_bytes)
+        return places, end
+
+    def _fill_layer(self, layer: int, place: _Place, out: NDArray[np.uint8]) -> None:
+        neurons, dim = self._config.ffn_dim, self._config.dim
+        up, down = self._matrices(layer)
+        order = np.arange(neurons, dtype=np.int32) if self._order is None else self._order[layer]
+        places = np.empty(neurons, np.int32)
+        places[order] = np.arange(neurons, dtype=np.int32)
+        out[place.places : place.places + places.nbytes] = places.view(np.uint8)
+        packed = self._weights.packed(f"blk.{layer}.ffn_down.weight")
+        columns, scales = layout.columns_of(packed, down, dim, neurons)
+        out[place.scales : place.scales + scales.nbytes] = scales.view(np.uint8).reshape(-1)
+        records = out[place.records : place.records + neurons * place.record_bytes]
+        records = records.reshape(neurons, place.record_bytes)
+        if self.skips_rows:
+            packed = self._weights.packed(f"blk.{layer}.ffn_up.weight")
+            records[places, : place.column] = layout.rows_of(packed, up, neurons, dim)
+        records[places, place.column :] = columns
