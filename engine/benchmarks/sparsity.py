@@ -106,8 +106,14 @@ def biased(program: Program, model: Model, gate: str, bias: int) -> Program:
 
 
 def feed_forward(program: Program, model: Model, gate: str) -> Program:
-    """What a program does from each layer's second norm to its down projection."""
+    """What a program does from each layer's second norm to its down projection.
+
+    Each token is embedded before: blocks that went on from their own results would settle on
+    another share of zeros.
+    """
     made, steps = Program(), program.steps()
+    embed, operands, barrier = steps[0]
+    made.add(embed, *operands, barrier=barrier)
     at = 0
     for layer in _layers(model):
         first = model.weights.matrix(f"blk.{layer}.{gate}.weight").address
