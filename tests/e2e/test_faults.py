@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import threading
 import time
+from contextlib import contextmanager, suppress
 
 QUESTION = {
     "text": "If we want to move out, how much notice do we have to give?",
@@ -92,6 +94,28 @@ def test_a_killed_hub_leaves_no_orphan_and_keeps_timers_and_documents(hub, start
     assert again.stop() == 0
 
 
+@contextmanager
+def nearly_stopped(process):
+    """A process that goes on for a moment now and then: as slow as can be, and not hung."""
+    over = threading.Event()
+
+    def hold():
+        with suppress(ProcessLookupError):
+            while not over.is_set():
+                os.kill(process, signal.SIGSTOP)
+                over.wait(1.5)
+                os.kill(process, signal.SIGCONT)
+                over.wait(0.003)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        yield
+    finally:
+        over.set()
+        holder.join()
+
+
 def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(hub, start):
     hub.stop()
     again = start(hub.home)
@@ -101,11 +125,10 @@ def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(h
     ):
         stream = events(response)
         assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
-        engine = again.child("engine.server")
-        os.kill(engine, signal.SIGSTOP)  # so that the answer cannot be complete in time
-        again.process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
-        name, data = list(stream)[-1]
+        with nearly_stopped(again.child("engine.server")):  # so that it is not complete in time
+            again.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            name, data = list(stream)[-1]
     assert (name, data["code"]) == ("error", "engine_down")
     assert 9 < time.monotonic() - began < 20
     assert again.process.wait(10) == 0

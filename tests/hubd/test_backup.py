@@ -36,7 +36,7 @@ async def home(paths):
 
 
 def add_turn(connection):
-    connection.execute("INSERT INTO conversation VALUES ('c', '2026-01-01')")
+    connection.execute("INSERT INTO conversation (id, started_at) VALUES ('c', '2026-01-01')")
     connection.execute(
         "INSERT INTO turn (conversation, at, utterance, answer, outcome)"
         " VALUES ('c', '2026-01-01', 'Where is the stopcock?', 'Under the sink.', 'answered')"

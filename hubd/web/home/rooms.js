@@ -123,12 +123,19 @@ export function createRooms({ say }) {
 
   /** What changed while the household was being fetched, which may be older. @type {Entity[] | null} */
   let meanwhile = null;
+  let fetches = 0;
 
   async function refresh() {
+    const mine = ++fetches;
     meanwhile = [];
-    show(await readHome());
-    for (const entity of meanwhile ?? []) rows.get(entity.id)?.update(entity);
-    meanwhile = null;
+    try {
+      const household = await readHome();
+      if (mine !== fetches) return; // a later one shows what is newer
+      show(household);
+      for (const entity of meanwhile) rows.get(entity.id)?.update(entity);
+    } finally {
+      if (mine === fetches) meanwhile = null;
+    }
   }
 
   return {
