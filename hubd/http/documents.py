@@ -288,9 +288,11 @@ def _counted(progress: ProgressCallback, number: int, total: int) -> ProgressCal
 
 
 def _announce(services: Services, reports: list[FileReport]) -> None:
+    """Tell every page that something changed, and what, unless some may not see all there is."""
     changed = [report for report in reports if report.action != "unchanged"]
     if changed:
-        services.board.publish("documents", {"files": msgspec.to_builtins(changed)})
+        told = [] if services.config.rag.private else changed
+        services.board.publish("documents", {"files": msgspec.to_builtins(told)})
 
 
 ROUTES = [

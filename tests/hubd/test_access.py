@@ -485,3 +485,9 @@ async def test_a_private_collection_is_there_for_those_who_may_see_it(open_hub, 
             for what in ("page", "file"):
                 response = await hub.get(f"/hub/documents/{what}?document=tax.md", headers=mine)
                 assert response.status == (200 if seen else 404)
+        async with services(hub).board.listen() as notices:
+            owner = {"Authorization": "Bearer s3cret"}
+            removed = await hub.delete("/hub/documents?document=tax.md", headers=owner)
+            assert removed.status == 200
+            notice = await notices.get()
+            assert (notice.event, notice.data) == ("documents", {"files": []}), "a name for all"
