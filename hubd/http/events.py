@@ -26,27 +26,32 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 
 async def _frames(services: Services) -> AsyncGenerator[bytes, None]:
-    seen = services.household.snapshot()
+    seen, now_s = services.household.snapshot(), asyncio.get_running_loop().time
+    look_at = now_s() + LOOK_S
     async with services.board.listen() as queue:
         yield frame("engine", services.engine.state)
         while True:
             try:
-                async with asyncio.timeout(LOOK_S):
+                async with asyncio.timeout_at(look_at):
                     notice: Notice | None = await queue.get()
                 if notice is None:
                     return
                 yield frame(notice.event, notice.data)
             except TimeoutError:
-                now = services.household.snapshot()
+                now, look_at = services.household.snapshot(), now_s() + LOOK_S
                 if now is not seen:
                     yield frame("home", changes(seen, now))
                     seen = now
 
 
 def changes(before: Snapshot, now: Snapshot) -> dict[str, object]:
-    """The entities that are not as they were, and the household's version."""
+    """The entities that something happened to, and the household's version.
+
+    One that went and came back since the last look is among them, though it is equal: a page may
+    have fetched the household in between.
+    """
     known = {entity.id: entity for entity in before.entities}
-    changed = [entity for entity in now.entities if known.get(entity.id) != entity]
+    changed = [entity for entity in now.entities if known.get(entity.id) is not entity]
     return {"version": now.version, "entities": changed}
 
 

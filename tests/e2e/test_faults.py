@@ -130,5 +130,6 @@ def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(h
             began = time.monotonic()
             name, data = list(stream)[-1]
     assert (name, data["code"]) == ("error", "engine_down")
-    assert 9 < time.monotonic() - began < 20
+    # Ten seconds, or seven to nine where the engine got so little of a core that it seems hung.
+    assert 5 < time.monotonic() - began < 20
     assert again.process.wait(10) == 0

@@ -1,6 +1,10 @@
 """The notice board: everyone hears, nobody is waited for."""
 
+import msgspec
+
 from hubd.events import QUEUE_LIMIT, NoticeBoard
+from hubd.http.events import changes
+from plugins.api import Entity, Snapshot
 
 
 async def test_everyone_who_listens_hears():
@@ -33,3 +37,13 @@ async def test_closing_ends_every_listener():
         board.close()
         assert queue.get_nowait() is None
     assert board.listeners == 0
+
+
+def test_what_went_and_came_back_since_the_last_look_is_told():
+    """A page may have fetched the household in between, and shows what it saw then."""
+    lock = Entity(id="lock.front", name="Front Door", state="locked")
+    lamp = Entity(id="light.hall", name="Lamp", state="on")
+    before = Snapshot(entities=(lock, lamp))
+    after = Snapshot(entities=(msgspec.structs.replace(lock), lamp))
+    assert after == before
+    assert changes(before, after) == {"version": 0, "entities": [lock]}
