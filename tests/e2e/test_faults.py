@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import threading
 import time
-from contextlib import contextmanager, suppress
 
 QUESTION = {
     "text": "If we want to move out, how much notice do we have to give?",
@@ -94,42 +92,28 @@ def test_a_killed_hub_leaves_no_orphan_and_keeps_timers_and_documents(hub, start
     assert again.stop() == 0
 
 
-@contextmanager
-def nearly_stopped(process):
-    """A process that goes on for a moment now and then: as slow as can be, and not hung."""
-    over = threading.Event()
-
-    def hold():
-        with suppress(ProcessLookupError):
-            while not over.is_set():
-                os.kill(process, signal.SIGSTOP)
-                over.wait(1.5)
-                os.kill(process, signal.SIGCONT)
-                over.wait(0.003)
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    try:
-        yield
-    finally:
-        over.set()
-        holder.join()
-
-
 def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(hub, start):
+    """One that takes longer than the ten seconds, of an engine that is well."""
     hub.stop()
     again = start(hub.home)
-    with (
-        again.client() as client,
-        client.stream("POST", "/hub/ask", json=QUESTION) as response,
-    ):
-        stream = events(response)
-        assert [next(stream)[0], next(stream)[0]] == ["start", "passages"]
-        with nearly_stopped(again.child("engine.server")):  # so that it is not complete in time
+    with again.client() as client:
+        raw = [m["id"] for m in client.get("/v1/models").json()["data"] if m["id"] != "household"][
+            0
+        ]
+        body = {
+            "model": raw,
+            "messages": [{"role": "user", "content": "Tell a long story."}],
+            "max_tokens": 8000,
+            "ignore_eos": True,
+            "stream": True,
+        }
+        with client.stream("POST", "/v1/chat/completions", json=body) as response:
+            lines = response.iter_lines()
+            next(lines)
             again.process.send_signal(signal.SIGTERM)
             began = time.monotonic()
-            name, data = list(stream)[-1]
-    assert (name, data["code"]) == ("error", "engine_down")
-    # Ten seconds, or seven to nine where the engine got so little of a core that it seems hung.
-    assert 5 < time.monotonic() - began < 20
+            said = [line.removeprefix("data: ") for line in lines if line.startswith("data: ")]
+    assert 9 < time.monotonic() - began < 20
+    assert "[DONE]" not in said
+    assert "error" in json.loads(said[-1])
     assert again.process.wait(10) == 0

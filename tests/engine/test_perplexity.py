@@ -71,7 +71,7 @@ def test_perplexity_with_keys_and_values_of_8_bits(model, model_path, reference)
     ratio, agreement = np.exp(likely.mean() - likely_8.mean()), (best == best_8).mean()
     print(f"int8 against f16: perplexity ratio {ratio:.4f}, agreement {agreement:.4f}")
     assert abs(ratio - 1) < 0.01
-    assert agreement > 0.94
+    assert agreement > 0.95
 
 
 @pytest.mark.download
