@@ -98,7 +98,7 @@ def retrieve(
     weights = _CHINESE if language == "zh" else _LEXICAL
     if language == "en" and query_vector is not None:
         cosines = dict(store.search_vector(query_vector, CANDIDATES_PER_LEG, visible))
-        weights = _HYBRID
+        weights = _HYBRID if cosines else _LEXICAL
     chunks = store.chunks(list(dict.fromkeys([*texts, *cosines])))
     chunks = {n: c for n, c in chunks.items() if n in texts or detect(c.text) == "en"}
     scores = {
