@@ -11,7 +11,9 @@ from aiohttp import web
 import hubd
 from engine.protocol import SchedulerCounts
 from hubd.assistant.events import Done
+from hubd.http import replies
 from hubd.http.body import reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.store.faults import HINTS, State, look
 
@@ -19,11 +21,13 @@ STORAGE_LIMIT_S = 2.0
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
+@describe(reply=replies.Health)
 async def healthz(_: web.Request) -> web.StreamResponse:
     """The event loop turns."""
     return reply({"status": "ok"})
 
 
+@describe(reply=replies.Readiness, others={503: replies.Readiness})
 async def readyz(request: web.Request) -> web.StreamResponse:
     """Whether a question would be answered, and what it says kept.
 
@@ -55,6 +59,7 @@ async def storage(services: Services) -> State:
         return "locked"
 
 
+@describe(reply=replies.Status)
 async def status(request: web.Request) -> web.StreamResponse:
     """What ``hubd status`` and the page show."""
     services = request.app[SERVICES]

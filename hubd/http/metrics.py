@@ -17,6 +17,7 @@ from engine.errors import EngineError
 from engine.protocol import Health
 from hubd.errors import HubError
 from hubd.http.counts import Sample
+from hubd.http.described import describe
 from hubd.http.health import resident_mb
 from hubd.http.services import SERVICES, Services
 
@@ -27,6 +28,7 @@ Figure = tuple[str, str, str, Iterable[Sample]]
 """Name, kind, what it is, samples."""
 
 
+@describe(reply="text/plain")
 async def metrics(request: web.Request) -> web.StreamResponse:
     """All figures as they are now."""
     services = request.app[SERVICES]

@@ -22,9 +22,11 @@ from hubd.assistant.events import Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
+from hubd.http import replies
 from hubd.http.ask import events
 from hubd.http.body import error_body, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import LINES, describe
 from hubd.http.foreign import moved_header, static_first_of
 from hubd.http.openai import (
     HOUSEHOLD,
@@ -69,6 +71,7 @@ class Named(msgspec.Struct, kw_only=True):
     stream: bool | None = None
 
 
+@describe(reply=replies.OllamaModels)
 async def tags(request: web.Request) -> web.StreamResponse:
     """The models."""
     services = request.app[SERVICES]
@@ -76,6 +79,7 @@ async def tags(request: web.Request) -> web.StreamResponse:
     return reply({"models": [_card(services, name) for name in names]})
 
 
+@describe(body=Named, reply=replies.OllamaShown)
 async def show(request: web.Request) -> web.StreamResponse:
     """One model."""
     services = request.app[SERVICES]
@@ -97,6 +101,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     return reply(shown | {"details": card["details"], "modified_at": card["modified_at"]})
 
 
+@describe(reply=replies.OllamaModels)
 async def running(request: web.Request) -> web.StreamResponse:
     """The models in memory."""
     services = request.app[SERVICES]
@@ -105,11 +110,13 @@ async def running(request: web.Request) -> web.StreamResponse:
     return reply({"models": [_card(services, name) | more for name in loaded]})
 
 
+@describe(reply=replies.OllamaVersion)
 async def version(request: web.Request) -> web.StreamResponse:
     """Which API this is, and whose."""
     return reply({"version": API_VERSION, "server": f"hubd {hubd.__version__}"})
 
 
+@describe(body=Named, reply=replies.OllamaPulled, streamed=LINES)
 async def pull(request: web.Request) -> web.StreamResponse:
     """Nothing is fetched: a model that is there is a success, any other one an error."""
     services = request.app[SERVICES]
@@ -127,6 +134,7 @@ async def pull(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=protocol.Chat, reply=replies.OllamaChat, streamed=LINES)
 async def chat(request: web.Request) -> web.StreamResponse:
     """``POST /api/chat``."""
     services = request.app[SERVICES]
@@ -144,6 +152,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     return await _answer(request, parts, body)
 
 
+@describe(body=protocol.Generate, reply=replies.OllamaGenerated, streamed=LINES)
 async def generate(request: web.Request) -> web.StreamResponse:
     """``POST /api/generate``."""
     services = request.app[SERVICES]
@@ -163,6 +172,7 @@ async def generate(request: web.Request) -> web.StreamResponse:
     return await _answer(request, parts, body)
 
 
+@describe(body=Embed, reply=replies.OllamaEmbedded)
 async def embed(request: web.Request) -> web.StreamResponse:
     """``POST /api/embed``."""
     services = request.app[SERVICES]
@@ -185,6 +195,7 @@ async def embed(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=OldEmbed, reply=replies.OllamaEmbedding)
 async def old_embed(request: web.Request) -> web.StreamResponse:
     """``POST /api/embeddings``, the older form: one text."""
     body = await read_body(request, OldEmbed)

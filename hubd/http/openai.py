@@ -18,14 +18,16 @@ from msgspec import Meta
 
 from engine.client import ProxiedResponse
 from engine.errors import EngineError
-from engine.protocol import ChatMessage, FunctionTool
+from engine.protocol import ChatMessage, FunctionTool, ModelCard
 from hubd.assistant import borrowed
 from hubd.assistant.events import Citation, Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
+from hubd.http import replies
 from hubd.http.ask import events, finished
 from hubd.http.body import error_body, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.foreign import moved_header, static_first
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
@@ -70,6 +72,7 @@ class _Model(msgspec.Struct):
     model: str | None = None
 
 
+@describe(reply=replies.Models)
 async def models(request: web.Request) -> web.StreamResponse:
     """What can be asked."""
     services = request.app[SERVICES]
@@ -77,6 +80,7 @@ async def models(request: web.Request) -> web.StreamResponse:
     return reply({"object": "list", "data": [_card(name) for name in names]})
 
 
+@describe(reply=ModelCard)
 async def model(request: web.Request) -> web.StreamResponse:
     """One of them."""
     services = request.app[SERVICES]
@@ -87,6 +91,7 @@ async def model(request: web.Request) -> web.StreamResponse:
     return reply(_card(name))
 
 
+@describe(body=ChatBody, reply=replies.ChatCompletion, streamed=SERVER_SENT_EVENTS)
 async def chat(request: web.Request) -> web.StreamResponse:
     """``POST /v1/chat/completions``."""
     services = request.app[SERVICES]
@@ -102,6 +107,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     return await form.answer(utterance, bool(body.stream))
 
 
+@describe(body=CompletionBody, reply=replies.Completion, streamed=SERVER_SENT_EVENTS)
 async def completions(request: web.Request) -> web.StreamResponse:
     """``POST /v1/completions``."""
     services = request.app[SERVICES]
@@ -116,6 +122,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     return await form.answer(utterance, bool(body.stream))
 
 
+@describe(body=EmbeddingBody, reply=replies.Embeddings)
 async def embeddings(request: web.Request) -> web.StreamResponse:
     """``POST /v1/embeddings`` with the library's own encoder."""
     services = request.app[SERVICES]
