@@ -238,7 +238,7 @@ def _parts(token: str, start: int) -> list[Term]:
     """The terms of a hyphenated word: its parts when they are words, else joined."""
     parts = _HYPHENS.split(token)
     if all(len(part) > 2 for part in parts):
-        found = []
+        found: list[Term] = []
         for part in parts:
             found.extend(
                 term._replace(start=term.start + start, end=term.end + start)

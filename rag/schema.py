@@ -6,6 +6,7 @@
 
 import contextlib
 import zlib
+from typing import Any, cast
 
 import apsw
 import numpy as np
@@ -94,8 +95,8 @@ def bring_up_to_date(connection: apsw.Connection) -> None:
     Raises:
         rag.errors.DatabaseError: the file was written by a newer version.
     """
-    connection.create_scalar_function("as_int8", _as_int8, 1, deterministic=True)
-    connection.create_scalar_function("packed", packed, 1, deterministic=True)
+    for name, function in (("as_int8", _as_int8), ("packed", packed)):
+        connection.create_scalar_function(name, cast(Any, function), 1)
     if migrate(connection, "rag", MIGRATIONS):
         with contextlib.suppress(apsw.Error):  # no room for it: the file stays large, and works
             connection.execute("VACUUM")

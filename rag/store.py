@@ -257,9 +257,10 @@ class Store:
             "SELECT chunks.id, heading, text FROM chunks "
             "JOIN documents ON documents.id = document_id WHERE path = ?",
             (path,),
-        ).fetchall()
-        vectors = self.table.of([int(row[0]) for row in rows])
-        return [(h, t, vectors[number]) for number, h, t in rows if number in vectors]
+        )
+        chunks = [cast(tuple[int, str, str], row) for row in rows]
+        vectors = self.table.of([number for number, _, _ in chunks])
+        return [(h, t, vectors[number]) for number, h, t in chunks if number in vectors]
 
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""

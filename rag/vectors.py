@@ -27,13 +27,15 @@ def quantized(vector: NDArray[np.float32], dimension: int) -> Int8s:
     length = float(np.linalg.norm(vector))
     if vector.shape != (dimension,) or not 0.0 < length < float("inf"):
         raise ValueError(f"not a usable vector: shape {vector.shape}, length {length}")
-    return np.rint(vector * (_LARGEST / np.abs(vector).max())).astype(np.int8)
+    scaled: Int8s = np.rint(vector * (_LARGEST / np.abs(vector).max())).astype(np.int8)
+    return scaled
 
 
 def directions(values: Iterable[bytes], dimension: int) -> NDArray[np.float32]:
     """The unit vectors, float32 (n, dimension), of what ``quantized`` made, as bytes."""
     rows = np.frombuffer(b"".join(values), np.int8).reshape(-1, dimension).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    units: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return units
 
 
 class SignIndex:
@@ -73,7 +75,7 @@ class SignIndex:
         return self._ids[best[distances[best] < _FAR]]
 
 
-def _signs(values: NDArray[np.generic], words: int) -> NDArray[np.uint64]:
+def _signs(values: NDArray[np.float32] | Int8s, words: int) -> NDArray[np.uint64]:
     """(n, dimension) numbers → (words, n): a bit a number, 1 where it is above 0."""
     bits = np.zeros((len(values), words * 64), np.bool_)
     bits[:, : values.shape[1]] = values > 0
