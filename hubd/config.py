@@ -107,6 +107,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     api_key: Annotated[str, Meta(description="the key for that server, or nothing")] = ""
+    server_model: Annotated[
+        str, Meta(max_length=200, description="a model's name there, or nothing for its first")
+    ] = ""
 
 
 class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
