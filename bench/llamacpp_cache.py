@@ -27,8 +27,9 @@ def loaded(model: Path, threads: int) -> Any:
     """The model with its own choices for everything but the sizes."""
     from llama_cpp import Llama
 
-    sizes = {"n_ctx": CONTEXT, "n_threads": threads, "n_threads_batch": threads}
-    return Llama(str(model), verbose=False, **sizes)
+    return Llama(
+        str(model), n_ctx=CONTEXT, n_threads=threads, n_threads_batch=threads, verbose=False
+    )
 
 
 def first_token(llama: Any, prompt: list[int]) -> float:
