@@ -52,7 +52,7 @@ from engine.step_rows import Part, StepRows
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
-KVFormat = Literal["f16", "int8"]
+KVFormat = Literal["auto", "f16", "int8"]
 MAX_THREADS = 64
 DEFAULT_CONTEXT = 8192
 """Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
@@ -140,7 +140,8 @@ class Model:
         progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
         add to the weights. activation: silu, gelu, relu, relu2 or drelu, for a file that does not
         say that it has another than its family. kv_format: of keys and values; int8 takes half the
-        memory of f16, and a model in float32 keeps float32 unless it is int8. sparsity: what is
+        memory of f16, and a model in float32 keeps float32 unless it is int8; auto is int8 where
+        the model can have it and is not in float32. sparsity: what is
         skipped when a token is decoded alone; default what is zero by itself, which changes no
         result. Raises OSError, ModelFormatError, CalibrationError, or ValueError for what this
         model cannot do.
@@ -337,9 +338,10 @@ def _identity(content_hash: str, activation: str | None) -> str:
 def _kv_layout(config: ModelConfig, kv_format: KVFormat, *, exact: bool) -> KVLayout:
     """How keys and values are kept; ValueError if this model's cannot be."""
     size = FLOAT_BYTES if exact else HALF_BYTES
-    if kv_format == "int8":
+    whole_groups = config.head_dim % GROUP == 0
+    if kv_format == "int8" or (kv_format == "auto" and whole_groups and not exact):
         size = BYTE
-        if config.head_dim % GROUP:
+        if not whole_groups:
             raise ValueError(
                 f"the KV format int8 needs heads of a multiple of {GROUP} numbers; this model's"
                 f" have {config.head_dim}: use f16"
