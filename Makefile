@@ -1,7 +1,7 @@
 # make run    set up, start the daemon on the sample household, print where to ask
 # make test   the same set-up, then the tests
 # make home-assistant  a newer Home Assistant (needs Python 3.13), and the tests that need it
-# make soak   the faults of tests/faults in their long forms, for hours
+# make soak   the faults of tests/faults in their long forms, then 5 000 questions and commands: hours
 # make venv   the Python set-up alone, into .venv; with HASHES=1 from hashes.txt alone
 # make lock   write hashes.txt anew, from constraints.txt
 # make sbom   what hubd is made of, as CycloneDX: build/sbom.json
@@ -35,6 +35,7 @@ venv: .venv/installed
 
 soak: venv
 	HUBD_TEST_SOAK=1 $(BIN)/pytest tests/faults $(PYTEST_ARGS)
+	$(BIN)/python -m bench.soak
 
 lock: venv
 	@$(BIN)/python .ci/lock.py
