@@ -21,7 +21,7 @@ from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.model import Part
+    from engine.step_rows import Part
     from engine.structured import Guide
 
 
@@ -220,7 +220,7 @@ class Generation:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """A slice of prefill, or the last token with guesses of those that follow."""
-        from engine.model import Part  # a client of this module need not load numba
+        from engine.step_rows import Part  # a client of this module need not load numba
 
         assert self._sequence is not None, "parts of a request that has not started"
         done, self._drafts = self._sequence.length, []

@@ -231,7 +231,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--kv-mb", type=int, default=0, help="keys and values at most (default: 256, or a context)"
     )
     parser.add_argument(
-        "--kv-format", choices=("f16", "int8"), default="f16", help="of keys and values"
+        "--kv-format", choices=("auto", "f16", "int8"), default="auto", help="of keys and values"
     )
     parser.add_argument(
         "--activation",

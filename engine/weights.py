@@ -5,6 +5,7 @@ page of a packed file is a header that follows from the model file alone: a file
 size is not exactly the one expected is foreign, old or cut short, and is packed again.
 """
 
+import contextlib
 import hashlib
 import json
 import math
@@ -190,9 +191,12 @@ def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size != size or file.read(HEADER_BYTES) != header:
                 return None
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            space = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError:
         return None
+    with contextlib.suppress(OSError, AttributeError):  # a system or a file without huge pages
+        space.madvise(mmap.MADV_HUGEPAGE)
+    return space
 
 
 def _write(path: Path, header: bytes, size: int, fill: Callable[[NDArray[np.uint8]], None]) -> None:
@@ -208,6 +212,9 @@ def _write(path: Path, header: bytes, size: int, fill: Callable[[NDArray[np.uint
             out[:HEADER_BYTES] = np.frombuffer(header, np.uint8)
             space.flush()
             os.fsync(file.fileno())
+            del out, space
+            # Out of memory, so that it is read back in the huge pages that the map asks for.
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
