@@ -214,17 +214,14 @@ def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> N
 
 
 @njit
-def _ask_for_columns(record: int, block: int, layer: Any, start: int, size: int) -> bool:
-    """Have `size` bytes from `start` on of a block's active columns read soon; gives whether there
-    are any."""
+def _ask_for_columns(record: int, block: int, layer: Any, start: int, size: int) -> None:
+    """Have `size` bytes from `start` on of a block's active columns read soon."""
     places = integers(layer[PLACES] + 4 * BLOCK * block, BLOCK)
     mask = nonzero_mask(record)
-    some: bool = mask != 0
     while mask != 0:
         place = places[first_one(mask)]
         prefetch(layer[RECORDS] + place * layer[RECORD_BYTES] + layer[COLUMN] + start, size)
         mask &= mask - 1
-    return some
 
 
 @njit
@@ -284,19 +281,15 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     start, size = first * chunk_bytes, (last - first) * chunk_bytes
     sums = floats(scratch + _TILE, (last - first) * CHUNK)
     sums[:] = np.float32(0.0)
-    row_bytes, kinds = 2 * outputs, 1 if bits == 8 else 2  # of scales
+    row_bytes = 2 * outputs  # of scales
     for block in range(blocks if last > first else 0):
         record = x + SINGLE_BYTES * block
-        scales = layer[SCALES] + block * kinds * row_bytes + 2 * CHUNK * first
         if block + _AHEAD < blocks:
             ahead = record + SINGLE_BYTES * _AHEAD
-            if _ask_for_columns(ahead, block + _AHEAD, layer, start, size):
-                for kind in range(kinds):
-                    # A share reads half a page and leaps: no hardware looks ahead over that.
-                    following = scales + (_AHEAD * kinds + kind) * row_bytes
-                    prefetch(following, 2 * CHUNK * (last - first))
+            _ask_for_columns(ahead, block + _AHEAD, layer, start, size)
         mask = nonzero_mask(record)
         whole, front = integers(record + OFFSET_SUM, 1)[0], integers(record + FIRST_SUM, 1)[0]
+        scales = layer[SCALES] + block * row_bytes * (1 if bits == 8 else 2) + 2 * CHUNK * first
         for half in range(2 if bits == 6 else 1):
             chosen = mask
             begin = whole if bits == 8 else 0
