@@ -281,10 +281,15 @@ class EngineSupervisor:
             *("--kv-format", settings.kv_format),
             *([f"--activation={settings.activation}"] if settings.activation else []),
             *("--sparsity", settings.sparsity),
+            *self._draft_options(),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",
         ]
+
+    def _draft_options(self) -> list[str]:
+        name = self._settings.draft_model
+        return [f"--draft-model={_in_models(name, self._paths)}"] if name else []
 
     async def _wait_ready(self, process: asyncio.subprocess.Process) -> bool:
         """Until the child says that it is ready (True), or ends (False).
