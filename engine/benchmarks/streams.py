@@ -1,11 +1,10 @@
 """Several answers at once, and answers that quote: how much batching and guessing ahead win.
 
-    hubd bench streams MODEL.gguf [--threads 2] [--tokens 64] [--rounds 3] [--prompts F] [--json]
+    hubd bench streams MODEL.gguf [--threads 2] [--tokens 64] [--rounds 3] [--json]
 
 One stream and four take turns, and so do answers with and without tokens guessed ahead, so that a
 noisy neighbour hits all of them; figures are medians of rounds, answers greedy and checked to be
-the same tokens. The quoting prompts are passages with the instruction to repeat them, or those of a
-file, answered to their own end: a JSON list of messages a line. Then sixteen
+the same tokens. The quoting prompts are passages with the instruction to repeat them. Then sixteen
 requests come at once, with priorities, to an engine with little memory for keys and values; and
 one answer runs while a long prompt arrives: the longest time between two of its tokens.
 """
@@ -102,33 +101,6 @@ def together(
     return answers, count / (ended - begun)
 
 
-def quote(
-    engine: Engine, prompts: Sequence[Sequence[int]], params: SamplingParams
-) -> tuple[list[list[int]], int, float]:
-    """Answers one after the other; their tokens after each first one, and the seconds of those."""
-    answers, tokens, seconds = [], 0, 0.0
-    for prompt in prompts:
-        *pieces, finished = engine.generate_fully(prompt, params)
-        assert isinstance(finished, Finished)
-        answers.append([piece.token for piece in pieces if isinstance(piece, Piece)])
-        tokens += len(pieces) - 1
-        seconds += finished.timings.decode_ms / 1000
-    return answers, tokens, seconds
-
-
-def quoting_prompts(engine: Engine, file: Path | None) -> list[list[int]]:
-    """Those of a file, or passages to be repeated."""
-    if file is None:
-        asked = [
-            [Message("user", f"Repeat this text word by word:\n\n{passage}")]
-            for passage in _PASSAGES
-        ]
-    else:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        asked = [msgspec.json.decode(line, type=list[Message]) for line in lines]
-    return [engine.encode_chat(messages) for messages in asked]
-
-
 def sixteen(path: Path, given: argparse.Namespace) -> tuple[int, bool, float, int]:
     """Completed, in order of priority, seconds, preemptions."""
     ended: list[int] = []
@@ -182,24 +154,6 @@ def load(path: Path, given: argparse.Namespace, kv_bytes: int | None = None) -> 
     )
 
 
-class _Speed:
-    """Tokens and seconds of several answers."""
-
-    def __init__(self) -> None:
-        self._tokens, self._seconds = 0, 0.0
-
-    def of(self, answers: list[list[int]], tokens: int, seconds: float) -> list[list[int]]:
-        """Adds those of some answers, and gives the answers."""
-        self._tokens += tokens
-        self._seconds += seconds
-        return answers
-
-    @property
-    def tokens_per_s(self) -> float:
-        """Of all of them."""
-        return self._tokens / self._seconds
-
-
 def run(given: argparse.Namespace) -> Result:
     """Measure everything. Raises OSError or EngineError."""
     machine = this_machine()
@@ -208,13 +162,11 @@ def run(given: argparse.Namespace) -> Result:
             engine.tokenizer.encode(_STORY.format(town, "cats") * 4)
             for town in ("Ostrand", "Velm", "Karrow", "Dunmere")
         ]
-        quotes = quoting_prompts(engine, given.prompts)
-        greedy = SamplingParams(temperature=0.0, max_tokens=given.tokens, guesses=0)
-        if given.prompts is None:
-            greedy = msgspec.structs.replace(greedy, ignore_eos=True)
-        guessing = msgspec.structs.replace(greedy, guesses=MOST_GUESSES)
-        one, four = [], []
-        plain, lookup = _Speed(), _Speed()
+        quotes = [
+            engine.encode_chat([Message("user", f"Repeat this text word by word:\n\n{passage}")])
+            for passage in _PASSAGES
+        ]
+        one, four, plain, lookup = [], [], [], []
         identical = True
         for _ in range(given.rounds):
             alone, speed = together(engine, stories[:1], given.tokens)
@@ -223,15 +175,17 @@ def run(given: argparse.Namespace) -> Result:
             four.append(speed)
             identical = identical and all_four[0] == alone[0]
             for prompt in quotes:
-                expected = plain.of(*quote(engine, [prompt], greedy))
-                found = lookup.of(*quote(engine, [prompt], guessing))
+                expected, speed = together(engine, [prompt], given.tokens)
+                plain.append(speed)
+                found, speed = together(engine, [prompt], given.tokens, MOST_GUESSES)
+                lookup.append(speed)
                 identical = identical and expected == found
         time.sleep(COUNTS_AGE_S)
         counts = engine.scheduler.counts()
         gap = longest_gap(engine)
     completed, in_order, seconds, preemptions = sixteen(given.model, given)
     one_s, four_s = statistics.median(one), statistics.median(four)
-    plain_s, lookup_s = plain.tokens_per_s, lookup.tokens_per_s
+    plain_s, lookup_s = statistics.harmonic_mean(plain), statistics.harmonic_mean(lookup)
     return Result(
         model=given.model.name,
         machine=machine,
@@ -282,7 +236,6 @@ def main() -> int:
     parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--tokens", type=int, default=64, help="tokens of an answer")
     parser.add_argument("--rounds", type=int, default=3, help="of measuring")
-    parser.add_argument("--prompts", type=Path, help="of the answers with guesses: JSON lines")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--cache-directory", type=Path, help="where packed weights are kept")
     given = parser.parse_args()

@@ -1,11 +1,10 @@
 """What a long prompt costs the second time: in memory, after a restart, with a clock in front.
 
-    hubd bench cache [--model MODEL.gguf] [--threads 2] [--documents DIR --questions FILE] [--json]
+    hubd bench cache [--model MODEL.gguf] [--threads 2] [--json]
 
 Starts engine processes of its own, with an empty cache directory, and asks them as the hub does.
 Times are from sending a request to the first token received; figures are medians. Prompts of random
-tokens, but for the foreign ones, which are text as Home Assistant sends it, and those of guessing
-ahead: what the hub sends for the questions about the documents (the sample household's).
+tokens, but for the foreign ones, which are text as Home Assistant sends it.
 """
 
 import argparse
@@ -25,13 +24,10 @@ import msgspec
 from engine.client import Answered, EngineClient
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, ChatRequest, CompletionRequest
-from hubd.benchmarks._household import prompts_of
 from hubd.config import load_config
-from hubd.errors import HubError
 from hubd.http.volatile import PromptMemory
 from hubd.paths import find_paths
 from hubd.supervisor import model_path
-from rag.errors import RagError
 
 SYSTEM_TOKENS, NEW_TOKENS = 2000, 30
 ROUNDS, RESTARTS, FOREIGN_REQUESTS = 9, 3, 30
@@ -41,8 +37,6 @@ START_LIMIT_S = 600.0
 VOCABULARY = 20_000
 """Random ids stay below it: every model has so many."""
 
-SAMPLES = Path(__file__).parents[2] / "samples"
-"""Documents and questions of a household, where hubd runs from its repository."""
 QUESTIONS = (
     "turn the bed lamp on please",
     "is the garage door open?",
@@ -87,18 +81,13 @@ class Figures(msgspec.Struct, kw_only=True):
     foreign_hit_ratio_unmoved: float
     """The same with the time left in its place."""
     streams4_ratio: float | None = None
-    """From `hubd bench streams`, with the next ones."""
+    """From `hubd bench streams`, with the next one."""
     lookup_ratio: float | None = None
-    lookup_identical: bool | None = None
-    """Whether all answers were the same with and without guesses."""
-    lookup_questions: int = 0
-    """How many questions about documents that was; 0: passages to be repeated."""
 
 
 class _Streams(msgspec.Struct):
     streams4_ratio: float
     lookup_ratio: float
-    identical: bool
 
 
 class Bench:
@@ -177,18 +166,11 @@ async def measure(bench: Bench) -> Figures:
     )
 
 
-async def with_streams(
-    bench: Bench, figures: Figures, prompts: Sequence[Sequence[ChatMessage]]
-) -> Figures:
-    """The figures with those of ``engine.benchmarks.streams``, which runs in its own process.
-
-    prompts: for guessing ahead; none: its own."""
-    file = bench.directory / "prompts.jsonl"
-    file.write_bytes(b"\n".join(msgspec.json.encode(messages) for messages in prompts))
+async def with_streams(bench: Bench, figures: Figures) -> Figures:
+    """The figures with those of ``engine.benchmarks.streams``, which runs in its own process."""
     command = [
         *(sys.executable, "-m", "engine.benchmarks.streams", str(bench.model), "--json"),
         *("--threads", str(bench.threads), "--cache-directory", str(bench.directory)),
-        *(("--prompts", str(file)) if prompts else ()),
     ]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     said, _ = await process.communicate()
@@ -199,8 +181,6 @@ async def with_streams(
         figures,
         streams4_ratio=round(ratios.streams4_ratio, 2),
         lookup_ratio=round(ratios.lookup_ratio, 2),
-        lookup_identical=ratios.identical,
-        lookup_questions=len(prompts),
     )
 
 
@@ -296,10 +276,8 @@ def show(figures: Figures) -> str:
             f"  tokens found in the cache        {f.foreign_hit_ratio:8.1%}"
             f"  ({f.foreign_hit_ratio_with_first:.1%} with the first request,"
             f" {f.foreign_hit_ratio_unmoved:.1%} with the time left in its place)",
-            f"four streams: {f.streams4_ratio} times one (`hubd bench streams` tells more)",
-            f"guessing ahead: {f.lookup_ratio} times the decode speed, "
-            + (f"{f.lookup_questions} questions" if f.lookup_questions else "passages repeated")
-            + f", answers {'' if f.lookup_identical else 'NOT '}the same",
+            f"four streams, quoting with guesses: {f.streams4_ratio} and {f.lookup_ratio} times"
+            " one stream and none (`hubd bench streams` tells more)",
         )
     )
 
@@ -310,11 +288,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file, default the hub's")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache-directory", type=Path, help="where its own one is made")
-    household = SAMPLES / "household" if SAMPLES.is_dir() else None
-    parser.add_argument("--documents", type=Path, default=household, help="a folder")
-    parser.add_argument(
-        "--questions", type=Path, default=SAMPLES / "questions.jsonl", help="a file"
-    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
     where, model = given.cache_directory, given.model or _configured_model()
@@ -322,11 +295,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             bench = Bench(model, given.threads, Path(directory))
             figures = asyncio.run(measure(bench))
-            prompts = []
-            if given.documents is not None:
-                prompts = asyncio.run(prompts_of(given.documents, given.questions))
-            figures = asyncio.run(with_streams(bench, figures, prompts))
-        except (EngineError, HubError, RagError, OSError, ValueError) as error:
+            figures = asyncio.run(with_streams(bench, figures))
+        except EngineError as error:
             raise SystemExit(f"{model.name} cannot be measured: {error}") from error
     print(msgspec.json.encode(figures).decode() if given.json else show(figures))
 
