@@ -1,6 +1,8 @@
 """``hubd rag eval``: which questions are reported by themselves, and how mistakes are told."""
 
-from hubd.commands.rag import _drawn, _evaluate, _groups
+import json
+
+from hubd.commands.rag import _drawn, _groups
 from rag.evaluate import Case
 
 
@@ -19,9 +21,8 @@ def test_a_sample_is_the_same_for_the_same_seed():
     assert (len(drawn), _drawn(cases, 0, 1), _drawn(cases, 60, 1)) == (10, cases, cases)
 
 
-async def test_with_the_model_the_shown_answer_is_the_hubs(model_path, tmp_path, monkeypatch):
-    monkeypatch.setenv("HUBD_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HUBD_ENGINE_MODEL", str(model_path))
+def test_with_the_model_the_shown_answer_is_the_hubs(hubd, environment, model_path, tmp_path):
+    environment["HUBD_ENGINE_MODEL"] = str(model_path)
     papers = tmp_path / "papers"
     papers.mkdir()
     (papers / "boiler.md").write_text("# Boiler\n\nThe boiler pressure should be 1.5 bar.\n")
@@ -31,10 +32,11 @@ async def test_with_the_model_the_shown_answer_is_the_hubs(model_path, tmp_path,
         f'{{"id": "1", "question": "{question}", "answerable": true, "document": "boiler.md",'
         ' "answer": "1.5 bar"}\n'
     )
-    reports = await _evaluate((papers,), (file,), None, 5, 0, 0, model=True)
-    report = reports["all questions"]
-    assert report.answer_contained == 1.0
-    assert report.outcomes[0].shown
+    done = hubd("rag", "eval", str(papers), "--questions", str(file), "--model", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)["all questions"]
+    assert report["answer_contained"] == 1.0
+    assert report["outcomes"][0]["shown"]
 
 
 def test_a_wrong_file_or_nothing_to_ask_is_said_in_a_line(hubd, tmp_path):
