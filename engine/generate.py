@@ -16,7 +16,7 @@ import numpy as np
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
 from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, token_logprobs
-from engine.speculation import LookupDrafter
+from engine.speculation import Drafter, LookupDrafter
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
@@ -173,8 +173,10 @@ class Generation:
         context_length: int,
         guide: "Guide | None" = None,
         shown: Collection[int] = (),
+        drafter: Drafter | None = None,
     ) -> None:
         """guide: what the grammar allows. shown: control tokens that are text in this answer.
+        drafter: who guesses ahead, default what the prompt itself makes likely.
 
         Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
         check_prompt(prompt, tokenizer.vocabulary_size, context_length)
@@ -192,7 +194,7 @@ class Generation:
         self._stops = StopStrings(params.stop)
         self._account = Account(len(prompt))
         self._sequence: KVSequence | None = None
-        self._drafter = LookupDrafter()
+        self._drafter = drafter or LookupDrafter()
         self._drafts: list[int] = []
         self.drafted = self.accepted = 0
         self.finish_reason: FinishReason | None = None
@@ -217,6 +219,7 @@ class Generation:
         if self._sequence is not None:
             self._sequence.release()
             self._sequence = None
+        self._drafter.release()
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """A slice of prefill, or the last token with guesses of those that follow."""

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -194,9 +194,14 @@ def _map_if_sound(path: Path, header: bytes, size: int) -> mmap.mmap | None:
             space = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError:
         return None
-    with contextlib.suppress(OSError, AttributeError):  # a system or a file without huge pages
-        space.madvise(mmap.MADV_HUGEPAGE)
+    _ask_for_huge_pages(space)
     return space
+
+
+def _ask_for_huge_pages(space: mmap.mmap) -> None:
+    """Pages of 2 MB, which are read 3 to 5 % faster; where there are none, pages stay small."""
+    with contextlib.suppress(OSError, AttributeError):  # a file system, or a system, without them
+        space.madvise(mmap.MADV_HUGEPAGE)
 
 
 def _write(path: Path, header: bytes, size: int, fill: Callable[[NDArray[np.uint8]], None]) -> None:
@@ -240,6 +245,7 @@ def map_or_make(
         if space is not None:
             return space
     space = mmap.mmap(-1, size)
+    _ask_for_huge_pages(space)
     fill(np.frombuffer(space, np.uint8))
     return space
 
@@ -279,6 +285,14 @@ class Weights:
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all packed tensors."""
+        return self._data.size
 
     @property
     def exact(self) -> bool:

@@ -87,6 +87,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 4096
     preload: Annotated[bool, Meta(description="true or false")] = True
     idle_unload: Seconds = 0.0
+    draft_model: Annotated[
+        str, Meta(description="a file in the model folder, a path, or nothing")
+    ] = ""
     kv_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 0
@@ -104,6 +107,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     api_key: Annotated[str, Meta(description="the key for that server, or nothing")] = ""
+    server_model: Annotated[
+        str, Meta(max_length=200, description="a model's name there, or nothing for its first")
+    ] = ""
 
 
 class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -38,9 +38,10 @@ from hubd.assistant.semantic import Semantics
 from hubd.assistant.write import write
 from hubd.config import Config
 from hubd.folders import visible_to
+from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
-from hubd.supervisor import EngineDown, EngineSupervisor
+from hubd.supervisor import EngineDown
 from hubd.tools import Speaker, ToolBox
 from rag.embed import Embedder
 from rag.evidence import ANSWERABLE
@@ -80,7 +81,7 @@ class Assistant:
         *,
         config: Config,
         library: Library,
-        engine: EngineSupervisor,
+        engine: HouseholdEngine,
         embedder: Embedder,
         tools: ToolBox,
         conversations: Conversations,

@@ -18,7 +18,7 @@ from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.folders import visible_to
 from hubd.http import replies
 from hubd.http.answers import Answer
-from hubd.http.body import query, read_body, reply
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
 from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.services import SERVICES, Services
@@ -52,7 +52,7 @@ class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class After(msgspec.Struct, kw_only=True):
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     """The number of the last event that came."""
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from hubd.errors import NotFoundError
 from hubd.http import replies
-from hubd.http.body import query, read_body, reply
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
 from hubd.http.described import describe
 from hubd.http.services import SERVICES
@@ -25,7 +25,7 @@ class Title(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Keep(msgspec.Struct, kw_only=True):
-    keep: Annotated[int, Meta(ge=0)]
+    keep: Annotated[int, Meta(ge=0, le=LARGEST)]
 
 
 @describe(query=Search, reply=list[Conversation])

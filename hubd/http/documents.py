@@ -18,7 +18,7 @@ from hubd.config import is_loopback
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.folders import visible_to
 from hubd.http import replies
-from hubd.http.body import query, read_body, reply
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
 from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.security import over_unix_socket
@@ -57,17 +57,17 @@ class FolderOf(msgspec.Struct, kw_only=True):
 
 
 class PageOf(Named, kw_only=True):
-    page: Annotated[int, Meta(ge=1)] | None = None
+    page: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
 
 
 class PictureOf(Named, kw_only=True):
-    page: Annotated[int, Meta(ge=1)] = 1
+    page: Annotated[int, Meta(ge=1, le=LARGEST)] = 1
     width: Annotated[int, Meta(ge=50, le=2000)] = 800
 
 
 class MarksOf(PageOf, kw_only=True):
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=0)]
+    start: Annotated[int, Meta(ge=0, le=LARGEST)]
+    end: Annotated[int, Meta(ge=0, le=LARGEST)]
 
 
 class Upload(msgspec.Struct, frozen=True):

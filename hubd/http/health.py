@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 
@@ -39,6 +39,7 @@ async def readyz(request: web.Request) -> web.StreamResponse:
     checks = {
         "database": database,
         "engine": services.engine.state.state,
+        "engine_server": server_state(services),
         "embedder": services.embedder.state,
         "home_assistant": linked.state if linked else "none",
     }
@@ -47,6 +48,12 @@ async def readyz(request: web.Request) -> web.StreamResponse:
     ready = answers and database == "ok"
     told = {"hint": HINTS[database]} if database in HINTS else {}
     return reply({"ready": ready, "checks": checks, **told}, 200 if ready else 503)
+
+
+def server_state(services: Services) -> Literal["none", "up", "away"]:
+    """How the server of the language model is, where the settings name one."""
+    server = services.engine.server
+    return "none" if server is None else "away" if server.away else "up"
 
 
 async def storage(services: Services) -> State:

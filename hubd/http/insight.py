@@ -8,7 +8,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd.http import replies
-from hubd.http.body import query, reply
+from hubd.http.body import LARGEST, query, reply
 from hubd.http.described import describe
 from hubd.http.services import SERVICES
 
@@ -18,7 +18,7 @@ SECRET = ("token", "key", "secret", "password")
 
 class Window(msgspec.Struct, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
-    before: Annotated[int, Meta(ge=1)] | None = None
+    before: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
 
 
 @describe(query=Window, reply=list[replies.AuditLine])

@@ -87,7 +87,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     name = await _known(services, body.model or body.name)
     is_encoder = name == services.embedder.model
     info: dict[str, Any] = {"general.architecture": "hubd", "general.basename": name}
-    if not is_encoder and not services.config.engine.url:
+    if not is_encoder and name in (HOUSEHOLD, RAW + services.engine.local.name):
         info["hubd.context_length"] = services.config.engine.context_length
     shown = {
         "license": "",
@@ -105,7 +105,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 async def running(request: web.Request) -> web.StreamResponse:
     """The models in memory."""
     services = request.app[SERVICES]
-    loaded = [RAW + services.engine.name] if services.engine.pid is not None else []
+    loaded = [RAW + services.engine.local.name] if services.engine.pid is not None else []
     more = {"size_vram": 0, "expires_at": FOREVER}
     return reply({"models": [_card(services, name) | more for name in loaded]})
 
@@ -257,7 +257,7 @@ async def _raw(
     """The bare language model's answer, tool calls and reasoning included."""
     began = time.perf_counter()
     wanted = msgspec.structs.replace(wanted, model=name.removeprefix(RAW))
-    client = await services.engine.client()
+    client = await services.engine.named(name.removeprefix(RAW))
     try:
         async with aclosing(client.chat_deltas(wanted)) as deltas:
             async for delta in deltas:
@@ -372,7 +372,7 @@ async def _loaded(services: Services, name: str, body: protocol.Common) -> web.S
     """
     unload = protocol.keep_alive_seconds(body.keep_alive) == 0
     if name.startswith(RAW) and not unload:
-        await services.engine.client()
+        await services.engine.named(name.removeprefix(RAW))
     end = {"content": "", "done": True, "done_reason": "unload" if unload else "load"}
     return reply(_object(end, body.model, isinstance(body, protocol.Generate)))
 
@@ -393,7 +393,7 @@ async def _known(services: Services, name: str) -> str:
 def _card(services: Services, name: str) -> dict[str, Any]:
     """A model in a list. Its digest tells apart what may be another model of the same name."""
     file = services.engine.model
-    of_file = name.startswith(RAW) and not services.config.engine.url and file.is_file()
+    of_file = name == RAW + services.engine.local.name and file.is_file()
     size = file.stat().st_size if of_file else 0
     modified = file.stat().st_mtime if of_file else 0.0
     return {

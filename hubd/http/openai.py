@@ -4,6 +4,7 @@
 ``citations`` holds them as data. ``raw:NAME`` passes requests to the engine as they are.
 """
 
+import asyncio
 import base64
 import time
 import uuid
@@ -291,7 +292,7 @@ async def _forward(request: web.Request, services: Services, name: str) -> web.S
     body["model"] = name
     body.pop("pin", None)  # what stays cached is the hub's to say
     async with services.turns.one():
-        client = await services.engine.client()
+        client = await services.engine.named(name)
         try:
             async with client.proxy("POST", request.path, msgspec.json.encode(body)) as upstream:
                 return await _pass_on(request, upstream, moved_header(moved))
@@ -320,12 +321,7 @@ async def _pass_on(
 
 async def raw_names(services: Services) -> list[str]:
     """The language models that can be asked directly."""
-    if not services.config.engine.url:
-        return [RAW + services.engine.name]
-    try:
-        return [RAW + card.id for card in await (await services.engine.client()).models()]
-    except EngineError:
-        return []
+    return [RAW + name for name in await asyncio.to_thread(lambda: services.engine.names)]
 
 
 def _unknown_model(name: str, names: Sequence[str]) -> NotFoundError:

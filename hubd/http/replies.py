@@ -61,6 +61,7 @@ class Health(Reply, frozen=True, kw_only=True):
 class Checks(Reply, frozen=True, kw_only=True):
     database: State
     engine: str
+    engine_server: Literal["none", "up", "away"]
     embedder: str
     home_assistant: str
 

@@ -189,7 +189,7 @@ async def _of_tools(handed: borrowed.Handed) -> AsyncGenerator[Piece, None]:
 
 
 async def _of_model(services: Services, wanted: ChatRequest) -> AsyncGenerator[Piece, None]:
-    client = await services.engine.client()
+    client = await services.engine.named(wanted.model or "")
     try:
         async with aclosing(client.chat_deltas(wanted)) as deltas:
             async for delta in deltas:

@@ -105,3 +105,16 @@ def test_a_handler_without_a_description_is_named():
     app.router.add_get("/new", forgotten)
     with pytest.raises(LookupError, match="forgotten answers a route and has no @describe"):
         document(app)
+
+
+async def test_whole_numbers_in_a_query_are_such_that_the_database_can_hold(hub):
+    """2**63 in ``keep`` was a fault of the database."""
+    for path, item in (await told(hub))["paths"].items():
+        for operation in item.values():
+            for one in operation["parameters"]:
+                if one["schema"].get("type") == "integer" or "anyOf" in one["schema"]:
+                    kinds = one["schema"].get("anyOf", [one["schema"]])
+                    whole = [kind for kind in kinds if kind.get("type") == "integer"]
+                    assert all(kind["maximum"] < 2**63 for kind in whole), (path, one)
+    big = await hub.delete(f"/hub/conversations/x/turns?keep={2**63}")
+    assert big.status == 400
