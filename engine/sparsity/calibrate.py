@@ -32,7 +32,7 @@ from engine.kernels.sparse import activate_drop_quantize
 from engine.model import Model
 from engine.sparsity.calibrated import Calibration, CalibrationError, Sparsity, path_beside
 from engine.sparsity.measure import WINDOW, Tokens, perplexity, text_tokens
-from engine.sparsity.neurons import BREAK_EVEN, can_skip, has_zeros
+from engine.sparsity.neurons import COLUMNS_BREAK_EVEN, can_skip, has_zeros
 
 DEFAULT_BUDGET = 0.02
 """Of perplexity: what may be lost if nobody says."""
@@ -154,7 +154,7 @@ def choose(
         found = at(target)
         _require_affordable(found[1], dense, budget, target)
         return found
-    low, high = 1 - BREAK_EVEN, 0.95  # with fewer zeros than that nothing is faster
+    low, high = 1 - COLUMNS_BREAK_EVEN, 0.95  # with fewer zeros than that nothing is faster
     found = at(low)
     _require_affordable(found[1], dense, budget, low)
     for _ in range(_STEPS):
@@ -173,8 +173,8 @@ def _require_affordable(sparse: float, dense: float, budget: float, share: float
         raise CalibrationError(
             f"zeros of {share:.0%} would cost {cost:.1%} of perplexity ({dense:.2f} to"
             f" {sparse:.2f}), more than the {budget:.1%} allowed: nothing is saved. Ask for fewer"
-            f" with --target-sparsity (with less than {1 - BREAK_EVEN:.0%} nothing is faster), or"
-            " allow more with --max-perplexity-increase"
+            f" with --target-sparsity (with less than {1 - COLUMNS_BREAK_EVEN:.0%} nothing is"
+            " faster), or allow more with --max-perplexity-increase"
         )
 
 
