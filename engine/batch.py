@@ -21,8 +21,9 @@ from engine.prefix_cache import PrefixCache
 from engine.protocol import SchedulerCounts
 
 if TYPE_CHECKING:
-    from engine.model import Model, Part
+    from engine.model import Model
     from engine.sampling import Logits
+    from engine.step_rows import Part
 
 log = logging.getLogger(__name__)
 

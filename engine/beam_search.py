@@ -19,7 +19,7 @@ from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.model import Part
+    from engine.step_rows import Part
 
 Floats = npt.NDArray[np.float32]
 
@@ -86,7 +86,7 @@ class BeamSearch:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """The prompt, then what the beams lack, then the last token of each."""
-        from engine.model import Part  # a client of this module need not load numba
+        from engine.step_rows import Part  # a client of this module need not load numba
 
         if len(self._sequences) < len(self._beams):  # it was paused: all go on from the prompt
             prompt = self._sequences[0]

@@ -80,12 +80,17 @@ class EngineClient:
         socket: str | Path | None = None,
         url: str | None = None,
         api_key: str | None = None,
+        silence_s: float = READ_SECONDS,
     ) -> None:
-        """Give either the path of a Unix socket or a base URL (with or without ``/v1``)."""
+        """Give either the path of a Unix socket or a base URL (with or without ``/v1``).
+
+        silence_s: how long the engine may say nothing before it counts as unavailable.
+        """
         if (socket is None) == (url is None):
             raise ValueError("give either socket= or url=")
         self._socket = None if socket is None else str(socket)
         self._base = (url or "http://engine").rstrip("/").removesuffix("/v1")
+        self._silence_s = silence_s
         self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._session: aiohttp.ClientSession | None = None
 
@@ -99,7 +104,7 @@ class EngineClient:
             connector=connector,
             headers=self._headers,
             timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS
+                total=None, sock_connect=CONNECT_SECONDS, sock_read=self._silence_s
             ),
             read_bufsize=MAX_LINE_BYTES,
         )
@@ -145,7 +150,12 @@ class EngineClient:
         streamed = msgspec.structs.replace(
             request, stream=True, stream_options=StreamOptions(include_usage=True)
         )
-        body = msgspec.json.encode(streamed)
+        async with aclosing(self._chat_stream(msgspec.json.encode(streamed))) as deltas:
+            async for delta in deltas:
+                yield delta
+
+    async def _chat_stream(self, body: bytes) -> AsyncGenerator[ChatDelta | Answered, None]:
+        """The answer to a streamed chat request that is encoded already."""
         async with self._request("POST", "/v1/chat/completions", body) as response:
             await _check(response)
             end = Answered(finish_reason=None, usage=None, timings=None)
@@ -281,7 +291,7 @@ def _decoded(data: bytes, kind: type[Reply]) -> Reply:
 
 def _unavailable(error: Exception) -> EngineUnavailable:
     if isinstance(error, TimeoutError):
-        return EngineUnavailable(f"the engine has not answered for {READ_SECONDS:.0f} s")
+        return EngineUnavailable("the engine has not answered for too long")
     if isinstance(error, aiohttp.ClientConnectorError):
         return EngineUnavailable(f"the engine cannot be reached: {error.os_error}")
     return EngineUnavailable(f"the connection to the engine broke off: {error}")

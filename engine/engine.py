@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.batch import Ticket
 from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
+from engine.draft_model import DraftModel
 from engine.errors import ContextLengthError, EngineError, TokenizerError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
 from engine.gguf import GGUFFile
@@ -32,6 +33,7 @@ from engine.protocol import Priority
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.sparsity.calibrated import Sparsity
+from engine.speculation import FirstOf, LookupDrafter
 from engine.structured import Guides
 from engine.tokenizer import Tokenizer
 
@@ -60,6 +62,7 @@ class Engine:
         chat_template: ChatTemplate,
         cache: PrefixCache,
         kept: KeptPrefixes | None = None,
+        draft: DraftModel | None = None,
     ) -> None:
         """Use ``Engine.load``."""
         self.model = model
@@ -67,6 +70,7 @@ class Engine:
         self.chat_template = chat_template
         self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
         self._kept = kept
+        self._draft = draft
         self.scheduler = Scheduler(model, cache, kept=kept)
         if kept is not None:
             threading.Thread(
@@ -89,6 +93,7 @@ class Engine:
         activation: str | None = None,
         kv_format: KVFormat = "f16",
         sparsity: Sparsity | None = None,
+        draft_model: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -97,7 +102,8 @@ class Engine:
         that prompts take in the cache directory, so that they are read once, also over restarts.
         ``cache_directory`` keeps what is worth keeping between starts; without it nothing is kept.
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
-        ``activation``, ``kv_format`` and ``sparsity`` are as in ``Model.load``.
+        ``activation``, ``kv_format`` and ``sparsity`` are as in ``Model.load``. ``draft_model``, a
+        GGUF file with the same tokens, guesses ahead what this one then computes in one step.
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -117,6 +123,7 @@ class Engine:
         try:
             tokenizer = _tokenizer(model.gguf)
             cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
+            draft = DraftModel.load(draft_model, model, directory) if draft_model else None
         except BaseException:
             model.close()
             raise
@@ -126,7 +133,7 @@ class Engine:
                 kept = kept_prefixes(model, cache, directory / "prefixes", prefix_disk_bytes)
             except OSError as error:
                 log.warning("prompts are not kept on disk: %s", error)
-        return cls(model, tokenizer, chat_template_of(metadata), cache, kept)
+        return cls(model, tokenizer, chat_template_of(metadata), cache, kept, draft)
 
     @property
     def context_length(self) -> int:
@@ -179,7 +186,11 @@ class Engine:
         if params.beam_width > 1:
             return BeamSearch(prompt, params, self.tokenizer, self.context_length)
         guide = None if params.grammar is None else self.guides.guide(params.grammar)
-        return Generation(prompt, params, self.tokenizer, self.context_length, guide, shown)
+        drafter = None
+        if self._draft is not None:
+            drafter = FirstOf(LookupDrafter(), self._draft.drafter())
+        about = (self.tokenizer, self.context_length)
+        return Generation(prompt, params, *about, guide, shown, drafter)
 
     def stream(
         self,
@@ -236,6 +247,8 @@ class Engine:
                 self._kept.close(CLOSE_STORE_SECONDS)
             self.guides.close()
             self.model.close()
+            if self._draft is not None:
+                self._draft.close()
         return stopped
 
     def __enter__(self) -> Self:

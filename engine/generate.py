@@ -16,12 +16,12 @@ import numpy as np
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
 from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, token_logprobs
-from engine.speculation import LookupDrafter
+from engine.speculation import Drafter, LookupDrafter
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.model import Part
+    from engine.step_rows import Part
     from engine.structured import Guide
 
 
@@ -173,8 +173,10 @@ class Generation:
         context_length: int,
         guide: "Guide | None" = None,
         shown: Collection[int] = (),
+        drafter: Drafter | None = None,
     ) -> None:
         """guide: what the grammar allows. shown: control tokens that are text in this answer.
+        drafter: who guesses ahead, default what the prompt itself makes likely.
 
         Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
         check_prompt(prompt, tokenizer.vocabulary_size, context_length)
@@ -192,7 +194,7 @@ class Generation:
         self._stops = StopStrings(params.stop)
         self._account = Account(len(prompt))
         self._sequence: KVSequence | None = None
-        self._drafter = LookupDrafter()
+        self._drafter = drafter or LookupDrafter()
         self._drafts: list[int] = []
         self.drafted = self.accepted = 0
         self.finish_reason: FinishReason | None = None
@@ -217,10 +219,11 @@ class Generation:
         if self._sequence is not None:
             self._sequence.release()
             self._sequence = None
+        self._drafter.release()
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """A slice of prefill, or the last token with guesses of those that follow."""
-        from engine.model import Part  # a client of this module need not load numba
+        from engine.step_rows import Part  # a client of this module need not load numba
 
         assert self._sequence is not None, "parts of a request that has not started"
         done, self._drafts = self._sequence.length, []

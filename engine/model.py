@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,27 +43,16 @@ from engine.kernels.kv_layout import (
     KVLayout,
     blocks_for,
 )
-from engine.kernels.program import (
-    KEPT_ROWS,
-    LOGITS,
-    OUTPUTS,
-    POSITIONS,
-    ROWS,
-    SPAN_COUNT,
-    SPANS,
-    STEP_SLOTS,
-    TABLES,
-    TOKENS,
-    Program,
-)
+from engine.kernels.program import OUTPUTS, ROWS, Program
 from engine.kv import BlockPool, KVSequence
 from engine.lora import AdapterFile, Adapters
 from engine.sparsity.calibrated import Sparsity, check
 from engine.sparsity.neurons import Neurons, can_skip
+from engine.step_rows import Part, StepRows
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
-KVFormat = Literal["f16", "int8"]
+KVFormat = Literal["auto", "f16", "int8"]
 MAX_THREADS = 64
 DEFAULT_CONTEXT = 8192
 """Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
@@ -72,16 +61,6 @@ where the 131 072 that it was trained for would take 17 GB."""
 
 def _silent(stage: str, fraction: float) -> None:
     """Progress that nobody watches."""
-
-
-class Part(NamedTuple):
-    """What a step computes of one sequence."""
-
-    tokens: NDArray[np.int32]
-    """int32 (n,), appended to the sequence."""
-    sequence: KVSequence
-    outputs: int
-    """Of how many of the last tokens the result is wanted."""
 
 
 class Model:
@@ -135,6 +114,7 @@ class Model:
         self._decode = tables[3] if self.alone is not None else None
         self.threads = threads
         self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
+        self._rows = StepRows(MAX_ROWS, query_rows(self.config.heads, self.config.kv_heads))
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
 
@@ -160,7 +140,8 @@ class Model:
         progress: told ("packing weights" | "compiling kernels", fraction). adapters: LoRA files to
         add to the weights. activation: silu, gelu, relu, relu2 or drelu, for a file that does not
         say that it has another than its family. kv_format: of keys and values; int8 takes half the
-        memory of f16, and a model in float32 keeps float32 unless it is int8. sparsity: what is
+        memory of f16, and a model in float32 keeps float32 unless it is int8; auto is int8 where
+        the model can have it and is not in float32. sparsity: what is
         skipped when a token is decoded alone; default what is zero by itself, which changes no
         result. Raises OSError, ModelFormatError, CalibrationError, or ValueError for what this
         model cannot do.
@@ -326,7 +307,8 @@ class Model:
         tokens = np.ascontiguousarray(tokens, np.int32)
         if tokens.ndim != 1 or tokens.size == 0:
             raise ValueError(f"tokens have shape {tokens.shape}; (n,) with n ≥ 1 is expected")
-        if tokens.min() < 0 or tokens.max() >= self.config.vocabulary:
+        ids = tokens.tolist()
+        if min(ids) < 0 or max(ids) >= self.config.vocabulary:
             raise ValueError(f"a token id outside 0..{self.config.vocabulary - 1}")
         return tokens
 
@@ -334,53 +316,16 @@ class Model:
         self, program: NDArray[np.int64], parts: Sequence[Part], out: NDArray[np.float32]
     ) -> None:
         """Run a program for parts that have room; the results that they want go to `out`."""
-        tables = _Rows.of(parts, query_rows(self.config.heads, self.config.kv_heads))
+        longest = self._rows.fill(parts, out)
         for angles in self._angles:
-            angles.reach(int(tables.positions.max()) + 1)
-        step = np.zeros(STEP_SLOTS, np.int64)
-        step[ROWS], step[TOKENS] = tables.tokens.size, tables.tokens.ctypes.data
-        step[POSITIONS], step[TABLES] = tables.positions.ctypes.data, tables.tables.ctypes.data
-        step[SPANS], step[SPAN_COUNT] = tables.spans.ctypes.data, len(tables.spans)
-        step[KEPT_ROWS], step[OUTPUTS] = tables.kept.ctypes.data, tables.kept.size
-        step[LOGITS] = out.ctypes.data
-        alone = tables.tokens.size == tables.kept.size == 1 and program is self._with_head
+            angles.reach(longest)
+        step = self._rows.step
+        alone = step[ROWS] == step[OUTPUTS] == 1 and program is self._with_head
         if alone and self.skips and self._decode is not None:
             program = self._decode
-        self._pool.run(program if tables.kept.size else self._body, step)
+        self._pool.run(program if step[OUTPUTS] else self._body, step)
         for part in parts:
             part.sequence.advance(part.tokens.size)
-
-
-class _Rows(NamedTuple):
-    """The rows of a step, as its operations ask for them (see kernels.program)."""
-
-    tokens: NDArray[np.int32]
-    positions: NDArray[np.int32]
-    tables: NDArray[np.int64]
-    spans: NDArray[np.int32]
-    kept: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, parts: Sequence[Part], most: int) -> Self:
-        """most: rows of a span."""
-        positions: list[int] = []
-        tables: list[int] = []
-        spans: list[tuple[int, int]] = []
-        kept: list[int] = []
-        for tokens, sequence, outputs in parts:
-            first, rows = len(positions), tokens.size
-            positions += range(sequence.length, sequence.length + rows)
-            tables += [sequence.table_address] * rows
-            for row in range(0, rows, most):
-                spans.append((first + row, min(most, rows - row)))
-            kept += range(first + rows - outputs, first + rows)
-        return cls(
-            np.concatenate([part.tokens for part in parts]),
-            np.array(positions, np.int32),
-            np.array(tables, np.int64),
-            np.array(spans, np.int32),
-            np.array(kept, np.int32),
-        )
 
 
 def _identity(content_hash: str, activation: str | None) -> str:
@@ -393,9 +338,10 @@ def _identity(content_hash: str, activation: str | None) -> str:
 def _kv_layout(config: ModelConfig, kv_format: KVFormat, *, exact: bool) -> KVLayout:
     """How keys and values are kept; ValueError if this model's cannot be."""
     size = FLOAT_BYTES if exact else HALF_BYTES
-    if kv_format == "int8":
+    whole_groups = config.head_dim % GROUP == 0
+    if kv_format == "int8" or (kv_format == "auto" and whole_groups and not exact):
         size = BYTE
-        if config.head_dim % GROUP:
+        if not whole_groups:
             raise ValueError(
                 f"the KV format int8 needs heads of a multiple of {GROUP} numbers; this model's"
                 f" have {config.head_dim}: use f16"

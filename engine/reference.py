@@ -150,12 +150,13 @@ def attention(
 
 
 def attention_to_bytes(
-    q: Floats, k: Floats, v: Floats, *, scale: float, cap: float, window: int
+    q: Floats, k: Floats, v: Floats, *, scale: float, cap: float, window: int, most: int
 ) -> Floats:
     """As `attention`, with everything that is multiplied rounded to 8 bits.
 
     Queries and keys by 32 numbers, values by position and head, and weights times the scales of
-    their values by 32 positions. Twin of kernels.attention.attention where the cache holds bytes.
+    their values by 32 positions, to at most `most` (see kernels.byte_weights). Twin of
+    kernels.attention.attention_to_bytes.
     """
     groups = k.reshape(*k.shape[:2], -1, BLOCK)
     key_scales = (np.abs(groups).max(axis=3, keepdims=True) / np.float32(127)).astype(np.float16)
@@ -169,9 +170,10 @@ def attention_to_bytes(
     group = q.shape[1] // v.shape[1]
     weights = _attention_weights(rounded, keys.reshape(k.shape), 1.0, cap, window)
     scaled = weights * np.repeat(widths[:, :, 0], group, axis=1).T[:, None]
-    padded = np.pad(scaled, [(0, 0), (0, 0), (0, -scaled.shape[2] % BLOCK)]).astype(np.float32)
-    quants, scales = quantize_activations(padded.reshape(-1, padded.shape[2]))
-    counted = (quants * scales[:, :, None].astype(np.float64)).reshape(padded.shape)
+    padded = np.pad(scaled, [(0, 0), (0, 0), (0, -scaled.shape[2] % BLOCK)])
+    blocks = padded.reshape(*padded.shape[:2], -1, BLOCK)
+    steps = blocks.max(axis=3, keepdims=True) / most
+    counted = (np.rint(blocks / np.where(steps > 0, steps, 1)) * steps).reshape(padded.shape)
     sums = np.einsum("hrp,phd->rhd", counted[:, :, : len(v)], np.repeat(values, group, axis=1))
     result: Floats = (sums / weights.sum(axis=2).T[:, :, None]).astype(np.float32)
     return result

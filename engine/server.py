@@ -151,6 +151,7 @@ def _load(
             activation=options.activation,
             kv_format=options.kv_format,
             sparsity=_sparsity(options),
+            draft_model=options.draft_model,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -231,7 +232,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--kv-mb", type=int, default=0, help="keys and values at most (default: 256, or a context)"
     )
     parser.add_argument(
-        "--kv-format", choices=("f16", "int8"), default="f16", help="of keys and values"
+        "--kv-format", choices=("auto", "f16", "int8"), default="auto", help="of keys and values"
+    )
+    parser.add_argument(
+        "--draft-model", type=Path, help="a smaller GGUF file with the same tokens: guesses ahead"
     )
     parser.add_argument(
         "--activation",

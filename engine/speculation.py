@@ -6,6 +6,7 @@ only ever kept if it is what the model's own logits give.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 LONGEST_MATCH, SHORTEST_MATCH = 3, 2
 """Tokens that have to be the same for what followed them to be a guess."""
@@ -15,6 +16,46 @@ _LEAST_RIGHT = 0.15
 """Share of guesses that must be right to be worth their time."""
 _TRIAL_STEPS = 32
 """Steps without guesses before it is tried again."""
+
+
+class Drafter(Protocol):
+    """Guesses the next tokens of one answer."""
+
+    def guess(self, tokens: Sequence[int], most: int) -> list[int]:
+        """Tokens that may follow these, at most ``most``."""
+
+    def learn(self, guessed: int, right: int) -> None:
+        """At the end of a step: how many were guessed for it, and how many were right."""
+
+    def release(self) -> None:
+        """The answer pauses or has ended."""
+
+
+class FirstOf:
+    """Asks several drafters in turn; the first that guesses learns what came of it."""
+
+    def __init__(self, *drafters: Drafter) -> None:
+        """drafters: at least one, the last of which also learns of steps without guesses."""
+        self._drafters = drafters
+        self._asked = drafters[-1]
+
+    def guess(self, tokens: Sequence[int], most: int) -> list[int]:
+        """See ``Drafter``."""
+        for drafter in self._drafters:
+            self._asked = drafter
+            guesses = drafter.guess(tokens, most)
+            if guesses:
+                return guesses
+        return []
+
+    def learn(self, guessed: int, right: int) -> None:
+        """See ``Drafter``."""
+        self._asked.learn(guessed, right)
+
+    def release(self) -> None:
+        """See ``Drafter``."""
+        for drafter in self._drafters:
+            drafter.release()
 
 
 class LookupDrafter:
@@ -48,6 +89,9 @@ class LookupDrafter:
         self._right += 0.3 * (right / guessed - self._right)
         if self._right < _LEAST_RIGHT:
             self._resting, self._right = _TRIAL_STEPS, 0.5
+
+    def release(self) -> None:
+        """Nothing is held that others could use."""
 
     def _index(self, tokens: Sequence[int]) -> None:
         """Know the n-grams up to, but not including, the one that ends the tokens."""

@@ -23,7 +23,7 @@ from engine.kernels.orders import (
     order_slots,
     serve,
 )
-from engine.kernels.program import GENERATIONS, ROWS, begin
+from engine.kernels.program import GENERATIONS, ROWS
 
 _CACHE_LINE = 8  # int64
 
@@ -68,7 +68,6 @@ class ThreadPool:
         if len(self.workers) != self.threads - 1:
             raise EngineError("the engine's threads have ended: the model is closed")
         self._generation = self._generation % (GENERATIONS - 1) + 1
-        begin(table, self._generation)
         self._watched.append((table, step))
         addresses = (table.ctypes.data, len(table), step.ctypes.data)
         single = int(step[ROWS] == 1)

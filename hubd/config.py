@@ -87,10 +87,15 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 4096
     preload: Annotated[bool, Meta(description="true or false")] = True
     idle_unload: Seconds = 0.0
+    draft_model: Annotated[
+        str, Meta(description="a file in the model folder, a path, or nothing")
+    ] = ""
     kv_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 0
-    kv_format: Annotated[Literal["f16", "int8"], Meta(description="f16 or int8")] = "f16"
+    kv_format: Annotated[Literal["auto", "f16", "int8"], Meta(description="auto, f16 or int8")] = (
+        "auto"
+    )
     prefix_disk_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 1024
@@ -102,6 +107,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     api_key: Annotated[str, Meta(description="the key for that server, or nothing")] = ""
+    server_model: Annotated[
+        str, Meta(max_length=200, description="a model's name there, or nothing for its first")
+    ] = ""
 
 
 class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -30,6 +30,7 @@ from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.household_engine import HouseholdEngine
 from hubd.http import tls
 from hubd.http.app import make_app, make_runner
 from hubd.http.services import Services
@@ -48,7 +49,6 @@ from hubd.store.outbox import Outbox
 from hubd.store.plugin_storage import PluginStorage
 from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
-from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
 from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
@@ -118,7 +118,7 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
             await stack.enter_async_context(_background(reading))
         agent = services.assistant.agent
         warm = keep_warm(
-            services.engine,
+            services.engine.local,
             services.turns,
             lambda: [prompt.static_part(), agent.static_part()],
         )
@@ -227,11 +227,11 @@ async def open_tools(
 
 async def open_models(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths, board: NoticeBoard
-) -> tuple[EngineSupervisor, Embedder]:
+) -> tuple[HouseholdEngine, Embedder]:
     """The engine, and the embedder that the configuration names. Neither starts a process yet."""
     encoder = encoder_of(config)
-    supervisor = EngineSupervisor(config.engine, paths, board, encoder)
-    engine = await stack.enter_async_context(supervisor)
+    chosen = HouseholdEngine(config.engine, paths, board, encoder)
+    engine = await stack.enter_async_context(chosen)
     if encoder is None:
         worker = WorkerEmbedder(idle_seconds=config.rag.idle_unload or float("inf"))
         stack.push_async_callback(worker.close)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import apsw
 import msgspec
@@ -23,8 +24,9 @@ from hubd.events import NoticeBoard
 from hubd.home import link
 from hubd.home.examine import Problem
 from hubd.home.examine import examine as examine_home
+from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
-from hubd.supervisor import EngineSupervisor, model_path
+from hubd.supervisor import model_path
 from rag.db import connect
 from rag.errors import RagError
 
@@ -100,7 +102,7 @@ def _disk(paths: Paths) -> Finding:
 
 def _model(config: Config, paths: Paths) -> Finding:
     if config.engine.url:
-        return _good("model", f"served by {config.engine.url}")
+        return _good("model", f"served by {urlsplit(config.engine.url).hostname}")
     path = model_path(config.engine, paths)
     if not path.is_file():
         return _bad("model", f"{path} is missing", "Fetch the default one with `hubd model pull`.")
@@ -171,7 +173,7 @@ async def _engine(config: Config, paths: Paths, daemon: lock.Holder | None) -> F
             here = msgspec.structs.replace(paths, run=Path(folder))
             async with (
                 asyncio.timeout(ENGINE_LIMIT_S),
-                EngineSupervisor(config.engine, here, NoticeBoard()) as engine,
+                HouseholdEngine(config.engine, here, NoticeBoard()) as engine,
             ):
                 await (await engine.client()).models()
     except TimeoutError:

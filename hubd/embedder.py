@@ -17,6 +17,7 @@ from engine.client import EngineClient
 from engine.errors import EngineError, EngineRefused, EngineUnavailable
 from hubd.config import Config
 from hubd.events import NoticeBoard
+from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
 from hubd.supervisor import Encoder, EngineDown, EngineSupervisor
 from rag.embed import DIMENSION, MODEL, checked, model_folder
@@ -52,7 +53,7 @@ class EngineEmbedder:
     model = MODEL
     dimension = DIMENSION
 
-    def __init__(self, engine: EngineSupervisor, alone: EngineSupervisor) -> None:
+    def __init__(self, engine: HouseholdEngine, alone: EngineSupervisor) -> None:
         """engine: the language model's; alone: one for when that cannot be had. Both start their
         processes when asked."""
         self._engine, self._alone = engine, alone
@@ -60,12 +61,10 @@ class EngineEmbedder:
 
     @classmethod
     def beside(
-        cls, engine: EngineSupervisor, config: Config, paths: Paths, encoder: Encoder
+        cls, engine: HouseholdEngine, config: Config, paths: Paths, encoder: Encoder
     ) -> Self:
         """With an engine of its own in reserve, which ends when it is idle."""
-        settings = msgspec.structs.replace(
-            config.engine, url="", idle_unload=config.rag.idle_unload
-        )
+        settings = msgspec.structs.replace(config.engine, idle_unload=config.rag.idle_unload)
         reserve = msgspec.structs.replace(encoder, alone=True)
         return cls(engine, EngineSupervisor(settings, paths, NoticeBoard(), reserve))
 

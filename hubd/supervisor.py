@@ -72,6 +72,10 @@ class EngineState(msgspec.Struct, frozen=True, kw_only=True):
     """What the loading is at, or why it failed."""
     progress: float | None = None
     """How much of that is done, 0 to 1."""
+    server: str = ""
+    """The machine that answers instead, where the settings name one."""
+    away: str = ""
+    """Why it does not, and the engine here does; empty while it answers."""
 
 
 class Encoder(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,8 +104,8 @@ class EngineSupervisor:
         self._encoder = encoder
         self._alone = encoder is not None and encoder.alone
         self._socket = paths.encoder_socket if self._alone else paths.engine_socket
-        self._client = _client_for(settings, self._socket)
-        self._state = EngineState(state="ready" if settings.url else "off")
+        self._client = EngineClient(socket=self._socket)
+        self._state = EngineState(state="off")
         self._settled = asyncio.Event()
         self._asked = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -142,8 +146,8 @@ class EngineSupervisor:
 
     @property
     def name(self) -> str:
-        """The model's name: its file's without the extension, or the address it is asked at."""
-        return self._settings.url or self.model.stem
+        """The model's name: its file's without the extension."""
+        return self.model.stem
 
     async def client(self) -> EngineClient:
         """A client of an engine that is ready; starts the child first when it is not running.
@@ -156,8 +160,6 @@ class EngineSupervisor:
         self._asked.set()
         if self._closed:
             raise EngineDown("hubd is stopping.", "Ask again when it is back.")
-        if self._settings.url:
-            return self._client
         await self._ensure_begun()
         while True:
             await self._settled.wait()
@@ -183,11 +185,9 @@ class EngineSupervisor:
 
         Raises:
             NoModel: as ``client``.
-            EngineDown: there is no such child: it fails, or the settings name another machine's.
+            EngineDown: there is no such child: it fails.
         """
         self._last_use = time.monotonic()
-        if self._settings.url:
-            raise EngineDown("The language model is elsewhere.")
         await self._ensure_begun()
         while self._state.state in ("starting", "ready", "restarting" if patient else "ready"):
             if await self._is_there():
@@ -281,10 +281,15 @@ class EngineSupervisor:
             *("--kv-format", settings.kv_format),
             *([f"--activation={settings.activation}"] if settings.activation else []),
             *("--sparsity", settings.sparsity),
+            *self._draft_options(),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",
         ]
+
+    def _draft_options(self) -> list[str]:
+        name = self._settings.draft_model
+        return [f"--draft-model={_in_models(name, self._paths)}"] if name else []
 
     async def _wait_ready(self, process: asyncio.subprocess.Process) -> bool:
         """Until the child says that it is ready (True), or ends (False).
@@ -407,12 +412,6 @@ def _options_for(encoder: Encoder) -> list[str]:
         *("--encoder-name", encoder.name),
         *("--encoder-idle-unload", str(encoder.idle_unload)),
     ]
-
-
-def _client_for(settings: config.Engine, socket: Path) -> EngineClient:
-    if settings.url:
-        return EngineClient(url=settings.url, api_key=settings.api_key or None)
-    return EngineClient(socket=socket)
 
 
 def _first_to_go(pid: int) -> None:

@@ -112,13 +112,15 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     """Tell what is in the family's calendars on a day.
 
-    day: for instance tomorrow, Friday, this weekend; empty: today
+    day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
     """
+    if not sources(context.settings):
+        return ToolResult(text=say(context.language, "no_calendar"), data={"events": []})
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:
         raise ToolError(say(context.language, "no_day", [day]))
-    kept = await _configured(context)
+    kept = await _calendars(context)
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
     found = [e for e in _events(kept) if e.occurrence.start < until and _ends(e) > first]

@@ -26,6 +26,7 @@ class _Words(NamedTuple):
 
     days: list[tuple[re.Pattern[str], int]]
     spans: list[tuple[re.Pattern[str], str]]
+    coming: list[re.Pattern[str]]
     ahead: list[re.Pattern[str]]
     behind: list[re.Pattern[str]]
     units: dict[str, re.Pattern[str]]
@@ -57,8 +58,18 @@ def day_of(said: str, language: str, today: date, *, past: bool = False) -> date
 
 
 def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
-    """The first and the last day of what ``said`` names: a day, the weekend, this or next week."""
+    """The first and the last day of what ``said`` names.
+
+    A day, the weekend, this or next week, "the next 10 days" with today as the first, or two dates
+    as in ISO 8601: ``2026-11-21/2026-11-27``.
+    """
     text = _plain(said, language)
+    if match := re.fullmatch(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})", text):
+        first, last = (day_of(day, language, today) for day in match.groups())
+        return (first, last) if first and last and first <= last else None
+    for pattern in _words(language).coming:
+        if (match := pattern.fullmatch(text)) and 0 < int(match["n"]) <= FARTHEST:
+            return today, today + timedelta(days=int(match["n"]) - 1)
     monday = today - timedelta(days=today.weekday())
     spans = {
         "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
@@ -218,6 +229,7 @@ def _words(language: str) -> _Words:
     return _Words(
         days=[(re.compile(word), int(offset)) for word, offset in said["words"].items()],
         spans=[(re.compile(word), span) for word, span in said["spans"].items()],
+        coming=[filled(pattern) for pattern in said["coming"]],
         ahead=[filled(pattern) for pattern in said["ahead"]],
         behind=[filled(pattern) for pattern in said["behind"]],
         units={unit: re.compile(pattern) for unit, pattern in said["units"].items()},

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.formats.packed import BLOCK, LANES
+from engine.formats.packed import BLOCK
 from engine.kernels.attention_part import PART, Keys, Queries, quantize_queries
 from engine.kernels.columns import COLUMNS, RECORD_BYTES, column_buffer_bytes
 from engine.kernels.intrinsics import (
@@ -47,8 +47,9 @@ def query_rows(heads: int, kv_heads: int) -> int:
 def attention_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     """Bytes of scratch that a thread needs for `attention`."""
     columns = query_rows(heads, kv_heads) * (heads // kv_heads)
-    quantized = column_buffer_bytes(columns, head_dim) + column_buffer_bytes(columns, PART)
-    return columns * (3 * head_dim + PART + 4) * 4 + quantized + 2 * LANES
+    quantized = column_buffer_bytes(columns, head_dim)
+    weights = columns * (PART + 4 * PART // BLOCK) + 4 * PART
+    return columns * (3 * head_dim + PART + 4) * 4 + quantized + weights
 
 
 def attention_shared_bytes(heads: int, head_dim: int, context: int) -> int:
@@ -74,7 +75,8 @@ class Job(NamedTuple):
     whole: int  # of all parts: the same
     quantized: int  # see `attention_part.Queries`
     weights: int
-    ones: int
+    weight_scales: int
+    value_scales: int
     arrivals: int  # int64 of each span and kv head: parts that have been computed
     shared: int  # results of parts
     room: int  # bytes there
@@ -107,7 +109,8 @@ def job(operands: Any, thread: int) -> Job:
         result + 4 * most * (dim + 2),
         quantized,
         weights,
-        weights + groups * (PART // BLOCK),
+        weights + most * PART,
+        weights + most * (PART + 4 * PART // BLOCK),
         operands[12],
         operands[12] + ARRIVAL_BYTES,
         operands[13] - ARRIVAL_BYTES,
@@ -124,6 +127,9 @@ class Piece(NamedTuple):
     first: int  # of those computed here,
     last: int  # and the one behind them
     shared: int  # address of the results of all parts, 0 if they are merged as they come
+
+
+NO_PIECE = Piece(-1, 0, 0, 0, 0, 0, 0)
 
 
 class Rows(NamedTuple):
@@ -181,7 +187,7 @@ def shared_piece(work: Job, rows: Rows, index: int) -> Piece:
             return Piece(span, kv, start, parts, part, part + 1, address + kv * parts * size)
         index -= parts * work.kv_heads
         address += parts * work.kv_heads * size
-    return Piece(-1, 0, 0, 0, 0, 0, 0)
+    return NO_PIECE
 
 
 @njit
@@ -189,7 +195,7 @@ def whole_piece(work: Job, rows: Rows, index: int) -> Piece:
     """Piece `index` where all parts of a span and kv head are one; the longest ones come first."""
     span = rows.spans.shape[0] - 1 - index // work.kv_heads
     if span < 0:
-        return Piece(-1, 0, 0, 0, 0, 0, 0)
+        return NO_PIECE
     _, start, parts = seen_by(work, rows, span)
     return Piece(span, index % work.kv_heads, start, parts, start, start + parts, 0)
 
@@ -219,7 +225,8 @@ def queries_of(work: Job, position: int, rows: int) -> Queries:
         work.size,
         work.quantized,
         work.weights,
-        work.ones,
+        work.weight_scales,
+        work.value_scales,
     )
 
 
@@ -293,15 +300,19 @@ def keys_after(work: Job, rows: Rows, piece: Piece, part: int, following: Piece)
 
 
 @njit
-def begin_piece(work: Job, rows: Rows, piece: Piece) -> Queries:
-    """Put the queries of a piece into this thread's scratch."""
+def begin_piece(work: Job, rows: Rows, piece: Piece, before: Piece) -> Queries:
+    """Put the queries of a piece into this thread's scratch, unless the piece that the thread had
+    before was of the same."""
     first, here = int(rows.spans[piece.span, 0]), int(rows.spans[piece.span, 1])
     columns, heads = here * work.group, (piece.kv * work.group, work.group)
     queries: Queries = queries_of(work, int(rows.positions[first]), here)
-    gather_queries(rows.qkv, first, heads, work.scale, floats(work.queries, (columns, work.dim)))
-    if work.size == BYTE:
-        quantize_queries(queries)
-    clear(work.whole, columns, work.dim)
+    if before.span != piece.span or before.kv != piece.kv:
+        out = floats(work.queries, (columns, work.dim))
+        gather_queries(rows.qkv, first, heads, work.scale, out)
+        if work.size == BYTE:
+            quantize_queries(queries)
+    if piece.shared == 0:
+        clear(work.whole, columns, work.dim)
     return queries
 
 
@@ -321,6 +332,7 @@ def end_piece(work: Job, rows: Rows, piece: Piece, columns: int) -> None:
         if atomic_add(arrivals, 1) < piece.parts - 1:
             return
         atomic_store(arrivals, 0)
+        clear(work.whole, columns, work.dim)
         for part in range(piece.start, piece.start + piece.parts):
             merge_result(result_of(work, piece, part, columns), work.whole, columns, work.dim)
     heads = (piece.kv * work.group, work.group)
@@ -341,10 +353,10 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
     work = job(operands, thread)
     rows = rows_of(work, operands, step)
     share = shares_parts(work, rows)
-    piece = next_piece(work, rows, share, claim(operands))
+    piece, before = next_piece(work, rows, share, claim(operands)), NO_PIECE
     while piece.span >= 0:
         following = next_piece(work, rows, share, claim(operands))
-        queries = begin_piece(work, rows, piece)
+        queries = begin_piece(work, rows, piece, before)
         for part in range(piece.first, piece.last):
             keys = keys_of(work, rows, piece, part)
             later = keys_after(work, rows, piece, part, following)
@@ -353,7 +365,7 @@ def attention(operands: Any, step: Any, thread: int, threads: int) -> None:
             if piece.shared == 0:
                 merge_result(result, work.whole, queries.columns, work.dim)
         end_piece(work, rows, piece, queries.columns)
-        piece = following
+        piece, before = following, piece
 
 
 def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> None:
@@ -361,10 +373,10 @@ def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> N
     work = job(operands, thread)
     rows = rows_of(work, operands, step)
     share = shares_parts(work, rows)
-    piece = next_piece(work, rows, share, claim(operands))
+    piece, before = next_piece(work, rows, share, claim(operands)), NO_PIECE
     while piece.span >= 0:
         following = next_piece(work, rows, share, claim(operands))
-        queries = begin_piece(work, rows, piece)
+        queries = begin_piece(work, rows, piece, before)
         for part in range(piece.first, piece.last):
             keys = keys_of(work, rows, piece, part)
             later = keys_after(work, rows, piece, part, following)
@@ -373,4 +385,4 @@ def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> N
             if piece.shared == 0:
                 merge_result(result, work.whole, queries.columns, work.dim)
         end_piece(work, rows, piece, queries.columns)
-        piece = following
+        piece, before = following, piece

@@ -7,12 +7,11 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import BLOCK, LANES
-from engine.kernels.byte_panels import multiply_first
-from engine.kernels.columns import COLUMNS, RECORD_BYTES, quantize_block, quantize_row
+from engine.kernels.columns import COLUMNS, RECORD_BYTES, quantize_row
 from engine.kernels.floating import float_panel
-from engine.kernels.intrinsics import addresses, halves, prefetch
+from engine.kernels.intrinsics import addresses, floats, prefetch
 from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, HALF_BYTES, values_offset
-from engine.kernels.softmax import softmax_part
+from engine.kernels.softmax import soft_cap, softmax_part
 
 PART = 256
 """Positions of a part; its boundaries are absolute."""
@@ -35,8 +34,9 @@ class Queries(NamedTuple):
     cap: np.float32  # of scores (0: none)
     size: int  # bytes of a number in the cache
     quantized: int  # where numbers are bytes: the queries as columns (see kernels.columns)
-    weights: int  # the weights of a part as columns
-    ones: int  # float16 (16,), all 1
+    weights: int  # uint8 (columns, PART): the weights of a part, and
+    weight_scales: int  # float32 (columns, PART / 32)
+    value_scales: int  # float32 (PART,): of the values of a part
 
 
 class Keys(NamedTuple):
@@ -83,8 +83,12 @@ def number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
     return result
 
 
-def byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
-    """A compiled function that attends to one part of bytes, with a path's product."""
+def byte_attender(
+    multiply_bytes: Callable[..., None],
+    weigh_bytes: Callable[..., None],
+    multiply_values: Callable[..., None],
+) -> Callable[..., None]:
+    """A compiled function that attends to one part of bytes, with a path's products."""
 
     @njit
     def attend_bytes(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
@@ -100,16 +104,23 @@ def byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
             multiply_bytes(
                 a, scales, apart, tiles, blocks, x, x_stride, c, near, columns, anew, values
             )
-        weigh(q, base, count, result + 4 * columns * dim)
+        gather_value_scales(q, keys, count, values + key_bytes)
+        states, each = result + 4 * columns * dim, 4 * PART // BLOCK
+        for column in range(columns):
+            visible, scores = q.position + 1 - base + column // q.group, q.scores + near * column
+            if q.cap > np.float32(0.0):
+                soft_cap(floats(scores, count), q.cap)
+            weights, scales = q.weights + PART * column, q.weight_scales + each * column
+            hidden, state = visible - q.window, states + 8 * column
+            taken = (count + BLOCK_TOKENS - 1) // BLOCK_TOKENS
+            weigh_bytes(scores, taken, hidden, visible, q.value_scales, weights, scales, state)
         for p in range(0, count, BLOCK_TOKENS):
             a = block_of(keys, p // BLOCK_TOKENS) + values
-            quantize_weights(q, p, min(BLOCK_TOKENS, count - p), a + key_bytes)
-            x, x_stride = q.weights + p // BLOCK * RECORD_BYTES, PART // BLOCK * RECORD_BYTES
-            tiles, near, add = dim // LANES, 4 * dim, int(p > 0)
+            x, scales = q.weights + p, q.weight_scales + 4 * (p // BLOCK)
             following = block_of(later, p // BLOCK_TOKENS)
             prefetch(following + key_bytes, values - key_bytes)
-            ahead = following - a
-            multiply_bytes(a, q.ones, 0, tiles, 1, x, x_stride, result, near, columns, add, ahead)
+            tiles, wide, add, ahead = dim // LANES, 4 * dim, int(p > 0), following - a
+            multiply_values(a, tiles, x, PART, scales, each, result, wide, columns, add, ahead)
 
     result: Callable[..., None] = attend_bytes
     return result
@@ -117,23 +128,18 @@ def byte_attender(multiply_bytes: Callable[..., None]) -> Callable[..., None]:
 
 @njit
 def quantize_queries(q: Queries) -> None:
-    """Queries as columns of byte products, and 16 scales that are one."""
+    """Queries as columns of byte products."""
     blocks = q.dim // BLOCK
     for column in range(q.columns):
         quantize_row(q.queries + 4 * q.dim * column, q.quantized, COLUMNS, column, blocks)
-    halves(q.ones, LANES)[:] = np.uint16(0x3C00)
 
 
 @njit
-def quantize_weights(q: Queries, p: int, count: int, scales: int) -> None:
-    """Weights of `count` positions from `p` on, times the scales of their values, as columns.
-
-    scales: address of float32 (BLOCK_TOKENS,); those from `count` on are arbitrary.
-    """
-    for column in range(q.columns):
-        address = q.scores + 4 * (PART * column + p)
-        multiply_first(address, scales, count)
-        quantize_block(address, q.weights, COLUMNS, column, p // BLOCK, PART // BLOCK)
+def gather_value_scales(q: Queries, keys: Keys, count: int, offset: int) -> None:
+    """The scales of the values of a part side by side; offset: of a block's from its keys."""
+    for p in range(0, count, BLOCK_TOKENS):
+        scales = floats(block_of(keys, p // BLOCK_TOKENS) + offset, BLOCK_TOKENS)
+        floats(q.value_scales + 4 * p, BLOCK_TOKENS)[:] = scales
 
 
 @njit(inline="always")

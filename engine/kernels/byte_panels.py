@@ -1,4 +1,4 @@
-"""Products of attention where keys and values are bytes: tiles of 16 lanes times quantized columns.
+"""Products of attention where keys and values are bytes: tiles of 16 lanes times bytes of columns.
 
 As in `kernels.simd`, a lane is an output and nothing is summed across lanes; the sums of a column
 are the same to the last bit however many there are.
@@ -12,7 +12,6 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.formats.packed import LANES
 from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE
 from engine.kernels.simd import Dot, zeros
 from engine.kernels.vectors import (
@@ -86,45 +85,57 @@ def _add_tile(
         builder.store(fma(builder, builder.sitofp(sums, FLOATS), scale, before), total)
 
 
-@intrinsic
-def multiply_first(typing_context: Any, values: Any, factors: Any, count: Any) -> Any:
-    """The first `count` of 32 float32 times factors, both at an address; the others become 0."""
+def emit_value_panel(builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> None:
+    """Write the code of `kernels.portable.multiply_values` for so many columns."""
+    a, tiles, x, x_stride, scales, scales_stride, c, c_stride, add, ahead = arguments
+    multiply = dot.signed or (lambda b, sums, values, x: dot.unsigned(b, sums, x, values))
+    totals = zeros(builder, columns)
+    inputs = [builder.add(x, builder.mul(x_stride, I64(i))) for i in range(columns)]
+    widths = []
+    for column in range(columns):
+        place = builder.add(scales, builder.mul(scales_stride, I64(column)))
+        widths.append(broadcast(builder, load(builder, place, 0, FLOAT, 4)))
+    with cgutils.for_range(builder, tiles) as tile:
+        out = builder.add(c, builder.mul(tile.index, I64(64)))
+        outputs = [builder.add(out, builder.mul(c_stride, I64(i))) for i in range(columns)]
+        for total in totals:
+            builder.store(ir.Constant(FLOATS, None), total)
+        with builder.if_then(builder.icmp_signed("!=", add, I64(0))):
+            for total, output in zip(totals, outputs, strict=True):
+                builder.store(load(builder, output, 0, FLOATS, 4), total)
+        values = builder.add(a, builder.mul(tile.index, I64(TILE_BYTES)))
+        for line in range(TILE_BYTES // 64):
+            ask_for(builder, builder.add(builder.add(values, ahead), I64(64 * line)))
+        groups = [load(builder, values, 64 * group, BYTES) for group in range(_GROUPS)]
+        for total, width, output, column in zip(totals, widths, outputs, inputs, strict=True):
+            sums = ir.Constant(INTEGERS, None)
+            for index, group in enumerate(groups):
+                four = broadcast(builder, load(builder, column, 4 * index, I32, 4))
+                sums = multiply(builder, sums, group, builder.bitcast(four, BYTES))
+            before = builder.load(total, typ=FLOATS)
+            store(builder, output, fma(builder, builder.sitofp(sums, FLOATS), width, before))
+
+
+def _panel(emit_code: Callable[..., None], columns: int, dot: Dot) -> Callable[..., None]:
+    """An intrinsic of ten int64: what `emit_code` writes for fixed columns."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        values, factors, count = arguments
-        limit = broadcast(builder, builder.trunc(count, I32))
-        for first in (0, LANES):
-            place = builder.add(values, I64(4 * first))
-            lanes = ir.Constant(INTEGERS, list(range(first, first + LANES)))
-            factor = load(builder, factors, 4 * first, FLOATS, 4)
-            product = builder.fmul(load(builder, place, 0, FLOATS, 4), factor)
-            seen = builder.icmp_signed("<", lanes, limit)
-            store(builder, place, builder.select(seen, product, ir.Constant(FLOATS, None)))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), emit
-
-
-def _panel(columns: int, dot: Dot) -> Callable[..., None]:
-    """An intrinsic: `emit_byte_panel` for fixed columns."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        emit_byte_panel(builder, columns, dot, list(arguments))
+        emit_code(builder, columns, dot, list(arguments))
         return context.get_dummy_value()
 
     @intrinsic
     def multiply(
         typing_context: Any,
         a: Any,
-        scales: Any,
-        scales_apart: Any,
-        tiles: Any,
-        blocks: Any,
-        x: Any,
+        b: Any,
         c: Any,
-        c_stride: Any,
-        add: Any,
-        ahead: Any,
+        d: Any,
+        e: Any,
+        f: Any,
+        g: Any,
+        h: Any,
+        i: Any,
+        j: Any,
     ) -> Any:
         return types.void(*[types.int64] * 10), emit
 
@@ -134,7 +145,9 @@ def _panel(columns: int, dot: Dot) -> Callable[..., None]:
 
 def byte_multiplier(dot: Dot) -> Callable[..., None]:
     """A compiled `kernels.portable.multiply_bytes` for an instruction set."""
-    one, two, three, four, eight = (_panel(columns, dot) for columns in (1, 2, 3, 4, 8))
+    one, two, three, four, eight = (
+        _panel(emit_byte_panel, columns, dot) for columns in (1, 2, 3, 4, 8)
+    )
 
     @njit
     def multiply_bytes(
@@ -165,4 +178,42 @@ def byte_multiplier(dot: Dot) -> Callable[..., None]:
             one(a, scales, apart, tiles, blocks, x, c, c_stride, add, ahead)
 
     result: Callable[..., None] = multiply_bytes
+    return result
+
+
+def value_multiplier(dot: Dot) -> Callable[..., None]:
+    """A compiled `kernels.portable.multiply_values` for an instruction set."""
+    one, two, three, four, eight = (
+        _panel(emit_value_panel, columns, dot) for columns in (1, 2, 3, 4, 8)
+    )
+
+    @njit
+    def multiply_values(
+        a: int,
+        tiles: int,
+        x: int,
+        x_stride: int,
+        scales: int,
+        scales_stride: int,
+        c: int,
+        c_stride: int,
+        columns: int,
+        add: int,
+        ahead: int,
+    ) -> None:
+        u, v, w = x_stride, scales_stride, c_stride
+        while columns >= 8:
+            eight(a, tiles, x, u, scales, v, c, w, add, ahead)
+            x, scales, c, columns = x + 8 * u, scales + 8 * v, c + 8 * w, columns - 8
+        if columns >= 4:
+            four(a, tiles, x, u, scales, v, c, w, add, ahead)
+            x, scales, c, columns = x + 4 * u, scales + 4 * v, c + 4 * w, columns - 4
+        if columns == 3:
+            three(a, tiles, x, u, scales, v, c, w, add, ahead)
+        elif columns == 2:
+            two(a, tiles, x, u, scales, v, c, w, add, ahead)
+        elif columns == 1:
+            one(a, tiles, x, u, scales, v, c, w, add, ahead)
+
+    result: Callable[..., None] = multiply_values
     return result

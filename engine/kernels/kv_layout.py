@@ -4,11 +4,11 @@ A block holds the keys and values of BLOCK_TOKENS positions in a row for all lay
 contiguous record: for each layer and kv head the keys, so that positions are the lanes of a vector,
 then the values, so that the numbers of a head are.
 
-As float16, or as float32 of a model that is computed exactly: keys (head_dim, BLOCK_TOKENS), values
-(BLOCK_TOKENS, head_dim). As bytes, which are q + 128 for a number q · scale, by fours of what is
-summed over, as byte products take them: keys (2, head_dim / 32, 8, 16 positions, 4), their scales
-float16 (2, head_dim / 32, 16 positions), values (head_dim / 16, 8, 16 numbers, 4 positions), their
-scales float32 (BLOCK_TOKENS,).
+As float16, or as float32 of a model that is computed exactly: keys (head_dim, BLOCK_TOKENS),
+values (BLOCK_TOKENS, head_dim). As bytes q for a number q · scale, by fours of what is summed over,
+as byte products take them: keys as q + 128 (2, head_dim / 32, 8, 16 positions, 4), their scales
+float16 (2, head_dim / 32, 16 positions), values as q (head_dim / 16, 8, 16 numbers, 4 positions),
+their scales float32 (BLOCK_TOKENS,).
 """
 
 from typing import NamedTuple

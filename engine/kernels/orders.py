@@ -15,7 +15,7 @@ from engine.kernels.intrinsics import (
     atomic_swap_if,
     pause,
 )
-from engine.kernels.program import run
+from engine.kernels.program import begin, run
 
 GENERATION = 0  # number of the step under way; 0: none; -1: there will be no more
 TABLE = 1  # address of the program's table
@@ -42,6 +42,7 @@ def lead(
     order: int, threads: int, table: int, operations: int, step: int, single: int, generation: int
 ) -> None:
     """Give an order, take part, return when all is done."""
+    begin(table, operations, generation)
     atomic_store(order + 8 * TABLE, table)
     atomic_store(order + 8 * OPERATIONS, operations)
     atomic_store(order + 8 * STEP, step)

@@ -16,6 +16,7 @@ from engine.formats.packed import (
 )
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.attention_part import byte_attender, number_attender
+from engine.kernels.byte_weights import byte_weigher
 from engine.kernels.columns import (
     COLUMNS,
     FIRST_SUM,
@@ -241,5 +242,42 @@ def multiply_bytes(
                     out[lane] += np.float32(total) * (half_to_float(widths[lane]) * scale)
 
 
+@njit
+def multiply_values(
+    a: int,
+    tiles: int,
+    x: int,
+    x_stride: int,
+    scales: int,
+    scales_stride: int,
+    c: int,
+    c_stride: int,
+    columns: int,
+    add: int,
+    ahead: int,
+) -> None:
+    """c[column, tile] (+)= scale[column] · Σ over i < 32 of a[tile, i] · x[column, i].
+
+    a: address of bytes (tiles, 8, 16, 4); x: of unsigned bytes (columns, 32); scales: of float32
+    (columns,); c: of float32 (columns, tiles, 16); strides in bytes from one column of x, scales
+    and c to the next; ahead: as in `multiply_panel`.
+    """
+    for column in range(columns):
+        weights, scale = (
+            unsigned_bytes(x + column * x_stride, BLOCK),
+            scales + column * scales_stride,
+        )
+        for tile in range(tiles):
+            out = floats(c + column * c_stride + 4 * LANES * tile, LANES)
+            if add == 0:
+                out[:] = np.float32(0.0)
+            values = signed_bytes(a + tile * BLOCK * LANES, (_GROUPS, LANES, 4))
+            for lane in range(LANES):
+                total = np.int32(0)
+                for i in range(BLOCK):
+                    total += np.int32(values[i // 4, lane, i % 4]) * np.int32(weights[i])
+                out[lane] += np.float32(total) * floats(scale, 1)[0]
+
+
 attend_numbers = number_attender(multiply_panel)
-attend_bytes = byte_attender(multiply_bytes)
+attend_bytes = byte_attender(multiply_bytes, byte_weigher(255), multiply_values)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.kernels.intrinsics import (
     address_of,
+    addresses,
     atomic_add,
     atomic_load,
     atomic_swap_if,
@@ -95,10 +96,13 @@ class Program:
         return table
 
 
-def begin(table: NDArray[np.int64], generation: int) -> None:
+@njit
+def begin(table: int, operations: int, generation: int) -> None:
     """Make a table ready for a step, whose number (1 to GENERATIONS - 1) is new to it."""
-    table[:, 2 + CLAIMED] = 0
-    table[:, _STATE] = generation * _GENERATION
+    rows = addresses(table, (operations, _WIDTH))
+    for row in range(operations):
+        rows[row, 2 + CLAIMED] = 0
+        rows[row, _STATE] = generation * _GENERATION
 
 
 @njit(inline="always")

@@ -7,7 +7,14 @@ from numba import njit
 
 from engine.formats.packed import LANES
 from engine.kernels.arithmetic import float_to_half, half_to_float
-from engine.kernels.intrinsics import addresses, floats, halves, integers, unsigned_bytes
+from engine.kernels.intrinsics import (
+    addresses,
+    floats,
+    halves,
+    integers,
+    signed_bytes,
+    unsigned_bytes,
+)
 from engine.kernels.kv_layout import (
     BLOCK_TOKENS,
     BYTE,
@@ -68,10 +75,10 @@ def store_floats(
 
 
 @njit
-def quantized(value: np.float32, inverse: np.float32) -> np.uint8:
-    """value · inverse rounded to nearest, at most ±127, as q + 128."""
+def quantized(value: np.float32, inverse: np.float32) -> np.int32:
+    """value · inverse rounded to nearest, at most ±127."""
     scaled = min(max(value * inverse, np.float32(-127.0)), np.float32(127.0))
-    return np.uint8(np.int32(np.rint(scaled)) + np.int32(128))
+    return np.int32(np.rint(scaled))
 
 
 @njit
@@ -100,14 +107,15 @@ def store_bytes(key: np.ndarray, value: np.ndarray, address: int, p: int) -> Non
         inverse = np.float32(1.0) / scale if scale > np.float32(0.0) else np.float32(0.0)
         scales[tile, group, lane] = half
         for i in range(GROUP):
-            keys[tile, group, i // 4, lane, i % 4] = quantized(numbers[i], inverse)
+            number = quantized(numbers[i], inverse)
+            keys[tile, group, i // 4, lane, i % 4] = np.uint8(number + np.int32(128))
     at = address + values_offset_of(dim, BYTE)
-    values = unsigned_bytes(at, (dim // LANES, 8, LANES, 4))
+    values = signed_bytes(at, (dim // LANES, 8, LANES, 4))
     largest = largest_magnitude(value)
     inverse = np.float32(127.0) / largest if largest > np.float32(0.0) else np.float32(0.0)
     floats(at + BLOCK_TOKENS * dim, BLOCK_TOKENS)[p] = largest * np.float32(1 / 127)
     for i in range(dim):
-        values[i // LANES, p // 4, i % LANES, p % 4] = quantized(value[i], inverse)
+        values[i // LANES, p // 4, i % LANES, p % 4] = np.int8(quantized(value[i], inverse))
 
 
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:

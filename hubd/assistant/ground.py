@@ -14,7 +14,7 @@ import msgspec
 from hubd.assistant.events import Citation
 from rag.cite import align
 from rag.evidence import GENERIC
-from rag.lexical import keys
+from rag.lexical import Term, keys, terms_of
 from rag.sentences import split
 from rag.types import Evidence, Passage
 
@@ -24,6 +24,13 @@ LONGEST_SENTENCE = 300
 SENTENCES = 2
 """More than this a small model does not say to the point, supported or not."""
 
+
+_CONDITION = re.compile(
+    r"\b(?:only|unless|except|if|until|without|nur|außer|wenn|falls|bis|ohne)\b|只|仅|除|如果|直到",
+    re.IGNORECASE,
+)
+"""Words that take back part of what a sentence says: without them it says more than is true."""
+_CLAUSE_END = re.compile(r"[,;:，；：、–—]|\b(?:and|or|but|und|oder|aber)\b", re.IGNORECASE)
 
 _LIST_MARK = re.compile(r"^\s*[-*+•·]\s+")
 
@@ -102,7 +109,8 @@ def supporting_quote(
     """The quote that says all that ``sentence`` says, if there is one.
 
     Its numbers, names and negation must agree (``rag.cite``), and no word may be new: what is
-    neither in the quote nor in the ``question`` (term keys) is the model's own. A row of more than
+    neither in the quote nor in the ``question`` (term keys) is the model's own. Nor may the words
+    be put together otherwise than in the quote (``_retells``). A row of more than
     two cells supports nothing but itself: "guest net | pepper-2026 | visitors" holds all words of
     "the visitors' password is guest net".
     """
@@ -112,9 +120,53 @@ def supporting_quote(
         supports = align(sentence, [quote])
         if not supports or any(support.passage is None for support in supports):
             continue
-        if keys(sentence) <= keys(quote.text) | question:
+        if keys(sentence) <= keys(quote.text) | question and _retells(sentence, quote.text):
             return quote
     return None
+
+
+def _retells(sentence: str, quote: str) -> bool:
+    """Whether ``sentence`` keeps the quote's conditions, and its words as they belong together.
+
+    "The tenants give six weeks, the landlord three months" holds all words of "the landlord gives
+    six weeks" and of "the tenants give three months". So the words must come in the quote's order,
+    between them no number and no name may be left out, and across a comma nothing at all.
+    """
+    if not _conditions(quote) <= _conditions(sentence):
+        return False
+    given = _in_order(quote)
+    known = {term.key for term in given}
+    said = [term.key for term in _in_order(sentence) if term.key in known]
+    return not said or any(
+        _is_kept(said, given[start:], quote)
+        for start, term in enumerate(given)
+        if term.key == said[0]
+    )
+
+
+def _is_kept(said: Sequence[str], given: Sequence[Term], quote: str) -> bool:
+    """Whether ``given`` begins with all words of ``said`` in order, leaving out little between."""
+    left_out: list[Term] = []
+    rest = iter(given)
+    last = given[0]
+    for key in said:
+        for last in rest:
+            if last.key == key:
+                break
+            left_out.append(last)
+        else:
+            return False
+    window = quote[given[0].start : last.end]
+    facts = any(term.kind in ("number", "code") or term.capital for term in left_out)
+    return not left_out or not (facts or _CLAUSE_END.search(window))
+
+
+def _in_order(text: str) -> list[Term]:
+    return sorted(terms_of(text), key=lambda term: (term.start, term.end))
+
+
+def _conditions(text: str) -> set[str]:
+    return {word.lower() for word in _CONDITION.findall(text)}
 
 
 def _sentences(text: str) -> list[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from engine.client import Answered
 from engine.errors import EngineRefused, EngineUnavailable
-from engine.protocol import ChatMessage, ChatRequest
+from engine.protocol import ChatMessage
 from hubd.assistant import prompt
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.commands import Commands, Kind, Outcome, Step
@@ -35,11 +35,13 @@ from hubd.assistant.events import (
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.write import write
 from hubd.config import Config
 from hubd.folders import visible_to
+from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
-from hubd.supervisor import EngineDown, EngineSupervisor
+from hubd.supervisor import EngineDown
 from hubd.tools import Speaker, ToolBox
 from rag.embed import Embedder
 from rag.evidence import ANSWERABLE
@@ -81,7 +83,7 @@ class Assistant:
         *,
         config: Config,
         library: Library,
-        engine: EngineSupervisor,
+        engine: HouseholdEngine,
         embedder: Embedder,
         tools: ToolBox,
         conversations: Conversations,
@@ -292,22 +294,18 @@ class Assistant:
             history = await self._conversations.history(
                 utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
-        request = ChatRequest(
-            messages=prompt.build(utterance.text, evidence, history or []),
-            max_tokens=self._config.assistant.max_tokens,
-            temperature=self._config.assistant.temperature,
+        pieces = write(
+            client,
+            utterance.text,
+            evidence,
+            grounding,
+            history or [],
+            self._config.assistant,
+            clock.answered,
         )
-        async with aclosing(client.chat(request)) as deltas:
-            async for delta in deltas:
-                if isinstance(delta, Answered):
-                    clock.answered(delta)
-                    break
-                for grounded in grounding.feed(delta.text):
-                    yield grounded
-                if grounding.complete:
-                    break
-        for grounded in grounding.finish():
-            yield grounded
+        async with aclosing(pieces) as written:
+            async for grounded in written:
+                yield grounded
 
 
 def _speaker(

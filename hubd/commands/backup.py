@@ -47,12 +47,17 @@ def backup(file: Path | None, folder: Path | None, keep: int, secrets: bool) -> 
 def restore(file: Path) -> None:
     """Put a backup in the place of this home. The daemon must be stopped; the old data is kept."""
     from hubd.store.backup import restore
+    from hubd.store.missing import missing_secrets
 
     _, paths = settings()
     aside = restore(paths, file)
     click.echo(f"Restored into {paths.data}.")
     if aside:
         click.echo(f"What was there before is in {aside}.")
+    if missing := missing_secrets(paths):
+        click.echo("Some secrets were not in the backup:")
+        for sentence in missing:
+            click.echo(f"  {sentence}")
 
 
 @click.command()

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import random
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,7 +15,10 @@ from hubd.commands.common import print_json
 from hubd.errors import HubError
 
 if TYPE_CHECKING:
-    from rag.evaluate import Case, Report
+    from engine.client import EngineClient
+    from hubd.config import Assistant as Settings
+    from rag.evaluate import Case, Report, Show
+    from rag.types import Evidence
 
 
 @click.group()
@@ -33,7 +37,9 @@ def rag() -> None:
     help="A file in SQuAD's form instead: its paragraphs are the documents.",
 )  # fmt: skip
 @click.option("--passages", default=5, show_default=True, help="Looked at for each question.")
-@click.option("--limit", default=0, help="Only so many questions; 0 for all.")
+@click.option("--sample", default=0, help="Only so many questions, drawn by chance; 0 for all.")
+@click.option("--seed", default=0, show_default=True, help="Of the sample.")
+@click.option("--model", is_flag=True, help="Answer with the configured language model as well.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON, question by question.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write an SVG here.")
 def evaluate(
@@ -41,21 +47,23 @@ def evaluate(
     questions: tuple[Path, ...],
     squad: Path | None,
     passages: int,
-    limit: int,
+    sample: int,
+    seed: int,
+    model: bool,
     as_json: bool,
     plot: Path | None,
 ) -> None:
     """Ask the documents in FOLDERS every question of a file.
 
     Uses the configured embedding model and a library of its own; the family's is not touched. The
-    shown answer is the quote, as without a language model.
+    shown answer is the quote, or with --model what the hub would say, which takes longer.
     """
     if bool(squad) == bool(folders) or bool(folders) != bool(questions):
         raise HubError("nothing to measure", "Name FOLDERS and --questions, or --squad FILE.")
     from rag.errors import RagError
 
     try:
-        reports = asyncio.run(_evaluate(folders, questions, squad, passages, limit))
+        reports = asyncio.run(_evaluate(folders, questions, squad, passages, sample, seed, model))
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the embedding model.") from error
     except (ValueError, KeyError) as error:
@@ -80,7 +88,9 @@ async def _evaluate(
     questions: tuple[Path, ...],
     squad_file: Path | None,
     passages: int,
-    limit: int,
+    sample: int,
+    seed: int,
+    model: bool,
 ) -> dict[str, "Report"]:
     import msgspec
 
@@ -88,7 +98,7 @@ async def _evaluate(
     from hubd.daemon import open_models
     from hubd.events import NoticeBoard
     from hubd.paths import create_directories, find_paths
-    from rag.evaluate import evaluate, read_cases
+    from rag.evaluate import best_quote, evaluate, read_cases
     from rag.library import Library
     from rag.question_files import squad
 
@@ -101,7 +111,8 @@ async def _evaluate(
         stack.callback(shutil.rmtree, home, ignore_errors=True)
         stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
         create_directories(paths)
-        _, embedder = await open_models(stack, load_config(real.config_file), paths, NoticeBoard())
+        config = load_config(real.config_file)
+        engine, embedder = await open_models(stack, config, paths, NoticeBoard())
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
         if squad_file:
@@ -114,8 +125,39 @@ async def _evaluate(
             for report in await library.ingest(folders):
                 if report.action == "skipped":
                     click.echo(f"skipped {report.document}: {report.reason}", err=True)
-        groups = _groups(cases[: limit or None])
-        return {name: await evaluate(library, group, passages) for name, group in groups.items()}
+        show = _shown_by(await engine.client(), config.assistant) if model else best_quote
+        groups = _groups(_drawn(cases, sample, seed))
+        return {
+            name: await evaluate(library, group, passages, show) for name, group in groups.items()
+        }
+
+
+def _shown_by(client: "EngineClient", settings: "Settings") -> "Show":
+    """What the hub shows: the model's words as far as they are supported, else the quote."""
+    from hubd.assistant.ground import Grounding
+    from hubd.assistant.write import write
+    from rag.evaluate import Shown
+
+    async def show(question: str, evidence: "Evidence") -> Shown:
+        grounding = Grounding(question, evidence)
+        if grounding.complete:
+            pieces = [grounded.text for grounded in grounding.finish()]
+        else:
+            written = write(
+                client, question, evidence, grounding, [], settings, lambda answered: None
+            )
+            pieces = [grounded.text async for grounded in written]
+        return Shown(text="".join(pieces), quotes=list(grounding.citations))
+
+    return show
+
+
+def _drawn(cases: "list[Case]", count: int, seed: int) -> "list[Case]":
+    """``count`` of the cases by chance, the same for the same seed, in their order; 0 for all."""
+    if not 0 < count < len(cases):
+        return cases
+    chosen = set(random.Random(seed).sample(range(len(cases)), count))
+    return [case for number, case in enumerate(cases) if number in chosen]
 
 
 def _groups(cases: "list[Case]") -> "dict[str, list[Case]]":

@@ -7,6 +7,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd.errors import BadRequestError
+from hubd.http import replies
 from hubd.http.ask import area_id
 from hubd.http.body import read_body, reply
 from hubd.http.callers import (
@@ -17,10 +18,12 @@ from hubd.http.callers import (
     check_patience,
     known,
 )
+from hubd.http.described import describe
 from hubd.http.pairing import LENGTH, VALID_S, Offer
 from hubd.http.services import SERVICES, Services
 from hubd.http.static import page_file
 from hubd.policy import OWNER, Person, Role, Scope
+from hubd.store.access import Token
 
 Name = Annotated[
     str, Meta(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$")
@@ -58,11 +61,13 @@ class Pairing(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 # For anybody
 
 
+@describe(reply="text/html")
 async def pair_page(request: web.Request) -> web.StreamResponse:
     """The page where a code is typed; a link's code is behind its ``#`` and never sent with it."""
     return await page_file(request, "pair.html")
 
 
+@describe(body=Pairing, reply=replies.Paired)
 async def pair(request: web.Request) -> web.StreamResponse:
     """A code for a session of its own, in a cookie that scripts cannot read."""
     check_patience(request)
@@ -93,6 +98,7 @@ async def pair(request: web.Request) -> web.StreamResponse:
 # For everybody whom the hub knows
 
 
+@describe(reply=replies.Me)
 async def me(request: web.Request) -> web.StreamResponse:
     """Who the caller is, and what their device may; ``person`` is null for a stranger."""
     caller = known(request)
@@ -109,6 +115,7 @@ async def me(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(reply=replies.Revoked)
 async def logout(request: web.Request) -> web.StreamResponse:
     """The caller's own token is revoked."""
     identity = caller_of(request).token
@@ -123,6 +130,7 @@ async def logout(request: web.Request) -> web.StreamResponse:
 # For owners
 
 
+@describe(body=NewCode, reply=replies.Code)
 async def new_code(request: web.Request) -> web.StreamResponse:
     """A code for one more device."""
     services = request.app[SERVICES]
@@ -144,11 +152,13 @@ def offer_for(person: Person) -> Offer:
     )
 
 
+@describe(reply=list[replies.ShownPerson])
 async def persons(request: web.Request) -> web.StreamResponse:
     """Everybody of the household."""
     return reply([_shown(person) for person in request.app[SERVICES].access.persons()])
 
 
+@describe(body=NewPerson, reply=replies.ShownPerson, status=201)
 async def add_person(request: web.Request) -> web.StreamResponse:
     """Somebody new."""
     services = request.app[SERVICES]
@@ -164,6 +174,7 @@ async def add_person(request: web.Request) -> web.StreamResponse:
     return reply(_shown(person), 201)
 
 
+@describe(reply=replies.Removed)
 async def remove_person(request: web.Request) -> web.StreamResponse:
     """Somebody leaves; their devices open nothing any more."""
     services, name = request.app[SERVICES], request.match_info["name"]
@@ -174,11 +185,13 @@ async def remove_person(request: web.Request) -> web.StreamResponse:
     return reply({"removed": True})
 
 
+@describe(reply=list[Token])
 async def tokens(request: web.Request) -> web.StreamResponse:
     """The devices, without their secrets."""
     return reply(request.app[SERVICES].access.tokens())
 
 
+@describe(body=NewToken, reply=replies.MadeToken, status=201)
 async def add_token(request: web.Request) -> web.StreamResponse:
     """A token for a program; its secret is told now and never again."""
     services = request.app[SERVICES]
@@ -193,6 +206,7 @@ async def add_token(request: web.Request) -> web.StreamResponse:
     return reply({"token": secret, **msgspec.structs.asdict(token)}, 201)
 
 
+@describe(reply=replies.Revoked)
 async def revoke_token(request: web.Request) -> web.StreamResponse:
     """A device opens nothing any more."""
     await _revoke(request.app[SERVICES], request.match_info["id"])

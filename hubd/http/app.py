@@ -24,6 +24,7 @@ from hubd.http import (
     metrics,
     ollama,
     openai,
+    openapi,
     responses,
     static,
     tools,
@@ -58,6 +59,7 @@ FAMILIES = (
     mcp,
     ollama,
     webhooks,
+    openapi,
     static,
 )
 

@@ -18,9 +18,11 @@ from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.folders import visible_to
+from hubd.http import replies
 from hubd.http.answers import Answer
-from hubd.http.body import query, read_body, reply
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from hubd.spoken import spoken
@@ -55,7 +57,7 @@ class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class After(msgspec.Struct, kw_only=True):
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     """The number of the last event that came."""
 
 
@@ -70,6 +72,7 @@ class Retrieve(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     k: Annotated[int, Meta(ge=1, le=50)] = 5
 
 
+@describe(body=Ask, reply=replies.Answer, streamed=SERVER_SENT_EVENTS)
 async def ask(request: web.Request) -> web.StreamResponse:
     """One turn, streamed or as a whole."""
     services = request.app[SERVICES]
@@ -92,6 +95,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         return reply(fields(await finished(services, utterance)))
 
 
+@describe(reply=list[replies.AnswerInTheMaking])
 async def running(request: web.Request) -> web.StreamResponse:
     """The answers that are being made for this person, and what was asked."""
     answers = request.app[SERVICES].answers.running()
@@ -99,6 +103,7 @@ async def running(request: web.Request) -> web.StreamResponse:
     return reply([_shown(answer) for answer in theirs])
 
 
+@describe(query=After, reply=SERVER_SENT_EVENTS)
 async def resume(request: web.Request) -> web.StreamResponse:
     """The rest of an answer, after the event that came last."""
     services = request.app[SERVICES]
@@ -107,6 +112,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     return await stream(request, _followed(services, answer, after))
 
 
+@describe(reply=replies.Stopped)
 async def stop(request: web.Request) -> web.StreamResponse:
     """End the work on an answer, for everybody who reads it."""
     request.app[SERVICES].answers.stop(_answer(request))
@@ -159,6 +165,7 @@ def _tell(services: Services, conversation: str, change: dict[str, str]) -> None
     services.board.publish("conversation", {"conversation": conversation, **change})
 
 
+@describe(body=Explain, reply=replies.Explained)
 async def explain(request: web.Request) -> web.StreamResponse:
     """What would be done with a text, and why; nothing is."""
     services = request.app[SERVICES]
@@ -175,6 +182,7 @@ def area_id(services: Services, said: str) -> str:
     return area.id if area else ""
 
 
+@describe(body=Retrieve, reply=list[Passage])
 async def retrieve(request: web.Request) -> web.StreamResponse:
     """The passages that fit a text, best first."""
     body = await read_body(request, Retrieve)

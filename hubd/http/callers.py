@@ -69,6 +69,7 @@ RULES = (
     Rule("GET", "/hub/home", "chat"),
     Rule("GET", "/hub/home-assistant", "chat"),
     Rule("*", "/mcp", "tools"),
+    Rule("GET", "/openapi.json", "chat"),
     Rule("GET", "/metrics", "metrics"),
 )
 OWNERS = Rule("*", "/", "admin")

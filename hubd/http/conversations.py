@@ -7,9 +7,12 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd.errors import NotFoundError
-from hubd.http.body import query, read_body, reply
+from hubd.http import replies
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import describe
 from hubd.http.services import SERVICES
+from hubd.store.conversations import Conversation, Transcript
 
 
 class Search(msgspec.Struct, kw_only=True):
@@ -22,9 +25,10 @@ class Title(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Keep(msgspec.Struct, kw_only=True):
-    keep: Annotated[int, Meta(ge=0)]
+    keep: Annotated[int, Meta(ge=0, le=LARGEST)]
 
 
+@describe(query=Search, reply=list[Conversation])
 async def conversations(request: web.Request) -> web.StreamResponse:
     """The latest first."""
     asked = query(request, Search)
@@ -34,6 +38,7 @@ async def conversations(request: web.Request) -> web.StreamResponse:
     return reply(found)
 
 
+@describe(reply=Transcript)
 async def show(request: web.Request) -> web.StreamResponse:
     """All turns of one."""
     name = request.match_info["conversation"]
@@ -43,6 +48,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     return reply(found)
 
 
+@describe(body=Title, reply=replies.Renamed)
 async def rename(request: web.Request) -> web.StreamResponse:
     """Give it a title."""
     title = " ".join((await read_body(request, Title)).title.split())
@@ -51,6 +57,7 @@ async def rename(request: web.Request) -> web.StreamResponse:
     return _changed(request, "renamed", done)
 
 
+@describe(query=Keep, reply=replies.Shortened)
 async def shorten(request: web.Request) -> web.StreamResponse:
     """Forget the turns after the first ``keep``: what was said there is about to be said anew."""
     name = request.match_info["conversation"]
@@ -59,6 +66,7 @@ async def shorten(request: web.Request) -> web.StreamResponse:
     return _changed(request, "shortened", done)
 
 
+@describe(reply=replies.Deleted)
 async def delete(request: web.Request) -> web.StreamResponse:
     """Put it aside for a day."""
     name = request.match_info["conversation"]
@@ -66,6 +74,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
     return _changed(request, "deleted", done)
 
 
+@describe(reply=replies.Restored)
 async def restore(request: web.Request) -> web.StreamResponse:
     """Take back a deletion."""
     name = request.match_info["conversation"]

@@ -11,18 +11,28 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import Meta
 
 from hubd.config import is_loopback
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.folders import visible_to
-from hubd.http.body import query, read_body, reply
+from hubd.http import replies
+from hubd.http.body import LARGEST, query, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.security import over_unix_socket
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from rag.errors import LoadError, RagError, UnknownDocumentError
-from rag.types import FileReport, IngestProgress, ProgressCallback, Visible
+from rag.types import (
+    Document,
+    FileReport,
+    IngestProgress,
+    PageText,
+    ProgressCallback,
+    Visible,
+)
 
 FILE_LIMIT = 220 * 1024 * 1024
 """A little above what the loaders take, so that they say themselves that a file is too large."""
@@ -47,17 +57,17 @@ class FolderOf(msgspec.Struct, kw_only=True):
 
 
 class PageOf(Named, kw_only=True):
-    page: Annotated[int, Meta(ge=1)] | None = None
+    page: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
 
 
 class PictureOf(Named, kw_only=True):
-    page: Annotated[int, Meta(ge=1)] = 1
+    page: Annotated[int, Meta(ge=1, le=LARGEST)] = 1
     width: Annotated[int, Meta(ge=50, le=2000)] = 800
 
 
 class MarksOf(PageOf, kw_only=True):
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=0)]
+    start: Annotated[int, Meta(ge=0, le=LARGEST)]
+    end: Annotated[int, Meta(ge=0, le=LARGEST)]
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -67,11 +77,13 @@ class Upload(msgspec.Struct, frozen=True):
     path: Path
 
 
+@describe(reply=list[Document])
 async def documents(request: web.Request) -> web.StreamResponse:
     """The documents that the caller may see: read, being read, or skipped."""
     return reply(await request.app[SERVICES].library.documents(visible=visible(request)))
 
 
+@describe(body=Ingest, files=True, reply=replies.Ingested, streamed=SERVER_SENT_EVENTS)
 async def add(request: web.Request) -> web.StreamResponse:
     """Ingest paths of this machine, or files sent as multipart."""
     if request.content_type == "multipart/form-data":
@@ -79,6 +91,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     return await _add_paths(request)
 
 
+@describe(query=Named, reply=replies.Removed)
 async def remove(request: web.Request) -> web.StreamResponse:
     """Forget a document."""
     services = request.app[SERVICES]
@@ -90,6 +103,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
     return reply({"removed": True})
 
 
+@describe(query=FolderOf, reply=replies.RemovedDocuments)
 async def forget(request: web.Request) -> web.StreamResponse:
     """Forget the documents of a folder whose files are not there: their disk will not come back."""
     services = request.app[SERVICES]
@@ -98,6 +112,7 @@ async def forget(request: web.Request) -> web.StreamResponse:
     return reply({"removed": names})
 
 
+@describe(query=PageOf, reply=PageText)
 async def page(request: web.Request) -> web.StreamResponse:
     """The text of a page, which citations' offsets point into."""
     asked = query(request, PageOf)
@@ -108,6 +123,7 @@ async def page(request: web.Request) -> web.StreamResponse:
         raise NotFoundError(str(error)) from error
 
 
+@describe(query=Named, reply="application/octet-stream")
 async def file(request: web.Request) -> web.StreamResponse:
     """The original file."""
     asked = query(request, Named)
@@ -125,6 +141,7 @@ async def file(request: web.Request) -> web.StreamResponse:
     return web.FileResponse(path, headers=headers)
 
 
+@describe(query=PictureOf, reply="image/png")
 async def picture(request: web.Request) -> web.StreamResponse:
     """A page of a PDF, or a picture, as PNG."""
     asked = query(request, PictureOf)
@@ -137,6 +154,7 @@ async def picture(request: web.Request) -> web.StreamResponse:
     return web.Response(body=png, content_type="image/png", headers=headers)
 
 
+@describe(query=MarksOf, reply=replies.Marks)
 async def marks(request: web.Request) -> web.StreamResponse:
     """Where a citation stands on the picture of its page."""
     asked = query(request, MarksOf)
@@ -217,7 +235,7 @@ async def _receive(request: web.Request, folder: Path) -> tuple[list[Upload], li
                 skipped.append(
                     FileReport(document=name, path=name, action="skipped", reason=reason)
                 )
-    except ValueError as error:
+    except (ValueError, HttpProcessingError) as error:
         raise BadRequestError(f"the multipart body is broken: {error}") from error
     if not uploads and not skipped:
         raise BadRequestError("files: no file was sent", "Send each as a part with a file name.")

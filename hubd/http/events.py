@@ -7,6 +7,7 @@ from aiohttp import web
 
 from hubd.errors import BusyError
 from hubd.events import Notice
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from plugins.api import Snapshot
@@ -17,6 +18,7 @@ LOOK_S = 0.25
 home whose sensors chatter makes four events a second at most."""
 
 
+@describe(reply=SERVER_SENT_EVENTS)
 async def events(request: web.Request) -> web.StreamResponse:
     """The engine's state now, then every notice as it comes, and what changes in the house."""
     services = request.app[SERVICES]

@@ -7,7 +7,9 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd.errors import BadRequestError
+from hubd.http import replies
 from hubd.http.body import read_body, reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.policy import OWNER
 from hubd.store.forget import forget_conversation, forget_person, forget_words
@@ -24,6 +26,7 @@ class Forget(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     words: Text | None = None
 
 
+@describe(body=Forget, reply=replies.Forgotten)
 async def forget(request: web.Request) -> web.StreamResponse:
     """What was removed, counted; nothing can bring it back but a backup of before."""
     services = request.app[SERVICES]

@@ -4,14 +4,16 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 
 import hubd
 from engine.protocol import SchedulerCounts
 from hubd.assistant.events import Done
+from hubd.http import replies
 from hubd.http.body import reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.store.faults import HINTS, State, look
 
@@ -19,11 +21,13 @@ STORAGE_LIMIT_S = 2.0
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
+@describe(reply=replies.Health)
 async def healthz(_: web.Request) -> web.StreamResponse:
     """The event loop turns."""
     return reply({"status": "ok"})
 
 
+@describe(reply=replies.Readiness, others={503: replies.Readiness})
 async def readyz(request: web.Request) -> web.StreamResponse:
     """Whether a question would be answered, and what it says kept.
 
@@ -35,6 +39,7 @@ async def readyz(request: web.Request) -> web.StreamResponse:
     checks = {
         "database": database,
         "engine": services.engine.state.state,
+        "engine_server": server_state(services),
         "embedder": services.embedder.state,
         "home_assistant": linked.state if linked else "none",
     }
@@ -43,6 +48,12 @@ async def readyz(request: web.Request) -> web.StreamResponse:
     ready = answers and database == "ok"
     told = {"hint": HINTS[database]} if database in HINTS else {}
     return reply({"ready": ready, "checks": checks, **told}, 200 if ready else 503)
+
+
+def server_state(services: Services) -> Literal["none", "up", "away"]:
+    """How the server of the language model is, where the settings name one."""
+    server = services.engine.server
+    return "none" if server is None else "away" if server.away else "up"
 
 
 async def storage(services: Services) -> State:
@@ -55,6 +66,7 @@ async def storage(services: Services) -> State:
         return "locked"
 
 
+@describe(reply=replies.Status)
 async def status(request: web.Request) -> web.StreamResponse:
     """What ``hubd status`` and the page show."""
     services = request.app[SERVICES]

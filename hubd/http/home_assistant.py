@@ -8,7 +8,9 @@ from msgspec import Meta
 
 from hubd.errors import HubError
 from hubd.home.device import NOTIFY_PATH
+from hubd.http import replies
 from hubd.http.body import read_body, reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.tools import Speaker
 from plugins.api import ToolCall, ToolError
@@ -16,11 +18,13 @@ from plugins.api import ToolCall, ToolError
 REMINDER = "reminders.add"
 
 
+@describe(reply=replies.HomeAssistant)
 async def status(request: web.Request) -> web.StreamResponse:
     """Whether Home Assistant is linked, and how it is."""
     return reply(_status(request.app[SERVICES]))
 
 
+@describe(reply=replies.HomeAssistant)
 async def reload(request: web.Request) -> web.StreamResponse:
     """Look at the link again: the command line has changed it."""
     services = request.app[SERVICES]
@@ -53,6 +57,7 @@ class NotHomeError(HubError):
     status = 401
 
 
+@describe(body=Notification, reply=replies.Notified, status=201, others={400: replies.NotReminded})
 async def notify(request: web.Request) -> web.StreamResponse:
     """A notification from Home Assistant: shown on every open page, read aloud, or a reminder."""
     services = request.app[SERVICES]

@@ -4,7 +4,9 @@ import msgspec
 from aiohttp import web
 
 from hubd.errors import BadRequestError
+from hubd.http import replies
 from hubd.http.body import read_body, reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES
 from plugins.api import Snapshot
 
@@ -14,11 +16,13 @@ class Description(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """YAML or JSON, see docs/home.md."""
 
 
+@describe(reply=Snapshot)
 async def show(request: web.Request) -> web.StreamResponse:
     """Floors, areas and entities with their states, Home Assistant's where it is linked."""
     return reply(request.app[SERVICES].household.snapshot())
 
 
+@describe(body=Description, reply=replies.HomeCounts)
 async def load(request: web.Request) -> web.StreamResponse:
     """Replace the described household."""
     services = request.app[SERVICES]

@@ -7,7 +7,9 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from hubd.http.body import query, reply
+from hubd.http import replies
+from hubd.http.body import LARGEST, query, reply
+from hubd.http.described import describe
 from hubd.http.services import SERVICES
 
 SECRET = ("token", "key", "secret", "password")
@@ -16,9 +18,10 @@ SECRET = ("token", "key", "secret", "password")
 
 class Window(msgspec.Struct, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
-    before: Annotated[int, Meta(ge=1)] | None = None
+    before: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
 
 
+@describe(query=Window, reply=list[replies.AuditLine])
 async def audit(request: web.Request) -> web.StreamResponse:
     """What was done in the house, newest first."""
     asked = query(request, Window)
@@ -26,6 +29,7 @@ async def audit(request: web.Request) -> web.StreamResponse:
     return reply([{"number": number, **msgspec.to_builtins(entry)} for number, entry in found])
 
 
+@describe(reply=dict[str, dict[str, Any]])
 async def settings(request: web.Request) -> web.StreamResponse:
     """The configuration in use, by section, without what is secret."""
     return reply(shown(msgspec.to_builtins(request.app[SERVICES].config)))

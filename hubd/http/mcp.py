@@ -13,6 +13,7 @@ from aiohttp import web
 from hubd.errors import HubError, NotFoundError
 from hubd.http.body import read_whole
 from hubd.http.callers import bearer, caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.services import SERVICES
 from hubd.mcp.offer import PERSON
 
@@ -24,6 +25,7 @@ class NoBearerError(HubError):
     status = 401
 
 
+@describe(body=dict[str, Any], reply=dict[str, Any], streamed=SERVER_SENT_EVENTS)
 async def mcp(request: web.Request) -> web.StreamResponse:
     """Hand one request to the SDK's server."""
     services = request.app[SERVICES]
@@ -86,4 +88,4 @@ class _Bridge:
                 await self.response.write_eof()
 
 
-ROUTES = [web.route("*", "/mcp", mcp)]
+ROUTES = [web.route(method, "/mcp", mcp) for method in ("GET", "POST", "DELETE")]

@@ -13,10 +13,9 @@ import msgspec
 from aiohttp import web
 
 import hubd
-from engine.errors import EngineError
 from engine.protocol import Health
-from hubd.errors import HubError
 from hubd.http.counts import Sample
+from hubd.http.described import describe
 from hubd.http.health import resident_mb
 from hubd.http.services import SERVICES, Services
 
@@ -27,6 +26,7 @@ Figure = tuple[str, str, str, Iterable[Sample]]
 """Name, kind, what it is, samples."""
 
 
+@describe(reply="text/plain")
 async def metrics(request: web.Request) -> web.StreamResponse:
     """All figures as they are now."""
     services = request.app[SERVICES]
@@ -57,12 +57,10 @@ def _escaped(text: str) -> str:
 
 async def _engine_health(services: Services) -> Health | None:
     """What the engine says of itself; ``None`` where it does not run, or does not answer now."""
-    if services.engine.pid is None or services.engine.state.state != "ready":
-        return None
     try:
         async with asyncio.timeout(ENGINE_LIMIT_S):
-            return await (await services.engine.client()).health()
-    except (HubError, EngineError, TimeoutError):
+            return await services.engine.health()
+    except TimeoutError:
         return None
 
 
@@ -99,8 +97,22 @@ async def figures(services: Services) -> list[Figure]:
         ("hubd_engine_state", "gauge", "1 for the state that the engine is in.",
          [("", {"state": name}, int(name == state)) for name in ENGINE_STATES]),
     ]  # fmt: skip
+    found += _of_server(services)
     health = await _engine_health(services)
     return found + (list(of_engine(health)) if health else [])
+
+
+def _of_server(services: Services) -> list[Figure]:
+    """Of the server elsewhere, where there is one."""
+    server = services.engine.server
+    if server is None:
+        return []
+    return [
+        ("hubd_engine_server_up", "gauge", "1 while the server of the language model answers.",
+         [("", {}, int(not server.away))]),
+        ("hubd_engine_failovers_total", "counter", "Questions answered here in its place.",
+         [("", {}, services.engine.failovers)]),
+    ]  # fmt: skip
 
 
 def of_engine(health: Health) -> Iterator[Figure]:

@@ -22,9 +22,11 @@ from hubd.assistant.events import Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
+from hubd.http import replies
 from hubd.http.ask import events
 from hubd.http.body import error_body, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import LINES, describe
 from hubd.http.foreign import moved_header, static_first_of
 from hubd.http.openai import (
     HOUSEHOLD,
@@ -69,6 +71,7 @@ class Named(msgspec.Struct, kw_only=True):
     stream: bool | None = None
 
 
+@describe(reply=replies.OllamaModels)
 async def tags(request: web.Request) -> web.StreamResponse:
     """The models."""
     services = request.app[SERVICES]
@@ -76,6 +79,7 @@ async def tags(request: web.Request) -> web.StreamResponse:
     return reply({"models": [_card(services, name) for name in names]})
 
 
+@describe(body=Named, reply=replies.OllamaShown)
 async def show(request: web.Request) -> web.StreamResponse:
     """One model."""
     services = request.app[SERVICES]
@@ -83,7 +87,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     name = await _known(services, body.model or body.name)
     is_encoder = name == services.embedder.model
     info: dict[str, Any] = {"general.architecture": "hubd", "general.basename": name}
-    if not is_encoder and not services.config.engine.url:
+    if not is_encoder and name in (HOUSEHOLD, RAW + services.engine.local.name):
         info["hubd.context_length"] = services.config.engine.context_length
     shown = {
         "license": "",
@@ -97,19 +101,22 @@ async def show(request: web.Request) -> web.StreamResponse:
     return reply(shown | {"details": card["details"], "modified_at": card["modified_at"]})
 
 
+@describe(reply=replies.OllamaModels)
 async def running(request: web.Request) -> web.StreamResponse:
     """The models in memory."""
     services = request.app[SERVICES]
-    loaded = [RAW + services.engine.name] if services.engine.pid is not None else []
+    loaded = [RAW + services.engine.local.name] if services.engine.pid is not None else []
     more = {"size_vram": 0, "expires_at": FOREVER}
     return reply({"models": [_card(services, name) | more for name in loaded]})
 
 
+@describe(reply=replies.OllamaVersion)
 async def version(request: web.Request) -> web.StreamResponse:
     """Which API this is, and whose."""
     return reply({"version": API_VERSION, "server": f"hubd {hubd.__version__}"})
 
 
+@describe(body=Named, reply=replies.OllamaPulled, streamed=LINES)
 async def pull(request: web.Request) -> web.StreamResponse:
     """Nothing is fetched: a model that is there is a success, any other one an error."""
     services = request.app[SERVICES]
@@ -127,6 +134,7 @@ async def pull(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=protocol.Chat, reply=replies.OllamaChat, streamed=LINES)
 async def chat(request: web.Request) -> web.StreamResponse:
     """``POST /api/chat``."""
     services = request.app[SERVICES]
@@ -144,6 +152,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     return await _answer(request, parts, body)
 
 
+@describe(body=protocol.Generate, reply=replies.OllamaGenerated, streamed=LINES)
 async def generate(request: web.Request) -> web.StreamResponse:
     """``POST /api/generate``."""
     services = request.app[SERVICES]
@@ -163,6 +172,7 @@ async def generate(request: web.Request) -> web.StreamResponse:
     return await _answer(request, parts, body)
 
 
+@describe(body=Embed, reply=replies.OllamaEmbedded)
 async def embed(request: web.Request) -> web.StreamResponse:
     """``POST /api/embed``."""
     services = request.app[SERVICES]
@@ -185,6 +195,7 @@ async def embed(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=OldEmbed, reply=replies.OllamaEmbedding)
 async def old_embed(request: web.Request) -> web.StreamResponse:
     """``POST /api/embeddings``, the older form: one text."""
     body = await read_body(request, OldEmbed)
@@ -246,7 +257,7 @@ async def _raw(
     """The bare language model's answer, tool calls and reasoning included."""
     began = time.perf_counter()
     wanted = msgspec.structs.replace(wanted, model=name.removeprefix(RAW))
-    client = await services.engine.client()
+    client = await services.engine.named(name.removeprefix(RAW))
     try:
         async with aclosing(client.chat_deltas(wanted)) as deltas:
             async for delta in deltas:
@@ -361,7 +372,7 @@ async def _loaded(services: Services, name: str, body: protocol.Common) -> web.S
     """
     unload = protocol.keep_alive_seconds(body.keep_alive) == 0
     if name.startswith(RAW) and not unload:
-        await services.engine.client()
+        await services.engine.named(name.removeprefix(RAW))
     end = {"content": "", "done": True, "done_reason": "unload" if unload else "load"}
     return reply(_object(end, body.model, isinstance(body, protocol.Generate)))
 
@@ -382,7 +393,7 @@ async def _known(services: Services, name: str) -> str:
 def _card(services: Services, name: str) -> dict[str, Any]:
     """A model in a list. Its digest tells apart what may be another model of the same name."""
     file = services.engine.model
-    of_file = name.startswith(RAW) and not services.config.engine.url and file.is_file()
+    of_file = name == RAW + services.engine.local.name and file.is_file()
     size = file.stat().st_size if of_file else 0
     modified = file.stat().st_mtime if of_file else 0.0
     return {

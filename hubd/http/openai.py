@@ -4,6 +4,7 @@
 ``citations`` holds them as data. ``raw:NAME`` passes requests to the engine as they are.
 """
 
+import asyncio
 import base64
 import time
 import uuid
@@ -18,14 +19,16 @@ from msgspec import Meta
 
 from engine.client import ProxiedResponse
 from engine.errors import EngineError
-from engine.protocol import ChatMessage, FunctionTool
+from engine.protocol import ChatMessage, FunctionTool, ModelCard
 from hubd.assistant import borrowed
 from hubd.assistant.events import Citation, Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
+from hubd.http import replies
 from hubd.http.ask import events, finished
 from hubd.http.body import error_body, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.foreign import moved_header, static_first
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
@@ -70,6 +73,7 @@ class _Model(msgspec.Struct):
     model: str | None = None
 
 
+@describe(reply=replies.Models)
 async def models(request: web.Request) -> web.StreamResponse:
     """What can be asked."""
     services = request.app[SERVICES]
@@ -77,6 +81,7 @@ async def models(request: web.Request) -> web.StreamResponse:
     return reply({"object": "list", "data": [_card(name) for name in names]})
 
 
+@describe(reply=ModelCard)
 async def model(request: web.Request) -> web.StreamResponse:
     """One of them."""
     services = request.app[SERVICES]
@@ -87,6 +92,7 @@ async def model(request: web.Request) -> web.StreamResponse:
     return reply(_card(name))
 
 
+@describe(body=ChatBody, reply=replies.ChatCompletion, streamed=SERVER_SENT_EVENTS)
 async def chat(request: web.Request) -> web.StreamResponse:
     """``POST /v1/chat/completions``."""
     services = request.app[SERVICES]
@@ -102,6 +108,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     return await form.answer(utterance, bool(body.stream))
 
 
+@describe(body=CompletionBody, reply=replies.Completion, streamed=SERVER_SENT_EVENTS)
 async def completions(request: web.Request) -> web.StreamResponse:
     """``POST /v1/completions``."""
     services = request.app[SERVICES]
@@ -116,6 +123,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     return await form.answer(utterance, bool(body.stream))
 
 
+@describe(body=EmbeddingBody, reply=replies.Embeddings)
 async def embeddings(request: web.Request) -> web.StreamResponse:
     """``POST /v1/embeddings`` with the library's own encoder."""
     services = request.app[SERVICES]
@@ -284,7 +292,7 @@ async def _forward(request: web.Request, services: Services, name: str) -> web.S
     body["model"] = name
     body.pop("pin", None)  # what stays cached is the hub's to say
     async with services.turns.one():
-        client = await services.engine.client()
+        client = await services.engine.named(name)
         try:
             async with client.proxy("POST", request.path, msgspec.json.encode(body)) as upstream:
                 return await _pass_on(request, upstream, moved_header(moved))
@@ -313,12 +321,7 @@ async def _pass_on(
 
 async def raw_names(services: Services) -> list[str]:
     """The language models that can be asked directly."""
-    if not services.config.engine.url:
-        return [RAW + services.engine.name]
-    try:
-        return [RAW + card.id for card in await (await services.engine.client()).models()]
-    except EngineError:
-        return []
+    return [RAW + name for name in await asyncio.to_thread(lambda: services.engine.names)]
 
 
 def _unknown_model(name: str, names: Sequence[str]) -> NotFoundError:

@@ -29,9 +29,11 @@ from hubd.assistant import borrowed
 from hubd.assistant.events import Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
+from hubd.http import replies
 from hubd.http.ask import events, failure
 from hubd.http.body import error_body, read_body, reply
 from hubd.http.callers import caller_of
+from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.foreign import static_first_of
 from hubd.http.openai import HOUSEHOLD, raw_name, sources, utterance_of
 from hubd.http.services import SERVICES, Services
@@ -61,6 +63,7 @@ class Body(msgspec.Struct, kw_only=True):
     previous_response_id: str | None = None
 
 
+@describe(body=Body, reply=replies.Response, streamed=SERVER_SENT_EVENTS)
 async def responses(request: web.Request) -> web.StreamResponse:
     """``POST /v1/responses``."""
     services = request.app[SERVICES]
@@ -186,7 +189,7 @@ async def _of_tools(handed: borrowed.Handed) -> AsyncGenerator[Piece, None]:
 
 
 async def _of_model(services: Services, wanted: ChatRequest) -> AsyncGenerator[Piece, None]:
-    client = await services.engine.client()
+    client = await services.engine.named(wanted.model or "")
     try:
         async with aclosing(client.chat_deltas(wanted)) as deltas:
             async for delta in deltas:

@@ -15,6 +15,7 @@ from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
 from hubd.home.household import Household
+from hubd.household_engine import HouseholdEngine
 from hubd.http.answers import Answers
 from hubd.http.backoff import BackOff
 from hubd.http.counts import Requests
@@ -29,7 +30,6 @@ from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
-from hubd.supervisor import EngineSupervisor
 from hubd.tools import Clock, ToolBox
 from rag.embed import Embedder
 from rag.library import Library
@@ -101,7 +101,7 @@ class Services:
     database: Database
     library: Library
     embedder: Embedder
-    engine: EngineSupervisor
+    engine: HouseholdEngine
     tools: ToolBox
     offer: Offer
     """The tools for MCP clients."""

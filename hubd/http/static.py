@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 from aiohttp import web
 
+from hubd.http.described import describe
+
 WEB = Path(__file__).resolve().parent.parent / "web"
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -41,6 +43,7 @@ class Asset(msgspec.Struct, frozen=True):
     content_type: str
 
 
+@describe(reply="text/html")
 async def index(request: web.Request) -> web.StreamResponse:
     """The page."""
     return await page_file(request, "index.html")
@@ -51,6 +54,7 @@ async def page_file(request: web.Request, name: str) -> web.StreamResponse:
     return _answer(request, await asyncio.to_thread(_read, WEB / name))
 
 
+@describe(reply="*/*")
 async def static(request: web.Request) -> web.StreamResponse:
     """A file of the page; nothing outside its folder."""
     try:
@@ -62,6 +66,7 @@ async def static(request: web.Request) -> web.StreamResponse:
     return _answer(request, await asyncio.to_thread(_read, path))
 
 
+@describe(reply="text/javascript")
 async def worker(request: web.Request) -> web.StreamResponse:
     """The service worker, with the list and the version of the files that it keeps."""
     return _answer(request, await asyncio.to_thread(_worker))

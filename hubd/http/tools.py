@@ -5,11 +5,13 @@ from typing import Any
 from aiohttp import web
 
 from hubd.errors import BadRequestError, HubError, NotFoundError
+from hubd.http import replies
 from hubd.http.body import read_body, reply
 from hubd.http.callers import RefusedError, caller_of
+from hubd.http.described import describe
 from hubd.http.services import SERVICES
 from hubd.tools import ArgumentsError, NotPermittedError, Speaker, UnknownToolError
-from plugins.api import ToolCall, ToolError
+from plugins.api import ToolCall, ToolError, ToolResult
 
 
 class ToolFailedError(HubError):
@@ -19,6 +21,7 @@ class ToolFailedError(HubError):
     status = 409
 
 
+@describe(reply=list[replies.ToolCard])
 async def tools(request: web.Request) -> web.StreamResponse:
     """What can be called."""
     return reply(
@@ -34,6 +37,7 @@ async def tools(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=dict[str, Any], reply=ToolResult)
 async def call(request: web.Request) -> web.StreamResponse:
     """Call one; the body holds its arguments."""
     arguments = await read_body(request, dict[str, Any])

@@ -18,9 +18,10 @@ from msgspec import Meta
 
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.home.link import checked_url
-from hubd.http import webhook_actions
+from hubd.http import replies, webhook_actions
 from hubd.http.body import error_body, read_body, read_whole, reply
 from hubd.http.callers import bearer
+from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.http.signatures import Sender, SignatureError, idempotency_key, new_secret, verify
 from hubd.http.webhook_actions import Answer
@@ -59,6 +60,7 @@ class NewWebhook(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     callback: str = ""
 
 
+@describe(body=dict[str, Any], form=True, reply=dict[str, Any], others={202: dict[str, Any]})
 async def receive(request: web.Request) -> web.StreamResponse:
     """A call of a webhook."""
     services = request.app[SERVICES]
@@ -217,6 +219,7 @@ async def _log(
 # The owner's list
 
 
+@describe(reply=list[replies.WebhookCard])
 async def webhooks(request: web.Request) -> web.StreamResponse:
     """All webhooks, without their secrets."""
     found = await request.app[SERVICES].webhooks.all()
@@ -228,6 +231,7 @@ async def webhooks(request: web.Request) -> web.StreamResponse:
     )
 
 
+@describe(body=NewWebhook, reply=replies.MadeWebhook)
 async def add(request: web.Request) -> web.StreamResponse:
     """Make one; its secret is told now and never again."""
     services = request.app[SERVICES]
@@ -245,6 +249,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     return reply({"name": made.name, "path": f"/api/webhook/{made.id}", "secret": made.secret})
 
 
+@describe(reply=replies.Removed)
 async def remove(request: web.Request) -> web.StreamResponse:
     """Forget one."""
     name = request.match_info["name"]
@@ -253,6 +258,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
     return reply({"removed": True})
 
 
+@describe(reply=list[Call])
 async def calls(request: web.Request) -> web.StreamResponse:
     """The log of calls, newest first."""
     return reply(await request.app[SERVICES].webhooks.calls())

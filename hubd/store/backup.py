@@ -35,6 +35,8 @@ MANIFEST = "manifest.json"
 DATABASE = "hubd.db"
 CONFIGURATION = "hubd.toml"
 UPLOADS = "uploads"
+LEFT_OUT = "(left out of the backup)"
+"""In the place of a secret in a configuration that was backed up."""
 MANIFEST_LIMIT = 64 * 2**20
 _NAME = "hubd-backup-{:%Y%m%d-%H%M%S}.tar.gz"
 _PATTERN = "hubd-backup-*.tar.gz"
@@ -170,7 +172,7 @@ def _without_secrets(text: str) -> str:
     names = "|".join(SECRETS)
     value = r"(?:\[.*?\][ \t]*(?:#[^\n]*)?|[^\n]*)$"
     secret = rf"(?ms)^([ \t]*)({names})([ \t]*=)[ \t]*{value}"
-    return re.sub(secret, r"\1# \2\3 (left out of the backup)", text)
+    return re.sub(secret, rf"\1# \2\3 {LEFT_OUT}", text)
 
 
 def _member(path: Path) -> Member:

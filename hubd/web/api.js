@@ -25,7 +25,7 @@ import { t } from "/static/strings.js";
  * @typedef {{document: string, page: number | null, pages: number, text: string, type: string}} Page
  * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
  *            state: "running" | "paused" | "ringing"}} Timer
- * @typedef {{version: string, model: string, engine: {state: string}, uptime_s: number,
+ * @typedef {{version: string, model: string, engine: {state: string, server: string, away: string}, uptime_s: number,
  *            documents: {ready: number, skipped: number},
  *            memory: {hub_mb: number | null, engine_mb: number | null},
  *            speed: {tokens_per_second: number | null, first_token_ms: number | null},

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -110,7 +111,10 @@ def hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub]) -> 
 def light_hub(tmp_path_factory: pytest.TempPathFactory, start: Callable[..., Hub]) -> Hub:
     """A daemon with a described household and no documents, which loads no model until asked to."""
     light = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
-    hub = start(tmp_path_factory.mktemp("light"), **light)
+    home = tmp_path_factory.mktemp("light")
+    (home / "family.ics").write_bytes(_calendar())
+    (home / "hubd.toml").write_text(f'[calendar]\nsources = ["Family = {home / "family.ics"}"]\n')
+    hub = start(home, **light)
     with hub.client() as client:
         client.put("/hub/home", json={"description": HOME}).raise_for_status()
     return hub
@@ -128,6 +132,28 @@ def open_view(light_hub: Hub, open_page: Callable[..., Page]) -> Callable[..., P
         return page
 
     return open_one
+
+
+def _calendar() -> bytes:
+    """A dentist in three days at eight, and a fair over the two days after it."""
+    day = datetime.now().date() + timedelta(days=3)
+    return f"""BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//tests//EN
+BEGIN:VEVENT
+UID:1
+SUMMARY:Dentist
+DTSTART:{day:%Y%m%d}T080000
+DTEND:{day:%Y%m%d}T083000
+END:VEVENT
+BEGIN:VEVENT
+UID:2
+SUMMARY:Village fair
+DTSTART;VALUE=DATE:{day + timedelta(days=1):%Y%m%d}
+DTEND;VALUE=DATE:{day + timedelta(days=3):%Y%m%d}
+END:VEVENT
+END:VCALENDAR
+""".replace("\n", "\r\n").encode()
 
 
 HOME = """

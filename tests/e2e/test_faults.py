@@ -97,9 +97,9 @@ def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(h
     hub.stop()
     again = start(hub.home)
     with again.client() as client:
-        raw = [m["id"] for m in client.get("/v1/models").json()["data"] if m["id"] != "household"][
-            0
-        ]
+        raw = next(
+            m["id"] for m in client.get("/v1/models").json()["data"] if m["id"] != "household"
+        )
         body = {
             "model": raw,
             "messages": [{"role": "user", "content": "Tell a long story."}],

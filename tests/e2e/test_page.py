@@ -76,6 +76,26 @@ def test_an_answer_leads_to_the_cited_words_on_their_page(page):
     expect(on_the_picture.first).to_be_in_viewport()
 
 
+@pytest.mark.parametrize("width", [1030, 1200, 1400])
+def test_beside_a_source_the_words_of_the_tabs_stay_whole(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    ask(page, IN_A_PDF["question"])
+    last_answer(page).locator(".chip").first.click()
+    expect(page.get_by_role("dialog", name=IN_A_PDF["document"])).to_be_visible()
+    head, panel = page.locator(".top .tools"), page.locator("#source")
+    expect(panel).to_have_css("transform", re.compile("none|matrix\\(1, 0, 0, 1, 0, 0\\)"))
+    expect(page.locator("body")).to_have_css(
+        "padding-right", f"{panel.bounding_box()['width']:g}px"
+    )
+    lines = page.locator("#tabs span").evaluate_all(
+        "(all) => all.map((one) => one.getClientRects()[0].height / "
+        "parseFloat(getComputedStyle(one).lineHeight))"
+    )
+    assert len(lines) == 4
+    assert max(lines) < 1.5, lines
+    assert head.bounding_box()["x"] + head.bounding_box()["width"] <= panel.bounding_box()["x"]
+
+
 def test_the_number_in_the_text_opens_its_source(page):
     ask(page, IN_A_PDF["question"])
     marker = last_answer(page).locator(".prose .marker").first

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 AXE = Path(__file__).parents[1] / "data" / "vendor" / "axe-4.14.1.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 FIRST_LOAD_BYTES = 120_000
+CHARTED = re.compile(r"^M[\d. ]+(L[\d. ]+){2,}")
 
 
 @pytest.fixture
@@ -170,6 +171,16 @@ def test_axe_finds_nothing_to_complain_about(light_hub, open_view, scheme, width
     expect(page.get_by_role("checkbox", name="milk")).to_be_visible()
     expect(page.get_by_role("switch", name="Counter Light")).to_be_visible()
     expect(page.locator("li.timer")).to_be_visible()
+    assert complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="Documents").click()
+    expect(page.get_by_role("heading", level=1, name="Documents")).to_be_visible()
+    assert complaints() == []
+    page.get_by_role("link", name="Status").click()
+    expect(page.locator(".tile", has_text="Memory").locator("path")).to_have_attribute("d", CHARTED)
+    page.get_by_text("The hub’s settings (hubd.toml)").click()
+    page.get_by_role("button", name="Pair a device").click()
+    expect(page.locator(".offer .code")).to_be_visible()
     assert complaints() == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     with light_hub.client() as client:

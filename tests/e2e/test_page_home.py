@@ -49,7 +49,7 @@ def test_a_timer_is_started_paused_lengthened_and_cancelled(page, call):
     row.get_by_role("button", name="Let it run on").click()
     expect(row).to_have_class(re.compile("running"))
     row.get_by_role("button", name="Cancel the pasta timer").click()
-    expect(card).to_contain_text("No timer is running.")
+    expect(card.get_by_text("No timer is running.")).to_be_visible()
     assert call("timers.list")["timers"] == []
 
 
@@ -101,6 +101,16 @@ def test_a_reminder_stands_in_the_list_and_on_its_day(page, call):
     page.get_by_role("button", name="Cancel the Water the plants").click()
     expect(tomorrow).not_to_contain_text("Water the plants")
     assert call("reminders.list")["reminders"] == []
+
+
+def test_the_calendar_stands_on_its_days(page):
+    days = page.locator(".week > li")
+    expect(days.nth(3)).to_contain_text("Dentist")
+    expect(days.nth(3)).to_contain_text("08:00")
+    for number in (4, 5):
+        expect(days.nth(number)).to_contain_text("Village fair")
+    expect(page.locator(".week")).not_to_contain_text(re.compile("Dentist.*Dentist"))
+    expect(days.nth(6)).not_to_contain_text("Village fair")
 
 
 def test_a_light_is_switched_here_and_elsewhere(page, call):

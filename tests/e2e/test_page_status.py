@@ -61,3 +61,12 @@ def test_a_device_is_paired_with_a_code_and_its_access_taken_away(open_view, ope
     expect(devices).not_to_contain_text("kitchen tablet")
     other.reload()
     expect(other.get_by_label("Code")).to_be_visible()
+
+
+def test_a_server_that_is_away_is_told_of(start, open_page, tmp_path_factory):
+    off = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
+    hub = start(tmp_path_factory.mktemp("away"), **off, HUBD_ENGINE_URL="http://127.0.0.1:9/v1")
+    page = open_page(hub.page())
+    page.wait_for_url(f"{hub.url}/")
+    page.goto(f"{hub.url}/#/status")
+    expect(page.locator("#about-hub")).to_contain_text("127.0.0.1:9 is away")

@@ -14,9 +14,10 @@ from engine.beam_search import BeamSearch
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece
 from engine.kv import BlockPool
-from engine.model import Model, Part
+from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.sampling import Sampler, SamplingParams
+from engine.step_rows import Part
 from engine.tokenizer import Tokenizer
 
 TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()

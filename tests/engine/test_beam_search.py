@@ -11,8 +11,8 @@ from engine.errors import InvalidRequestError
 from engine.generate import Finished
 from engine.gguf import GGUFFile
 from engine.kv import BlockPool
-from engine.model import Part
 from engine.prefix_cache import PrefixCache
+from engine.step_rows import Part
 
 PROMPT = np.random.default_rng(8).integers(0, 256, 40).tolist()
 NAMES = {

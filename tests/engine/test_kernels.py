@@ -26,6 +26,7 @@ from engine.kernels.attention import (
     attention_shared_bytes,
     attention_to_bytes,
 )
+from engine.kernels.byte_weights import byte_weigher
 from engine.kernels.kv_layout import BYTE, KVLayout, blocks_for
 from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.program import STEP_SLOTS, Program
@@ -279,7 +280,8 @@ def test_attention_with_rope_and_cache(
         rotated = reference.rope(r[:, : heads + kv_heads], turned, halves_apart=bool(halves))
         q, k, v = rotated[start:, :heads], rotated[:, heads:], r[:, heads + kv_heads :]
         if kind is np.uint8:
-            limits = {"scale": scale, "cap": cap, "window": window}
+            most = 127 if path in ("avx2", "neon") else 255
+            limits = {"scale": scale, "cap": cap, "window": window, "most": most}
             difference = np.abs(found - reference.attention_to_bytes(q, k, v, **limits))
             # a number that is rounded the other way counts for at most a 127th of the largest
             assert difference.max() < 0.03
@@ -326,6 +328,34 @@ def test_softmax_of_a_part(size):
         np.testing.assert_allclose(scores, weights, rtol=2e-5, atol=2e-38)
         np.testing.assert_array_equal(scores[~seen], 0)
         np.testing.assert_allclose(state, [highest, weights.sum()], rtol=1e-5)
+
+
+@pytest.mark.parametrize("most", [127, 255])
+@pytest.mark.parametrize("size", [32, 96, 256])
+def test_weights_as_bytes(most, size):
+    """Scores of a part, wherever they are seen; where they are not, scores and scales are NaN."""
+    weigh = byte_weigher(most)
+    for hidden, visible in [(0, size), (-3, 5), (7, size + 9), (31, 32), (0, 1), (9, 9), (size, 3)]:
+        scores, value_scales = 20 * floats(size), np.abs(floats(size)) / 127
+        raw, factors = scores.astype(np.float64), value_scales.astype(np.float64)
+        seen = (np.arange(size) >= hidden) & (np.arange(size) < visible)
+        scores[~seen] = value_scales[~seen] = np.nan
+        weights, scales = np.full(size, 7, np.uint8), np.full(size // 32, np.nan, np.float32)
+        state = np.zeros(2, np.float32)
+        addresses = [a.ctypes.data for a in (value_scales, weights, scales, state)]
+        weigh(scores.ctypes.data, size // 32, hidden, visible, *addresses)
+        if not seen.any():
+            assert not weights.any()
+            assert not scales.any()
+            np.testing.assert_array_equal(state, [LOWEST, 0])
+            continue
+        expected = np.where(seen, np.exp(np.minimum(raw - raw[seen].max(), 0)), 0)
+        np.testing.assert_allclose(state, [raw[seen].max(), expected.sum()], rtol=1e-5)
+        found = weights.reshape(-1, 32) * scales[:, None].astype(np.float64)
+        expected = np.where(seen, expected * factors, 0).reshape(-1, 32)
+        steps = expected.max(axis=1, keepdims=True) / most
+        assert (np.abs(found - expected) <= 0.51 * steps + 1e-30).all()
+        assert weights.max() == most
 
 
 def test_rms_norm_quantize(pool):

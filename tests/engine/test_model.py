@@ -12,8 +12,12 @@ import gguf
 import numpy as np
 import pytest
 
+from bench.families import CASES, random_model
+from bench.gguf_files import write
+from bench.model_table import quantized
 from engine.gguf import ModelFormatError
 from engine.kernels.dispatch import available_paths
+from engine.kernels.kv_layout import BYTE, FLOAT_BYTES, HALF_BYTES
 from engine.kv import ContextFullError
 from engine.model import Model
 
@@ -57,6 +61,25 @@ def test_keys_and_values_of_8_bits(model, model_path):
         np.testing.assert_array_equal(one_by_one, other.forward(tokens[:12], cache, want="all"))
     finally:
         other.close()
+
+
+def test_the_format_of_keys_and_values_that_a_model_can_have(model_path, tmp_path):
+    """auto: bytes, but for heads that are no multiple of 32 numbers, and exact models."""
+    kinds = {HALF_BYTES: "Q8_0", FLOAT_BYTES: "F32"}
+    case, paths = CASES["llama"], {BYTE: model_path}
+    tiny = random_model(case)
+    for size, kind in kinds.items():
+        paths[size] = tmp_path / f"{kind}.gguf"
+        raw = quantized(case, tiny, kind) if kind != "F32" else None
+        write(paths[size], case, tiny, kind, raw=raw)
+    for size, path in paths.items():
+        one = Model.load(path, threads=1, context_length=64, kv_format="auto")
+        try:
+            assert one.kv_layout.number_bytes == size
+        finally:
+            one.close()
+    with pytest.raises(ValueError, match="a multiple of 32 numbers; this model's have 16: use f16"):
+        Model.load(paths[HALF_BYTES], threads=1, kv_format="int8")
 
 
 @pytest.mark.parametrize(("context", "rows"), [(500, 1), (500, 3), (255, 3)])

@@ -20,6 +20,13 @@ SOAK = bool(os.environ.get("HUBD_TEST_SOAK"))
 """`make soak`: the long forms."""
 
 
+def every_route(app):
+    """Method and path of each route; HEAD is GET without its body."""
+    for route in app.router.routes():
+        if route.method != "HEAD":
+            yield route.method, route.resource.canonical
+
+
 @dataclass
 class Light:
     """A running daemon without a model, and an owner's token for it."""

@@ -7,17 +7,22 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import platformdirs
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from hubd.config import Config
 from hubd.daemon import open_rooms
 from hubd.http.app import make_app
+from hubd.http.callers import plain_path
+from hubd.http.described import described
+from hubd.http.openapi import error_kind
 from hubd.paths import Paths, create_directories, find_paths
 from hubd.store.database import Database
 
@@ -91,13 +96,37 @@ def open_hub() -> OpenHub:
                 name="tests", person="owner", scopes=("chat", "tools", "admin")
             )
             headers = {"Authorization": f"Bearer {secret}"} if paired else {}
-            client = TestClient(TestServer(make_app(services)), headers=headers)
+            app, undescribed = make_app(services), []
+            app.on_response_prepare.append(_held_against_the_document(undescribed))
+            client = TestClient(TestServer(app), headers=headers)
             await stack.enter_async_context(client)
             stack.callback(services.board.close)
             stack.callback(shutil.rmtree, paths.run)
             yield client
+            assert undescribed == []
 
     return opened
+
+
+def _held_against_the_document(wrong: list[str]):
+    """Signal handler: every JSON reply must be of the type that ``/openapi.json`` names for it."""
+
+    async def look(request, response):
+        if not isinstance(response, web.Response) or response.content_type != "application/json":
+            return
+        handler = request.match_info.route.handler
+        if request.match_info.route.resource is None:
+            return  # no route: 404 and 405 come from the router
+        said = described(handler)
+        wanted = (dict(said.others) | {said.status: said.reply}).get(response.status)
+        errors = [error_kind(plain_path(request))] if response.status >= 400 else []
+        for kind in [wanted] * (wanted is not None) + errors:
+            with suppress(msgspec.ValidationError, TypeError):
+                msgspec.json.decode(response.body, type=kind)
+                return
+        wrong.append(f"{request.method} {request.path} {response.status} {response.body[:500]!r}")
+
+    return look
 
 
 @pytest.fixture

@@ -11,6 +11,9 @@ import apsw
 import pytest
 
 from hubd import lock
+from hubd.home.link import Link
+from hubd.home.link import save as save_link
+from hubd.private import SecretFile
 from hubd.store.backup import (
     BackupError,
     _without_secrets,
@@ -21,6 +24,8 @@ from hubd.store.backup import (
 )
 from hubd.store.database import Database
 from hubd.store.export import ExportError, export
+from hubd.store.missing import missing_secrets
+from hubd.store.webhooks import Webhook, Webhooks
 
 
 @pytest.fixture
@@ -253,7 +258,30 @@ def test_the_commands_say_where(environment, hubd, served, tmp_path):
     restored = hubd("restore", file)
     assert restored.returncode == 0, restored.stderr
     assert "What was there before is in" in restored.stdout
+    assert "Some secrets were not in the backup" in restored.stdout
     assert hubd("export", str(tmp_path / "plain")).returncode == 0
+
+
+async def test_a_restored_home_says_which_secrets_it_lacks(home, tmp_path):
+    database = await Database.open(home.database)
+    secrets = SecretFile(home.data / "webhook-secrets.json")
+    webhooks = Webhooks(database, secrets)
+    for name in ("bell", "mail"):
+        made = Webhook(name=name, id=f"id-{name}", action="notify", secret="s3cret")
+        await webhooks.add(made)
+    await database.close()
+    file = tmp_path / "home.tar.gz"
+    back_up(home, file)
+    assert missing_secrets(home)[:-1] == []
+    secrets.remove("id-mail")
+    home.config_file.unlink()
+    restore(home, file)
+    token, webhook, link = missing_secrets(home)
+    assert token == f"Set [http] token again in {home.config_file}."
+    assert "hubd webhook remove mail" in webhook
+    assert "hubd home connect" in link
+    save_link(home, Link(url="http://ha.local:8123", token="t"))
+    assert len(missing_secrets(home)) == 2
 
 
 def test_a_list_of_secrets_is_left_out_whole():

@@ -136,6 +136,13 @@ async def test_paths_must_be_named(hub, body):
     assert "paths" in (await response.json())["error"]["message"]
 
 
+async def test_a_part_whose_head_is_no_head_is_refused(hub):
+    part = b'--x\r\nContent-Disposition: form-data; name="\x1f"\r\n\r\nnull\r\n--x--\r\n'
+    kind = {"Content-Type": "multipart/form-data; boundary=x"}
+    response = await hub.post("/hub/documents", data=part, headers=kind)
+    assert response.status == 400, await response.text()
+
+
 async def test_a_form_without_files_or_broken_is_refused(hub):
     data = aiohttp.FormData()
     data.add_field("note", "hello")

@@ -13,7 +13,7 @@ import pytest
 from hubd.config import Config, Engine, Rag
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.events import NoticeBoard
-from hubd.supervisor import EngineSupervisor
+from hubd.household_engine import HouseholdEngine
 from rag.embed import DIMENSION
 from rag.errors import EmbedderError
 
@@ -24,7 +24,7 @@ TEXTS = ["How do I unlock the oven door?", "The door of the stove is locked.", "
 async def opened(paths, encoder=None, **engine):
     config = Config(engine=Engine(context_length=512, threads=1, **engine), rag=Rag(idle_unload=60))
     encoder = encoder or encoder_of(config)
-    supervisor = EngineSupervisor(config.engine, paths, NoticeBoard(), encoder)
+    supervisor = HouseholdEngine(config.engine, paths, NoticeBoard(), encoder)
     embedder = EngineEmbedder.beside(supervisor, config, paths, encoder)
     async with supervisor, embedder:
         yield embedder, supervisor

@@ -6,6 +6,7 @@ import re
 import shutil
 import ssl
 import subprocess
+import time
 import urllib.request
 
 import aiohttp
@@ -19,7 +20,7 @@ from hubd.errors import HubError
 from hubd.http import body as body_module
 from hubd.http import tls, traffic
 from hubd.http.backoff import FREE
-from hubd.http.body import DEPTH_LIMIT, JSON_LIMIT, is_deeper
+from hubd.http.body import DEPTH_LIMIT, JSON_LIMIT, depths
 from hubd.http.pairing import Offer
 from hubd.http.proxies import sender
 from hubd.http.services import SERVICES
@@ -50,9 +51,25 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, st.integers(0, 6))
-def test_depth_is_counted_as_a_parser_would(value, limit):
-    assert is_deeper(json.dumps(value).encode(), limit) == (depth(value) > limit)
+@given(JSON, st.integers(1, 40))
+def test_depth_is_counted_as_a_parser_would(value, piece):
+    assert max(depths(json.dumps(value).encode(), piece), default=0) == depth(value)
+
+
+@pytest.mark.parametrize("unit", [b"[]", b"[[]],", b'"a\\"",', b"\\\\", b'{"a":[1]},'])
+def test_a_megabyte_is_looked_at_in_pieces_that_are_short(unit):
+    """A bound that only a piece of the wrong order passes: one takes a millisecond or two."""
+    data, worst = unit * (JSON_LIMIT // len(unit)), 0.0
+    for _ in range(3):
+        took = []
+        pieces = depths(data)
+        more = True
+        while more:
+            began = time.thread_time()
+            more = next(pieces, None) is not None
+            took.append(time.thread_time() - began)
+        worst = min(worst or 1.0, max(took))
+    assert worst < 0.025
 
 
 @pytest.mark.parametrize("path", ["/hub/ask", "/v1/chat/completions", "/api/chat"])

@@ -135,11 +135,3 @@ async def test_a_program_that_cannot_be_started_is_a_failure_and_not_a_hang(path
     async with engine(model, paths) as supervisor:
         with pytest.raises(EngineDown, match="No such file"):
             await supervisor.client()
-
-
-async def test_another_server_needs_no_child(paths):
-    async with engine("none.gguf", paths, url="http://127.0.0.1:9") as supervisor:
-        client = await supervisor.client()
-        assert supervisor.pid is None
-        with pytest.raises(EngineUnavailable):
-            await client.models()

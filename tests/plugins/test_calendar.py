@@ -58,6 +58,11 @@ async def test_what_is_on_a_day(family):
     assert (await family("calendar.agenda")).text == "Nothing is in the calendar today."
     week = await family("calendar.agenda", day="next week")
     assert week.text == "next week: Choir: Monday 30.03. 19:00 (Family)."
+    coming = await family("calendar.agenda", day="the next three days")
+    assert [event["title"] for event in coming.data["events"]] == ["Ann's birthday", "Dentist"]
+    between = await family("calendar.agenda", day="2026-03-28/2026-03-30")
+    titles = [event["title"] for event in between.data["events"]]
+    assert titles == ["Ann's birthday", "Dentist", "Choir"]
 
 
 async def test_when_something_is_next(family):
@@ -94,8 +99,11 @@ async def test_it_answers_when_something_is_and_nothing_else(family):
 
 async def test_without_calendars_it_says_how_to_name_one(workshop):
     assert await workshop.tools.answer("when is the dentist") is None
+    told = await workshop("calendar.agenda")
+    assert "[calendar] sources" in told.text
+    assert told.data == {"events": []}
     with pytest.raises(ToolError, match=r"\[calendar\] sources"):
-        await workshop("calendar.agenda")
+        await workshop("calendar.next")
 
 
 async def test_it_is_read_again_and_what_left_the_configuration_is_forgotten(family, tmp_path):

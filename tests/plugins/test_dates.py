@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plugins.api import ToolError
 from plugins.dates import say_count
-from plugins.days import day_of, easter, moved
+from plugins.days import day_of, easter, moved, span_of
 
 TODAY = date(2026, 3, 27)  # a Friday
 
@@ -74,6 +74,26 @@ SAID = [
 @pytest.mark.parametrize(("language", "said", "day"), SAID)
 def test_a_day_is_found(language, said, day):
     assert day_of(said, language, TODAY) == (day and date.fromisoformat(day))
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "days"),
+    [
+        ("en", "the next seven days", 7),
+        ("en", "in the coming 10 days", 10),
+        ("de", "in den nächsten drei Tagen", 3),
+        ("fr", "les 5 prochains jours", 5),
+        ("es", "los próximos 4 días", 4),
+        ("zh", "未来七天", 7),
+        ("de", f"{TODAY:%Y-%m-%d}/{TODAY + timedelta(days=6):%Y-%m-%d}", 7),
+        ("en", "the next 99999 days", None),
+        ("en", f"{TODAY:%Y-%m-%d}/{TODAY - timedelta(days=6):%Y-%m-%d}", None),
+        ("en", "2026-02-31/2026-03-02", None),
+    ],
+)
+def test_the_coming_days_and_two_dates_are_a_span(language, said, days):
+    wanted = (TODAY, TODAY + timedelta(days=days - 1)) if days else None
+    assert span_of(said, language, TODAY) == wanted
 
 
 def test_a_day_of_the_past_is_the_last_one():

@@ -7,7 +7,7 @@ import lxml.etree
 import msgspec
 import pytest
 
-from rag.evaluate import Case, evaluate, holds_answer, markdown, read_cases, summarise
+from rag.evaluate import Case, Shown, evaluate, holds_answer, markdown, read_cases, summarise
 from rag.evaluate_plot import MEASURES, plot
 from rag.library import Library
 from rag.question_files import squad
@@ -147,6 +147,25 @@ async def test_shown_answers_citations_and_gain() -> None:
     assert report.citations_correct == pytest.approx(1 / 2)
     # "1.5 bar" against "The pressure should be 1.5 bar.": words 1, 5, bar of 7
     assert report.token_f1 == pytest.approx(2 * (3 / 7) / (3 / 7 + 1) / 3)
+
+
+async def test_what_is_shown_counts_not_what_might_have_been() -> None:
+    asked = []
+
+    async def show(question: str, evidence: Evidence) -> Shown:
+        asked.append(question)
+        text = {"said": "It is 1.5 bar.", "cited": "As the manual says.", "neither": "High."}
+        quotes = evidence.quotes if question == "cited" else []
+        return Shown(text=text[question], quotes=quotes)
+
+    library = Scripted({q: ([RIGHT], [RIGHT], 0.9) for q in ("said", "cited", "neither")})
+    library._script["refused"] = ([RIGHT], [RIGHT], 0.1)
+    cases = [case(q) for q in ("said", "cited", "neither", "refused")]
+    report = await evaluate(library, cases, show=show)
+    assert asked == ["said", "cited", "neither"]
+    assert [outcome.contains for outcome in report.outcomes] == [True, True, False, False]
+    assert [outcome.cited_right for outcome in report.outcomes] == [False, True, False, False]
+    assert report.outcomes[0].shown == "It is 1.5 bar."
 
 
 def test_a_plot_has_a_bar_for_every_measure_of_every_report() -> None:

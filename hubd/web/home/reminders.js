@@ -11,11 +11,11 @@ import { moment } from "/static/text.js";
 /**
  * @typedef {{id: string, kind: "reminder" | "alarm", what: string, due: string,
  *            state: "waiting" | "ringing", repeat: number[]}} Reminder
+ * @typedef {{title: string, start: string, end: string, whole_day: boolean, calendar: string}} CalendarEvent
  * @typedef {{at: Date, what: string, whole: boolean}} Event something at a time; `whole`: all day
  */
 
 const DAYS = 7;
-const DAY_MS = 86_400_000;
 
 /** @param {Reminder} one */
 const called = (one) => one.what || t("alarm");
@@ -54,7 +54,7 @@ export function createReminders() {
     const reminders = (await runTool("reminders.list")).data.reminders;
     rows.replaceChildren(...reminders.map(row));
     empty.hidden = reminders.length > 0;
-    const events = [...reminders.flatMap(occurrences)];
+    const events = [...reminders.flatMap(occurrences), ...(await appointments())];
     days.replaceChildren(...weekDays(events));
   }
 
@@ -78,15 +78,47 @@ function occurrences(one) {
     .map((at) => ({ at, what: called(one), whole: false }));
 }
 
+/** What the family's calendars say about these days: on each of its days, what takes several. @returns {Promise<Event[]>} */
+async function appointments() {
+  const first = new Date();
+  first.setHours(0, 0, 0, 0);
+  const days = Array.from({ length: DAYS }, (_, i) => dayAfter(first, i));
+  const { data } = await runTool("calendar.agenda", {
+    day: `${isoDate(first)}/${isoDate(days[DAYS - 1])}`,
+  });
+  return data.events.flatMap((/** @type {CalendarEvent} */ event) => {
+    const start = new Date(event.start);
+    const last = Math.max(+start, Date.parse(event.end) - 1); // what ends at midnight is over
+    return days
+      .filter((day) => start < dayAfter(day, 1) && last >= +day)
+      .map((day) => ({
+        at: start > day ? start : day,
+        what: event.title || "–",
+        whole: event.whole_day || start < day,
+      }));
+  });
+}
+
+/** @param {Date} day @param {number} days */
+function dayAfter(day, days) {
+  const other = new Date(day);
+  other.setDate(other.getDate() + days);
+  return other;
+}
+
+/** @param {Date} day in the time zone of this device */
+const isoDate = (day) =>
+  [day.getFullYear(), day.getMonth() + 1, day.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
 
 /** @param {Event[]} events */
 function weekDays(events) {
   const today = new Date();
   today.setHours(0, 0, 0, 0);
   return Array.from({ length: DAYS }, (_, i) => {
-    const begin = new Date(today);
-    begin.setDate(begin.getDate() + i);
-    const end = new Date(begin.getTime() + DAY_MS);
+    const begin = dayAfter(today, i);
+    const end = dayAfter(today, i + 1);
     const due = events.filter(({ at }) => at >= begin && at < end).sort((a, b) => +a.at - +b.at);
     const name = begin.toLocaleDateString(language, { weekday: "short", day: "numeric" });
     return h(

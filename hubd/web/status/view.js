@@ -55,6 +55,12 @@ function createCharts() {
   };
 }
 
+/** Where the language model is, if a server elsewhere was named. @param {Status["engine"]} engine */
+function serverWords({ server, away }) {
+  if (!server) return [];
+  return [t(away ? "server_is_away" : "server_answers", { server })];
+}
+
 /** @param {AuditEntry} entry */
 function auditRow(entry) {
   const bad = entry.outcome !== "done";
@@ -138,6 +144,7 @@ export function createStatus({ events }) {
       const parts = [
         status.model,
         t(`engine_is_${status.engine.state}`),
+        ...serverWords(status.engine),
         t("documents_known", { count: status.documents.ready }),
         t("running_for", { time: roughTime(status.uptime_s) }),
         `hubd ${status.version}`,

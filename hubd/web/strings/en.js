@@ -165,6 +165,8 @@ export default {
   seconds_left: { one: "1 second left", other: "{count} seconds left" },
   send: "Send",
   sending: { one: "Sending 1 file…", other: "Sending {count} files…" },
+  server_answers: "the model of {server} answers",
+  server_is_away: "{server} is away: the model here answers",
   settings: "Settings",
   shopping: "Shopping",
   since: "since {time}",

@@ -161,6 +161,8 @@ export default {
   seconds_left: { other: "还剩 {count} 秒" },
   send: "发送",
   sending: { other: "正在发送 {count} 个文件…" },
+  server_answers: "由 {server} 的模型回答",
+  server_is_away: "{server} 无法连接，由本机模型回答",
   settings: "设置",
   shopping: "购物",
   since: "已过 {time}",
