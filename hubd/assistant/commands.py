@@ -64,8 +64,10 @@ class Commands:
         tools.set_carry_out(self.carry_out)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
-        """The decision by sentences and words, or else by likeness to examples; route ``model`` where
-        the model would be asked."""
+        """The decision by sentences and words, or else by likeness to examples.
+
+        The route is ``model`` where the model would be asked.
+        """
         decision = await self._by_rules(text, language, area)
         decision = await self._or_by_likeness(decision, text, area)
         decision = await self._unless_unattended(decision, area)

@@ -266,7 +266,7 @@ class Router:
     ) -> Decision | None:
         known = lexicon(language)
         said = known.fixed(known.stripped(text))
-        if known.negates(said) or known.asks(said):
+        if known.negates(said) or known.asks(said) or known.keeps(text):
             return None
         reading = words.read(said, known, self.phrases(language))
         composed = compose(reading, snapshot, area) if reading else None

@@ -26,7 +26,7 @@ from hubd.assistant.likeness import (
     opposed,
     vocabulary,
 )
-from hubd.assistant.mentions import Mentions
+from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.route import Decision, Router
@@ -147,6 +147,8 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
+        if known.keeps(text):
+            return None
         if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
         guesses = await self.guesses(text, language)
@@ -196,6 +198,9 @@ class Semantics:
         """Whether the words leave a call possible; asking about something always is."""
         if self._tools[filled.call.tool].risk == "read":
             return True
+        named = named_entities(said, self._router.snapshot())
+        if any(entity.domain == "person" for entity in named):
+            return False  # "Tom said he would lock the door"
         if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
             return False
         return _says_so(filled.call, said, lexicon(language))
