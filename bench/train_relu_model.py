@@ -1,13 +1,14 @@
 """Train a small Llama with ReLU in place of SiLU and its SiLU twin, and write both as GGUF files.
 
-    python bench/train_relu_model.py OUT_FOLDER [--activations relu silu] [--steps 1400] [--seed 0]
-        [--dim 192] [--layers 5] [--ffn 768] [--vocabulary 3072] [--text FILE …]
+    python bench/train_relu_model.py OUT_FOLDER [--activations relu silu] [--steps 1200] [--seed 0]
+        [--dim 128] [--layers 4] [--ffn 512] [--vocabulary 1536] [--bfloat16] [--text FILE …]
 
 Random weights are not sparse as trained ones are; this makes trained ones, where there is nothing
 but a CPU and the packages that hubd needs. The text is English prose out of Python's own
 documentation and the docstrings of PyTorch and NumPy, each paragraph once, or the files of --text.
 A twentieth of it is held out: perplexity and the natural share of zeros are measured there.
-The two models see the same batches. results.json in the folder tells what came of it.
+The two models see the same batches. ACTIVATION.json in the folder tells what came of it. A run
+that was ended goes on from its last checkpoint when it is started again with the same options.
 """
 
 import argparse
@@ -161,28 +162,65 @@ def loss_of(model: Llama, windows: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
 
-def train(model: Llama, ids: Tensor, given: argparse.Namespace) -> None:
-    """AdamW, warmed up and then let down along a cosine."""
-    random = torch.Generator().manual_seed(given.seed)
+def optimizer_of(model: Llama, rate: float) -> torch.optim.AdamW:
+    """Matrices decay, norms do not."""
     matrices = [p for p in model.parameters() if p.dim() == 2]
     vectors = [p for p in model.parameters() if p.dim() == 1]
     groups = [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=given.rate, betas=(0.9, 0.95))
+    return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
+
+
+def train(model: Llama, ids: Tensor, given: argparse.Namespace, checkpoint: Path) -> float:
+    """AdamW, warmed up and then let down along a cosine; gives the seconds that it took."""
+    random = torch.Generator().manual_seed(given.seed)
+    optimizer = optimizer_of(model, given.rate)
     warm = max(1, given.steps // 20)
-    start = time.perf_counter()
-    for step in range(given.steps):
+    first, before = restore(checkpoint, model, optimizer, random)
+    start = time.perf_counter() - before
+    for step in range(first, given.steps):
         done = max(0, step - warm) / max(1, given.steps - warm)
         factor = min(1.0, (step + 1) / warm) * (0.05 + 0.95 * (1 + math.cos(math.pi * done)) / 2)
         for group in optimizer.param_groups:
             group["lr"] = given.rate * factor
         starts = torch.randint(ids.numel() - given.window - 1, (given.batch,), generator=random)
-        loss = loss_of(model, torch.stack([ids[s : s + given.window + 1] for s in starts]))
+        windows = torch.stack([ids[s : s + given.window + 1] for s in starts])
+        with torch.autocast("cpu", torch.bfloat16, enabled=given.bfloat16):
+            loss = loss_of(model, windows)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        if step % 50 == 0:
-            print(f"step {step}: {loss.item():.3f} {time.perf_counter() - start:.0f} s", flush=True)
+        if step % 50 == 49 or step == given.steps - 1:
+            seconds = time.perf_counter() - start
+            print(f"step {step + 1}: {loss.item():.3f} {seconds:.0f} s", flush=True)
+            keep(checkpoint, model, optimizer, random, (step + 1, seconds))
+    return time.perf_counter() - start
+
+
+def keep(
+    path: Path,
+    model: Llama,
+    optimizer: torch.optim.Optimizer,
+    random: torch.Generator,
+    progress: tuple[int, float],
+) -> None:
+    """Write all that training goes on from; progress: steps done, and seconds that they took."""
+    states = [model.state_dict(), optimizer.state_dict(), random.get_state()]
+    torch.save([*states, *progress], path.with_suffix(".part"))
+    path.with_suffix(".part").replace(path)
+
+
+def restore(
+    path: Path, model: Llama, optimizer: torch.optim.Optimizer, random: torch.Generator
+) -> tuple[int, float]:
+    """Take up a checkpoint, if there is one; gives the steps done and their seconds."""
+    if not path.exists():
+        return 0, 0.0
+    weights, moments, state, steps, seconds = torch.load(path)
+    model.load_state_dict(weights)
+    optimizer.load_state_dict(moments)
+    random.set_state(state)
+    return int(steps), float(seconds)
 
 
 @torch.no_grad()
@@ -237,15 +275,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--activations", nargs="+", default=["relu", "silu"])
-    parser.add_argument("--steps", type=int, default=1400)
+    parser.add_argument("--steps", type=int, default=1200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--dim", type=int, default=192)
-    parser.add_argument("--layers", type=int, default=5)
-    parser.add_argument("--ffn", type=int, default=768)
-    parser.add_argument("--vocabulary", type=int, default=3072)
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--ffn", type=int, default=512)
+    parser.add_argument("--vocabulary", type=int, default=1536)
     parser.add_argument("--batch", type=int, default=16, help="sequences a step")
     parser.add_argument("--window", type=int, default=128, help="tokens of a sequence")
     parser.add_argument("--rate", type=float, default=3e-3, help="highest learning rate")
+    parser.add_argument("--bfloat16", action="store_true", help="faster where the CPU has it")
     parser.add_argument("--text", type=Path, nargs="*", help="UTF-8 files to learn from")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -255,18 +294,16 @@ def main() -> None:
     ids, held_ids = encoded(tokenizer, learned), encoded(tokenizer, held)
     (given.folder / "held-out.txt").write_text("\n\n".join(held), encoding="utf-8")
     print(f"{ids.numel()} tokens to learn from, {held_ids.numel()} held out", flush=True)
-    results: dict[str, Any] = {}
     for activation in given.activations:
         torch.manual_seed(given.seed)
         sizes = (given.vocabulary, given.dim, given.layers, given.ffn)
         model = Llama(*sizes, relu=activation == "relu")
-        start = time.perf_counter()
-        train(model, ids, given)
+        seconds = train(model, ids, given, given.folder / f"{activation}.checkpoint")
         result = judge(model, held_ids, given.window)
-        results[activation] = {"seconds": time.perf_counter() - start, **result}
+        result = {"seconds": round(seconds), **result}
         write(given.folder / f"{activation}.gguf", model, tokenizer, activation)
-        print(f"{activation}: {results[activation]}", flush=True)
-        (given.folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+        print(f"{activation}: {result}", flush=True)
+        (given.folder / f"{activation}.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -285,6 +285,14 @@ class Weights:
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all packed tensors."""
+        return self._data.size
 
     @property
     def exact(self) -> bool:

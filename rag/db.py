@@ -87,11 +87,12 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> None:
+def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> bool:
     """Bring the tables of ``room`` to version ``len(steps)``, each step in its own transaction.
 
     Steps are SQL scripts and only ever appended to. Rooms share one file, each with its own steps.
-    A file that holds something is copied before it is changed, to ``FILE.before-ROOM-VERSION``.
+    A file that holds something is copied before it is changed, to ``FILE.before-ROOM-VERSION``;
+    returns whether that was so.
 
     Raises:
         DatabaseError: the file was written by a newer version of the program, or cannot be copied.
@@ -109,7 +110,8 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
             f"the database was written by a newer hubd ({room} is at version {version}, "
             f"this program knows {len(steps)}): install that version again, or restore a backup"
         )
-    if 0 < version < len(steps):
+    changes = 0 < version < len(steps)
+    if changes:
         _copy(connection, Path(f"{connection.filename}.before-{room}-{len(steps)}"))
     for number, script in enumerate(steps[version:], start=version + 1):
         with transaction(connection):
@@ -119,6 +121,7 @@ def migrate(connection: apsw.Connection, room: str, steps: Sequence[str]) -> Non
                 "ON CONFLICT (room) DO UPDATE SET version = excluded.version",
                 (room, number),
             )
+    return changes
 
 
 def _copy(connection: apsw.Connection, path: Path) -> None:

@@ -44,7 +44,7 @@ class Ingester:
         self._embedder = embedder
         self._activity = activity
         self._reader = Reader(store, thread, activity)
-        self._made_by = f"reader {READER_VERSION}, {embedder.model}"
+        self._made_by = f"reader {READER_VERSION}"
 
     async def close(self) -> None:
         """End the loading process, and a run before its next batch."""
@@ -79,6 +79,7 @@ class Ingester:
         finally:
             self._activity.drop(files.printable(str(file.path)) for file in waiting)
         await self._thread.run(self._store.drop_unfinished)
+        await embed_missing(self._store, self._thread, self._embedder, wait_until_idle)
         return await self._forget(gone, found) + reports
 
     def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str | None) -> bool:
@@ -193,7 +194,7 @@ class Ingester:
     ) -> dict[str, NDArray[np.float32]]:
         model = self._embedder.model
         known = {}
-        if old is not None and old.made_by.endswith(f", {model}"):
+        if old is not None:
             for heading, text, vector in await self._thread.run(self._store.chunks_of, old.path):
                 known[_piece(model, embedded_text(old.name, heading, text))] = vector
         for piece, value in (await self._thread.run(self._store.unfinished, digest)).items():
@@ -279,6 +280,32 @@ class _Pace:
                     chunks_total=chunks_total,
                 )
             )
+
+
+async def embed_missing(
+    store: Store,
+    thread: DatabaseThread,
+    embedder: Embedder,
+    wait_until_idle: WaitUntilIdle | None = None,
+) -> int:
+    """Embed the stored chunks that the store's model has no vector of; returns how many.
+
+    The vectors of an older model stay until then, and each batch is kept as it is made.
+
+    Raises:
+        rag.errors.EmbedderError: no vectors to be had; what was stored before stays.
+    """
+    done = 0
+    while chunks := await thread.run(store.without_vector, BATCH):
+        if wait_until_idle:
+            await wait_until_idle()
+        texts = [embedded_text(chunk.document, chunk.heading, chunk.text) for chunk in chunks]
+        vectors = await embedder.embed(texts)
+        await thread.run(store.add_vectors, [chunk.id for chunk in chunks], vectors)
+        done += len(chunks)
+    if done:
+        await thread.run(store.table.drop_older)
+    return done
 
 
 def embedded_text(document: str, heading: str, text: str) -> str:

@@ -177,8 +177,13 @@ def terms_of(text: str) -> list[Term]:
             found.append(Term(code, start, match.end(), "code", True))
         elif kind == "number":
             found.append(Term(number(token), start, match.end(), "number", False))
+        elif "-" in token or "‑" in token:
+            found.extend(_parts(token, start))
         else:
-            found.extend(_words(token, start))
+            key, word_kind = _key_of(token)
+            if key:
+                capital = word_kind == "word" and token[0].isupper()
+                found.append(Term(key, start, match.end(), word_kind, capital))
     return found
 
 
@@ -229,23 +234,36 @@ def coverage(wanted: Iterable[str], present: frozenset[str], weights: Mapping[st
     return found / total if total else 0.0
 
 
-def _words(token: str, start: int) -> list[Term]:
-    """The terms of one word: a hyphenated one is its parts when they are words, else joined."""
+def _parts(token: str, start: int) -> list[Term]:
+    """The terms of a hyphenated word: its parts when they are words, else joined."""
     parts = _HYPHENS.split(token)
-    if len(parts) > 1 and all(len(part) > 2 for part in parts):
-        found = []
+    if all(len(part) > 2 for part in parts):
+        found: list[Term] = []
         for part in parts:
-            found.extend(_words(part, start))
+            found.extend(
+                term._replace(start=term.start + start, end=term.end + start)
+                for term in terms_of(part)
+            )
             start += len(part) + 1
         return found
-    lower = "".join(parts).lower().replace("’", "'")
-    end = start + len(token)
+    key, kind = _key_of("".join(parts))
+    capital = kind == "word" and token[0].isupper()
+    return [Term(key, start, start + len(token), kind, capital)] if key else []
+
+
+@lru_cache(maxsize=50_000)
+def _key_of(word: str) -> tuple[str, Kind]:
+    """The key of one word, and whether it is a number's; "" of a function word.
+
+    Remembered, because a library's chunks are made of few words: half of the time of a search.
+    """
+    lower = word.lower().replace("’", "'")
     if lower in _FUNCTION_WORDS:
-        return []
+        return "", "word"
     if lower in _NUMBER_WORDS:
-        return [Term(_NUMBER_WORDS[lower], start, end, "number", False)]
+        return _NUMBER_WORDS[lower], "number"
     lower = lower.removesuffix("'s").replace("'", "")
-    return [Term(stem(lower), start, end, "word", token[0].isupper())] if lower else []
+    return (stem(lower) if lower else ""), "word"
 
 
 def _characters(run: str, start: int) -> list[Term]:

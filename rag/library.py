@@ -87,7 +87,7 @@ class Library:
         thread = DatabaseThread("library")
         try:
             connection = await thread.run(db.connect, database)
-            store = await thread.run(Store, connection)
+            store = await thread.run(Store, connection, embedder.model, embedder.dimension)
         except BaseException:
             await thread.close()
             raise

@@ -7,19 +7,22 @@ paragraph first for .964 of the questions, weighted reciprocal rank fusion at it
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rag.language import detect, fts_query
-from rag.lexical import coverage, inverse_frequency, keys, name_words
+from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
 from rag.sentences import split
 from rag.types import Passage, Retrieval, Visible
 
 CANDIDATES_PER_LEG = 24
 """Chunks that each leg proposes for scoring."""
+
+SAMPLE = 500
+"""Characters of a chunk that tell its language."""
 
 
 class Chunk(Protocol):
@@ -98,9 +101,9 @@ def retrieve(
     weights = _CHINESE if language == "zh" else _LEXICAL
     if language == "en" and query_vector is not None:
         cosines = dict(store.search_vector(query_vector, CANDIDATES_PER_LEG, visible))
-        weights = _HYBRID
+        weights = _HYBRID if cosines else _LEXICAL
     chunks = store.chunks(list(dict.fromkeys([*texts, *cosines])))
-    chunks = {n: c for n, c in chunks.items() if n in texts or detect(c.text) == "en"}
+    chunks = {n: c for n, c in chunks.items() if n in texts or detect(c.text[:SAMPLE]) == "en"}
     scores = {
         number: _probability(weights, features)
         for number, features in _features(question, chunks, texts, cosines).items()
@@ -119,7 +122,8 @@ def _features(
     """The features of every candidate; a term's weight comes from its rarity among them."""
     wanted = keys(question)
     around = {n: keys(name_words(c.document)) | keys(c.heading) for n, c in chunks.items()}
-    inside = {n: keys(c.text) | around[n] for n, c in chunks.items()}
+    read = {n: terms_of(c.text) for n, c in chunks.items()}
+    inside = {n: around[n].union(term.key for term in read[n]) for n in chunks}
     weights = inverse_frequency(inside.values())
     self_score = sum(weights.get(key, weights[""]) for key in wanted) or 1.0
     unseen_cosine = min(cosines.values(), default=0.0)
@@ -129,8 +133,8 @@ def _features(
             passage=coverage(wanted, inside[number], weights),
             sentence=max(
                 (
-                    coverage(wanted, keys(s.text) | keys(s.context) | around[number], weights)
-                    for s in split(chunk.text)
+                    coverage(wanted, said | around[number], weights)
+                    for said in _sentences(chunk.text, read[number])
                 ),
                 default=0.0,
             ),
@@ -138,6 +142,18 @@ def _features(
         )
         for number, chunk in chunks.items()
     }
+
+
+def _sentences(text: str, terms: Sequence[Term]) -> Iterator[frozenset[str]]:
+    """The keys of each sentence and of what stands above it; ``terms`` are those of ``text``."""
+    at = 0
+    for sentence in split(text):
+        while at < len(terms) and terms[at].start < sentence.start:
+            at += 1
+        begin = at
+        while at < len(terms) and terms[at].start < sentence.end:
+            at += 1
+        yield keys(sentence.context).union(term.key for term in terms[begin:at])
 
 
 def _probability(weights: _Weights, features: _Features) -> float:

@@ -1,9 +1,9 @@
-"""Documents, pages, chunks, full-text index and vectors in SQLite. Synchronous; one thread's.
+"""Documents, pages, chunks and the full-text index in SQLite; vectors behind ``rag.vector_table``.
 
-The plain ``chunks`` table holds text, offsets and the vector as a blob; ``chunk_text`` (FTS5) and
-``chunk_vectors`` (sqlite-vec) are indexes that ``rebuild`` makes again from it.
+Synchronous; one thread's. The index is made again by ``rebuild``.
 """
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
@@ -12,69 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.db import migrate, transaction
+from rag.db import transaction
+from rag.embed import DIMENSION, MODEL
 from rag.language import terms
 from rag.loaders.page import PlacedLine
+from rag.schema import bring_up_to_date, packed, unpacked
 from rag.types import Visible
-
-MAX_K = 4096
-"""The most neighbours that sqlite-vec returns."""
-DIMENSION = 384
-
-_MIGRATIONS = (
-    """
-    CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        path TEXT NOT NULL UNIQUE,
-        type TEXT NOT NULL,
-        reason TEXT NOT NULL,      -- why it was skipped; empty when it is ready
-        bytes INTEGER NOT NULL,
-        stamp TEXT NOT NULL,       -- size and times: equal means not changed, without reading
-        sha256 TEXT NOT NULL,
-        made_by TEXT NOT NULL,     -- version of reader and encoder: another one reads again
-        paged INTEGER NOT NULL,
-        ingested_at TEXT NOT NULL
-    );
-    CREATE TABLE pages (
-        document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
-        number INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        UNIQUE (document_id, number)
-    );
-    CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY,
-        document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
-        page INTEGER NOT NULL,
-        start INTEGER NOT NULL,
-        end INTEGER NOT NULL,
-        heading TEXT NOT NULL,
-        text TEXT NOT NULL,
-        embedding BLOB NOT NULL    -- float32, little-endian, length 1
-    );
-    CREATE INDEX chunks_by_document ON chunks (document_id);
-    """,
-    f"""
-    CREATE VIRTUAL TABLE chunk_text USING fts5 (
-        context, text, content = '', contentless_delete = 1,
-        tokenize = 'porter unicode61 remove_diacritics 2'
-    );
-    CREATE VIRTUAL TABLE chunk_vectors USING vec0 (
-        embedding float[{DIMENSION}] distance_metric=cosine
-    );
-    """,
-    """
-    ALTER TABLE documents ADD COLUMN collection TEXT NOT NULL DEFAULT '';
-    ALTER TABLE documents ADD COLUMN device INTEGER NOT NULL DEFAULT 0;  -- of the file system
-    ALTER TABLE pages ADD COLUMN lines TEXT NOT NULL DEFAULT '';         -- of a recognised page
-    CREATE TABLE unfinished (          -- work on files that are not stored yet: survives a kill
-        sha256 TEXT NOT NULL,
-        piece TEXT NOT NULL,
-        value BLOB NOT NULL,
-        PRIMARY KEY (sha256, piece)
-    ) WITHOUT ROWID;
-    """,
-)
+from rag.vector_table import VectorTable
 
 _CHUNK_COLUMNS = """
     chunks.id, documents.name, CASE WHEN documents.paged THEN chunks.page END,
@@ -142,14 +86,17 @@ _RECORD_COLUMNS = ", ".join(Record.__struct_fields__)
 class Store:
     """The room's tables over one connection. Every change is one transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Bring the tables up to date.
+    def __init__(
+        self, connection: apsw.Connection, model: str = MODEL, dimension: int = DIMENSION
+    ) -> None:
+        """Bring the tables up to date, and take the vectors of ``model``.
 
         Raises:
             rag.errors.DatabaseError: the file was written by a newer version.
         """
         self._connection = connection
-        migrate(connection, "rag", _MIGRATIONS)
+        bring_up_to_date(connection)
+        self.table = VectorTable(connection, model, dimension)
 
     def search_text(
         self, fts_query: str, k: int, visible: Visible = None
@@ -172,17 +119,21 @@ class Store:
     def search_vector(
         self, vector: NDArray[np.float32], k: int, visible: Visible = None
     ) -> list[tuple[int, float]]:
-        """The ``k`` (at most 4096) nearest chunks as (id, cosine similarity), best first.
+        """The ``k`` nearest chunks as (id, cosine similarity), best first.
 
-        ``vector``: float32 of shape (384,), not zero. ``visible`` as for ``search_text``.
+        ``vector``: float32 of the model's dimension, not zero. ``visible`` as for ``search_text``.
+        Nothing while the library is being embedded anew: a chunk without vector must not lose.
         """
-        allowed = "" if visible is None else f"AND rowid IN ({_VISIBLE_CHUNKS})"
-        rows = self._connection.execute(
-            "SELECT rowid, distance FROM chunk_vectors WHERE embedding MATCH ? AND k = ? "
-            f"{allowed} ORDER BY distance",
-            (_blob(vector), min(k, MAX_K), *_listed(visible)),
-        )
-        return [(int(row), 1.0 - float(distance)) for row, distance in rows]
+        if not self.table.covers(self.chunk_count()):
+            return []
+        documents = None
+        if visible is not None:
+            rows = self._connection.execute(
+                "SELECT id FROM documents WHERE collection IN (SELECT value FROM json_each(?))",
+                _listed(visible),
+            )
+            documents = [int(row[0]) for row in rows]
+        return self.table.nearest(vector, k, documents)
 
     def chunks(self, ids: Sequence[int]) -> dict[int, Chunk]:
         """The chunks with these ids; an unknown id is left out."""
@@ -194,12 +145,8 @@ class Store:
         return {row[0]: Chunk(*row) for row in rows}
 
     def vectors(self, ids: Sequence[int]) -> dict[int, NDArray[np.float32]]:
-        """The unit vectors of the chunks with these ids, float32 of shape (384,)."""
-        rows = self._connection.execute(
-            "SELECT id, embedding FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(ids)).decode(),),
-        )
-        return {row: np.frombuffer(blob, dtype="<f4") for row, blob in rows}
+        """The unit vectors of the chunks with these ids, float32, within .0001 of what was put."""
+        return self.table.of(ids)
 
     def chunk_count(self) -> int:
         """How many chunks there are in all."""
@@ -235,7 +182,7 @@ class Store:
             "WHERE name = ? AND number = ?",
             (name, number),
         ).fetchone()
-        return (row[0], row[1]) if row else None
+        return (unpacked(row[0]), row[1]) if row else None
 
     def page_lines(self, name: str, number: int) -> list[PlacedLine]:
         """Where the lines of a recognised page stand; empty for every other page."""
@@ -261,7 +208,7 @@ class Store:
         """
         placed = [msgspec.json.encode(one).decode() if one else "" for one in lines]
         placed += [""] * (len(pages) - len(placed))
-        with transaction(self._connection):
+        with self._change():
             self._delete("path IN (?, ?) OR name = ?", record.path, instead_of, record.name)
             self._connection.execute("DELETE FROM unfinished WHERE sha256 = ?", (record.sha256,))
             values = [getattr(record, field) for field in Record.__struct_fields__]
@@ -273,12 +220,11 @@ class Store:
             self._connection.executemany(
                 "INSERT INTO pages (document_id, number, text, lines) VALUES (?, ?, ?, ?)",
                 (
-                    (document_id, number, text, of_page)
+                    (document_id, number, packed(text), of_page)
                     for number, (text, of_page) in enumerate(zip(pages, placed, strict=True), 1)
                 ),
             )
-            for chunk in chunks:
-                self._insert(document_id, record.name, chunk)
+            self._insert(document_id, record.name, chunks)
 
     def touch(self, path: str, stamp: str, device: int) -> None:
         """Remember that the file at ``path`` has new times or another disk, the same content."""
@@ -308,58 +254,88 @@ class Store:
     def chunks_of(self, path: str) -> list[tuple[str, str, NDArray[np.float32]]]:
         """(heading, text, unit vector) of the chunks of the document at ``path``."""
         rows = self._connection.execute(
-            "SELECT heading, text, embedding FROM chunks "
+            "SELECT chunks.id, heading, text FROM chunks "
             "JOIN documents ON documents.id = document_id WHERE path = ?",
             (path,),
         )
-        return [(h, t, np.frombuffer(blob, dtype="<f4")) for h, t, blob in rows]
+        chunks = [cast(tuple[int, str, str], row) for row in rows]
+        vectors = self.table.of([number for number, _, _ in chunks])
+        return [(h, t, vectors[number]) for number, h, t in chunks if number in vectors]
 
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""
-        with transaction(self._connection):
+        with self._change():
             deleted = self._delete("name = ?", name)
         return deleted > 0
 
     def rebuild(self) -> None:
-        """Make both indexes again from the ``chunks`` table, in one transaction."""
+        """Make the full-text index again from the ``chunks`` table, in one transaction."""
         with transaction(self._connection):
-            self._connection.execute("DELETE FROM chunk_vectors")
             self._connection.execute("INSERT INTO chunk_text (chunk_text) VALUES ('delete-all')")
             rows = self._connection.execute(
-                "SELECT chunks.id, name, heading, text, embedding "
+                "SELECT chunks.id, name, heading, text "
                 "FROM chunks JOIN documents ON documents.id = document_id"
             )
             for row in rows:
-                self._index(*cast(tuple[int, str, str, str, bytes], row))
+                self._index(*cast(tuple[int, str, str, str], row))
 
-    def _insert(self, document_id: int, name: str, chunk: NewChunk) -> None:
-        blob = _blob(chunk.vector)
-        self._connection.execute(
-            "INSERT INTO chunks (document_id, page, start, end, heading, text, embedding) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (document_id, chunk.page, chunk.start, chunk.end, chunk.heading, chunk.text, blob),
-        )
-        chunk_id = self._connection.last_insert_rowid()
-        self._index(chunk_id, name, chunk.heading, chunk.text, blob)
+    def without_vector(self, count: int) -> list[Chunk]:
+        """Up to ``count`` chunks that the store's model has no vector of."""
+        return list(self.chunks(self.table.missing(count)).values())
 
-    def _index(self, chunk_id: int, name: str, heading: str, text: str, blob: bytes) -> None:
+    def add_vectors(self, ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+        """Keep the vectors, float32 (n, dimension), of stored chunks."""
+        with self._change():
+            rows = self._connection.execute(
+                "SELECT id, document_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+                (msgspec.json.encode(list(ids)).decode(),),
+            )
+            documents = {int(number): int(document) for number, document in rows}
+            for number, vector in zip(ids, vectors, strict=True):
+                if number in documents:  # else it went away meanwhile
+                    self.table.insert([number], documents[number], vector[None])
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[None]:
+        """A transaction; what is in memory is read again when it is undone."""
+        try:
+            with transaction(self._connection):
+                yield
+        except BaseException:
+            self.table.reload()
+            raise
+
+    def _insert(self, document_id: int, name: str, chunks: Sequence[NewChunk]) -> None:
+        ids = []
+        for chunk in chunks:
+            self._connection.execute(
+                "INSERT INTO chunks (document_id, page, start, end, heading, text) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (document_id, chunk.page, chunk.start, chunk.end, chunk.heading, chunk.text),
+            )
+            ids.append(self._connection.last_insert_rowid())
+            self._index(ids[-1], name, chunk.heading, chunk.text)
+        if chunks:
+            self.table.insert(ids, document_id, np.stack([chunk.vector for chunk in chunks]))
+
+    def _index(self, chunk_id: int, name: str, heading: str, text: str) -> None:
         self._connection.execute(
             "INSERT INTO chunk_text (rowid, context, text) VALUES (?, ?, ?)",
             (chunk_id, terms(f"{name} {heading}"), terms(text)),
         )
-        self._connection.execute(
-            "INSERT INTO chunk_vectors (rowid, embedding) VALUES (?, ?)", (chunk_id, blob)
-        )
 
     def _delete(self, where: str, *values: str) -> int:
         """Delete documents and all that is theirs. ``where`` is a constant of this module."""
-        theirs = (
-            f"SELECT id FROM chunks WHERE document_id IN (SELECT id FROM documents WHERE {where})"
+        rows = self._connection.execute(f"SELECT id FROM documents WHERE {where}", values)
+        documents = [int(row[0]) for row in rows]
+        self.table.remove(documents)
+        listed = (msgspec.json.encode(documents).decode(),)
+        theirs = "SELECT id FROM chunks WHERE document_id IN (SELECT value FROM json_each(?))"
+        self._connection.execute(f"DELETE FROM chunk_text WHERE rowid IN ({theirs})", listed)
+        self._connection.execute(
+            "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?))", listed
         )
-        for index in ("chunk_text", "chunk_vectors"):
-            self._connection.execute(f"DELETE FROM {index} WHERE rowid IN ({theirs})", values)
-        self._connection.execute(f"DELETE FROM documents WHERE {where}", values)
-        return self._connection.changes()
+        return len(documents)
 
     def _records(self, clause: str, *values: str) -> Iterator[Record]:
         rows = self._connection.execute(f"SELECT {_RECORD_COLUMNS} FROM documents {clause}", values)
@@ -375,15 +351,3 @@ def _record(row: Sequence[object]) -> Record:
     return msgspec.convert(
         dict(zip(Record.__struct_fields__, row, strict=True)), Record, strict=False
     )
-
-
-def _blob(vector: NDArray[np.float32]) -> bytes:
-    """The vector's bytes, after the checks that sqlite-vec does not make.
-
-    Raises:
-        ValueError: not of shape (384,), or not of finite, non-zero length.
-    """
-    length = float(np.linalg.norm(vector))
-    if vector.shape != (DIMENSION,) or not 0.0 < length < float("inf"):
-        raise ValueError(f"not a usable vector: shape {vector.shape}, length {length}")
-    return np.asarray(vector / length, dtype="<f4").tobytes()

@@ -22,8 +22,11 @@ def _text(x: float, y: float, words: str, anchor: str = "middle", size: int = 12
     return f"<text {place} {_FONT}>{escape(words)}</text>"
 
 
-def plot(title: str, across: str, lines: Sequence[Line], top: float) -> str:
-    """Lines over shares from 0 to 1, their values from 0 to `top`, 1 marked."""
+def plot(title: str, across: str, lines: Sequence[Line], top: float, every: float = 0.5) -> str:
+    """Lines over shares from 0 to 1, their values from 0 to `top`, 1 marked.
+
+    every: from a value that is written beside the plot to the next.
+    """
     right, bottom = _LEFT + _WIDTH, _TOP + _HEIGHT
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -36,11 +39,11 @@ def plot(title: str, across: str, lines: Sequence[Line], top: float) -> str:
         _text(_LEFT, 28, title, "start", 15),
         _text((_LEFT + right) / 2, bottom + 44, across),
     ]
-    for step in range(int(2 * top) + 1):
-        y = place(0, step / 2)[1]
-        colour = "#8c959f" if step == 2 else "#d5dae1"
+    for step in range(int(top / every) + 1):
+        y = place(0, step * every)[1]
+        colour = "#8c959f" if step * every == 1 else "#d5dae1"
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{colour}"/>')
-        parts.append(_text(_LEFT - 8, y + 4, f"{step / 2:g}", "end"))
+        parts.append(_text(_LEFT - 8, y + 4, f"{step * every:g}", "end"))
     for step in range(11):
         parts.append(_text(place(step / 10, 0)[0], bottom + 20, f"{step * 10} %"))
     for index, line in enumerate(lines):

@@ -8,7 +8,7 @@ Layouts: `engine.sparsity.layout`.
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from engine.formats.packed import BLOCK, LANES, tile_bytes
 from engine.kernels.activations import activate_block
@@ -50,13 +50,17 @@ LIMIT = 5  # active neurons up to which skipping is faster than reading everythi
 STEPS = 6  # tokens so far,
 ACTIVE_GATES = 7  # neurons whose rows were needed for them,
 ACTIVE_COLUMNS = 8  # and those whose columns were
-LAYER_SLOTS = 9
+ASK = 9  # bytes of a page where records are to be asked for before they are read, else 0
+LAYER_SLOTS = 10
 
 _AHEAD = 2
 """Blocks whose columns are asked for while another one is multiplied."""
 # Of a share's scratch, in bytes: two lists of rows, or one of columns and their activations; ...
 _LIST, _LIST_IDS, _OUTPUTS, _GATES, _TILE = 256, 128, 512, 640, 1024
 _SPARE = LANES * 17 * 64  # that gathering may write behind a tile
+_MADVISE = types.int32(types.intp, types.uintp, types.int32)
+_madvise = types.ExternalFunction("madvise", _MADVISE)
+_WILL_NEED = np.int32(3)
 
 
 def sparse_scratch_bytes(inputs: int, outputs: int) -> int:
@@ -86,6 +90,21 @@ def _even_blocks(gate: int, blocks: int, total: int, part: int, parts: int) -> t
         first += 1 if before <= total * part // parts else 0
         last += 1 if before <= total * (part + 1) // parts else 0
     return 0 if part == 0 else first, blocks if part == parts - 1 else last
+
+
+@njit
+def _ask_the_disk(x: int, first: int, last: int, of_gates: bool, layer: Any) -> None:
+    """Have the active neurons of blocks [first, last) read from the disk, many at a time, where
+    else each would be waited for (madvise(2)); x: as for `_count`."""
+    places, size = integers(layer[PLACES], BLOCK * last), layer[RECORD_BYTES]
+    for block in range(first, last):
+        gates, quants = x + 4 * BLOCK * block, x + SINGLE_BYTES * block
+        mask = positive_mask(gates) if of_gates else nonzero_mask(quants)
+        while mask != 0:
+            record = layer[RECORDS] + places[BLOCK * block + first_one(mask)] * size
+            start = record - record % layer[ASK]
+            _madvise(start, np.uint64(record + size - start), _WILL_NEED)
+            mask &= mask - 1
 
 
 @njit
@@ -151,6 +170,8 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
         first, last = tile * LANES // BLOCK, end * LANES // BLOCK
     else:
         first, last = _even_blocks(gate, blocks, total, part, parts)
+        if layer[ASK] != 0:
+            _ask_the_disk(gate, first, last, True, layer)
         floats(up + 4 * BLOCK * first, BLOCK * (last - first))[:] = np.float32(0.0)
         here, following = scratch, scratch + _LIST
         neuron = _list_rows(gate, BLOCK * first, BLOCK * last, layer, here)
@@ -253,6 +274,8 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
         multiply_row(bits, weights, end - tile, blocks, x, y + 4 * LANES * tile, add)
         add_bias(operands[11], y, 0, 1, tile, end - tile)
         return
+    if layer[ASK] != 0 and layer[COLUMN] == 0:  # else they were asked for with their rows
+        _ask_the_disk(x, *share(blocks, part, parts), False, layer)
     first, last = share(outputs // CHUNK, part, parts)
     chunk_bytes = CHUNK // 2 if bits == 4 else CHUNK
     start, size = first * chunk_bytes, (last - first) * chunk_bytes

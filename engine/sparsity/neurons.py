@@ -6,6 +6,7 @@ the pages that are read.
 """
 
 import hashlib
+import mmap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from engine.formats.packed import BLOCK, FLOAT_BITS
 from engine.kernels import sparse
 from engine.protocol import LayerActivity
 from engine.sparsity import layout
+from engine.sparsity.residence import stay
 from engine.weights import HEADER_BYTES, Progress, Weights, map_or_make
 
 FILE_VERSION = 1
@@ -113,6 +115,9 @@ class Neurons:
             slots[sparse.LIMIT] = int(BREAK_EVEN * config.ffn_dim)
         self._scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(config.dim, config.dim))
         self._scratch = np.zeros(threads * self._scratch_bytes + 64, np.uint8)
+        self.locked = self._stay(places)
+        """Whether there was so little memory that what every token reads is locked in it."""
+        self._slots[:, sparse.ASK] = mmap.PAGESIZE if self.locked else 0
 
     def operands(self, layer: int) -> tuple[int, int, int]:
         """Address of the scratch, bytes of it for a share, address of the layer's slots."""
@@ -160,6 +165,17 @@ class Neurons:
             f"blk.{i}.ffn_{name}.weight" for i in range(self._config.layers) for name in _PARTS
         ]
         return sum(self._weights.packed(name).size for name in names if name in self._weights)
+
+    def _stay(self, places: list[_Place]) -> bool:
+        """Keep in memory what decoding reads for every token, if there is too little for all."""
+        skipped = ("ffn_up.weight", "ffn_down.weight")[0 if self.skips_rows else 1 :]
+        read = [name for name in self._weights if not name.endswith(skipped)]
+        always = [self._weights.packed(name) for name in read]
+        always += [self._data[place.places : place.records] for place in places]
+        size = self._config.ffn_dim
+        ends = [place.records + size * place.record_bytes for place in places]
+        sometimes = [self._data[p.records : end] for p, end in zip(places, ends, strict=True)]
+        return stay(always, sometimes, self._weights.total_bytes)
 
     def _matrices(self, layer: int) -> tuple[int, int]:
         """Bits of the up and the down projection."""

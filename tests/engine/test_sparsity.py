@@ -7,6 +7,7 @@ import pytest
 from bench.families import CASES, random_model
 from bench.gguf_files import write
 from engine.model import Model
+from engine.sparsity import neurons
 from engine.sparsity.calibrated import Sparsity
 
 DENSE = Sparsity(zeros=False)
@@ -51,6 +52,19 @@ def test_decoding_without_zeros_changes_no_bit(tmp_path, load, name, type_name):
         assert layer.rows == 1.0 if name == "opt" else layer.columns <= layer.rows < 0.8
     sparse.neurons.set_break_even(0.0)
     np.testing.assert_array_equal(decoded(sparse, TOKENS), decoded(dense, TOKENS))
+
+
+@pytest.mark.parametrize("name", ["relu llama", "opt"])
+def test_records_that_are_asked_for_before_they_are_read_are_the_same(
+    tmp_path, load, monkeypatch, name
+):
+    """As where memory is short; with a gate they are asked for with it, else before down."""
+    write(tmp_path / "m.gguf", CASES[name], random_model(CASES[name]), "Q8_0")
+    plain = decoded(load(tmp_path / "m.gguf"), TOKENS)
+    monkeypatch.setattr(neurons, "stay", lambda *_: True)
+    asking = load(tmp_path / "m.gguf")
+    assert asking.neurons.locked
+    np.testing.assert_array_equal(decoded(asking, TOKENS), plain)
 
 
 def test_a_model_without_zeros_has_nothing_to_skip(tmp_path, load):

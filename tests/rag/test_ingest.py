@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from rag.embed import BATCH
 from rag.errors import EmbedderError, LibraryClosedError
 from rag.types import FileReport
 
@@ -268,11 +269,36 @@ async def test_closing_ends_a_running_ingest(open_library, embedder, folder):
     assert await (await open_library()).documents() == []
 
 
-async def test_a_newer_reader_reads_unchanged_files_again(open_library, embedder, folder):
+async def test_a_newer_reader_reads_unchanged_files_again(open_library, folder, monkeypatch):
     (folder / "a.txt").write_text("words")
     await (await open_library()).ingest([folder])
-    embedder.model = "another encoder"
+    monkeypatch.setattr("rag.ingest.READER_VERSION", 99)
     assert actions(await (await open_library()).ingest([folder])) == {"a.txt": "replaced"}
+
+
+async def test_another_encoder_embeds_what_is_stored_and_goes_on_after_a_failure(
+    open_library, embedder, folder, monkeypatch
+):
+    for number in range(2 * BATCH):
+        (folder / f"{number}.txt").write_text(f"words of document {number}")
+    await (await open_library()).ingest([folder])
+    embedder.model = "another encoder"
+    library, embed, calls = await open_library(), embedder.embed, []
+
+    async def fail_the_second_time(texts):
+        calls.append(len(texts))
+        if len(calls) == 2:
+            raise EmbedderError("gone")
+        return await embed(texts)
+
+    monkeypatch.setattr(embedder, "embed", fail_the_second_time)
+    with pytest.raises(EmbedderError):
+        await library.ingest([folder])
+    assert (await library.retrieve("document 3")).passages  # by its words, meanwhile
+    del embedder.embedded[:]
+    reports = await (await open_library()).ingest([folder])
+    assert set(actions(reports).values()) == {"unchanged"}
+    assert (calls, len(embedder.embedded)) == ([BATCH, BATCH, 1, BATCH], BATCH)
 
 
 async def test_control_characters_stay_out_of_names(library, folder):

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from rag.db import connect
+from rag.embed import DIMENSION
 from rag.language import fts_query
-from rag.store import DIMENSION, NewChunk, Record, Store
+from rag.store import NewChunk, Record, Store
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_vectors_are_found_by_cosine(store):
     hits = store.search_vector(unit((1, 0.8), (2, 0.6)), 2)
     chunks = store.chunks([chunk for chunk, _ in hits])
     assert [chunks[chunk].text for chunk, _ in hits] == ["one", "two"]
-    assert [score for _, score in hits] == pytest.approx([0.8, 0.6], abs=1e-5)
+    assert [score for _, score in hits] == pytest.approx([0.8, 0.6], abs=3e-3)
     assert len(store.search_vector(unit((0, 1.0)), 1_000_000)) == 3
     assert store.vectors([hits[0][0]])[hits[0][0]] == pytest.approx(unit((1, 1.0)))
 
@@ -114,7 +115,7 @@ def test_replacing_leaves_nothing_of_the_old_in_any_index(store, connection):
     assert store.remove("a.pdf")
     assert not store.remove("a.pdf")
     assert store.record(record.path) is None
-    for table in ("documents", "pages", "chunks", "chunk_text", "chunk_vectors"):
+    for table in ("documents", "pages", "chunks", "chunk_text", "vectors"):
         assert connection.execute(f"SELECT count(*) FROM {table}").get == 0
 
 
@@ -137,17 +138,14 @@ def test_records_come_back_as_they_were(store):
     assert (again.stamp, again.device) == ("10:2:2", 7)
 
 
-def test_both_indexes_can_be_made_again(store, connection):
+def test_the_full_text_index_can_be_made_again(store, connection):
     put(store, "a.pdf", ["the pump", "the valve"], heading="Boiler")
     text = store.search_text('"boiler" OR "pump"', 5)
-    vector = store.search_vector(unit((1, 1.0)), 5)
-    connection.execute("DELETE FROM chunk_vectors")
     connection.execute("INSERT INTO chunk_text (chunk_text) VALUES ('delete-all')")
-    assert store.search_text('"pump"', 5) == store.search_vector(unit((1, 1.0)), 5) == []
+    assert store.search_text('"pump"', 5) == []
     store.rebuild()
     store.rebuild()
     assert store.search_text('"boiler" OR "pump"', 5) == text
-    assert store.search_vector(unit((1, 1.0)), 5) == vector
 
 
 def test_a_store_is_opened_again(tmp_path):

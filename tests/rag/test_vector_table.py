@@ -1,0 +1,114 @@
+"""Vectors of several models in one file, other processes, and files of older versions."""
+
+import numpy as np
+import pytest
+
+from rag.db import connect, migrate
+from rag.schema import MIGRATIONS
+from rag.store import NewChunk, Record, Store
+
+
+def put(store: Store, name: str, vector: list[float]) -> None:
+    record = Record(
+        name=name, path=f"/p/{name}", type="txt", bytes=1, stamp="", sha256="", made_by="",
+        ingested_at="", collection="private" if name == "secret" else "",
+    )  # fmt: skip
+    store.replace(record, [name], [NewChunk(1, 0, 1, name, "", np.array(vector, np.float32))])
+
+
+def found(store: Store, vector: list[float], visible: frozenset[str] | None = None) -> list[str]:
+    hits = store.search_vector(np.array(vector, np.float32), 5, visible)
+    chunks = store.chunks([number for number, _ in hits])
+    return [chunks[number].document for number, _ in hits]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "hub.db"
+
+
+def test_a_model_of_any_dimension_beside_another(path):
+    connection = connect(path)
+    first, second = Store(connection, "first", 3), Store(connection, "second", 70)
+    put(first, "a", [1, 0, 0])
+    put(first, "b", [0, 1, 0])
+    missing = second.without_vector(5)
+    assert [chunk.document for chunk in missing] == ["a", "b"]
+    second.add_vectors([missing[0].id], np.eye(70, dtype=np.float32)[:1])
+    assert found(second, [1.0] + [0.0] * 69) == []  # half of them would be no fair search
+    assert found(first, [0.1, 1, 0]) == ["b", "a"]
+    second.add_vectors([missing[1].id], np.eye(70, dtype=np.float32)[1:2])
+    assert found(second, [0.0, 1.0] + [0.0] * 68) == ["b", "a"]
+    second.table.drop_older()
+    assert Store(connection, "second", 70).without_vector(5) == []
+    assert len(Store(connection, "first", 3).without_vector(5)) == 2
+    with pytest.raises(ValueError, match="made vectors of 70 numbers"):
+        Store(connection, "second", 71)
+
+
+def test_an_older_model_leaves_a_newer_one_that_is_still_being_made(path):
+    connection = connect(path)
+    older, newer = Store(connection, "older", 2), Store(connection, "newer", 2)
+    put(older, "a", [1, 0])
+    newer.add_vectors([older.chunks([1])[1].id], np.eye(2, dtype=np.float32)[:1])
+    older.table.drop_older()
+    assert newer.without_vector(1) == []
+
+
+def test_what_another_process_stores_is_found(path):
+    mine, theirs = Store(connect(path), "m", 2), Store(connect(path), "m", 2)
+    put(mine, "a", [1, 0])
+    assert found(theirs, [1, 0]) == ["a"]
+    put(mine, "b", [1, 0.1])
+    assert set(found(theirs, [1, 0])) == {"a", "b"}
+    mine.remove("a")
+    assert found(theirs, [1, 0]) == ["b"]
+
+
+def test_the_search_is_limited_to_what_may_be_seen(path):
+    store = Store(connect(path), "m", 2)
+    put(store, "secret", [1, 0])
+    put(store, "open", [0, 1])
+    assert found(store, [1, 0], frozenset({""})) == ["open"]
+    assert found(store, [1, 0], frozenset({"private", ""})) == ["secret", "open"]
+    assert found(store, [1, 0], frozenset()) == []
+
+
+def test_an_undone_change_is_forgotten_in_memory_too(path):
+    store = Store(connect(path), "m", 2)
+    put(store, "a", [1, 0])
+    assert found(store, [1, 0]) == ["a"]
+    with pytest.raises(ValueError, match="not a usable vector"):
+        put(store, "a", [0, 0])
+    assert found(store, [1, 0]) == ["a"]
+
+
+def test_a_file_of_version_3_is_taken_over(path):
+    connection = connect(path)
+    migrate(connection, "rag", MIGRATIONS[:3])
+    connection.execute(
+        "INSERT INTO documents (name, path, type, reason, bytes, stamp, sha256, made_by, paged, "
+        "ingested_at) VALUES ('a.txt', '/a', 'txt', '', 1, '', '', "
+        "'reader 2, all-MiniLM-L6-v2', 0, '')"
+    )
+    connection.execute("INSERT INTO pages (document_id, number, text) VALUES (1, 1, '锅炉 boiler')")
+    vector = np.random.default_rng(1).standard_normal(384).astype("<f4")
+    vector /= np.linalg.norm(vector)
+    connection.execute(
+        "INSERT INTO chunks (document_id, page, start, end, heading, text, embedding) "
+        "VALUES (1, 1, 0, 9, '', '锅炉 boiler', ?)",
+        (vector.tobytes(),),
+    )
+    connection.execute(
+        "INSERT INTO chunk_vectors (rowid, embedding) VALUES (1, ?)", (vector.tobytes(),)
+    )
+    connection.close()
+    store = Store(connect(path))
+    assert store.page("a.txt", 1) == ("锅炉 boiler", 1)
+    ((number, cosine),) = store.search_vector(vector, 5)
+    assert (number, cosine > 0.9999) == (1, True)
+    assert store.without_vector(5) == []
+    record = store.record("/a")
+    assert record
+    assert record.made_by == "reader 2"
+    assert path.with_name("hub.db.before-rag-4").is_file()
