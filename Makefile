@@ -1,15 +1,19 @@
 # make run    set up, start the daemon on the sample household, print where to ask
 # make test   the same set-up, then the tests
 # make home-assistant  a newer Home Assistant (needs Python 3.13), and the tests that need it
-# make soak   the faults of tests/faults in their long forms, for hours
-# make venv   the Python set-up alone, into .venv
+# make soak   the faults of tests/faults in their long forms, then 5 000 questions and commands: hours
+# make venv   the Python set-up alone, into .venv; with HASHES=1 from hashes.txt alone
+# make lock   write hashes.txt anew, from constraints.txt
+# make sbom   what hubd is made of, as CycloneDX: build/sbom.json
+# make audit  known vulnerabilities of these packages
 
 PYTHON ?= python3
 BIN := .venv/bin
 TRY := What does error code E04 on the oven mean?
 export HF_HUB_OFFLINE ?= 1
+export HUBD_REQUIRE_HASHES := $(HASHES)
 
-.PHONY: run test home-assistant venv lint format clean soak
+.PHONY: lock sbom audit run test home-assistant venv lint format clean soak
 
 run: venv
 	@$(BIN)/hubd model pull
@@ -31,6 +35,13 @@ venv: .venv/installed
 
 soak: venv
 	HUBD_TEST_SOAK=1 $(BIN)/pytest tests/faults $(PYTEST_ARGS)
+	$(BIN)/python -m bench.soak
+
+lock: venv
+	@$(BIN)/python .ci/lock.py
+
+sbom audit: venv
+	@$(BIN)/python .ci/supply_chain.py $@
 
 lint: venv
 	$(BIN)/ruff check .

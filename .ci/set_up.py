@@ -35,12 +35,21 @@ def main() -> int:
 
 def install() -> int:
     """Run pip and return its exit status; on failure its output is shown."""
-    total = sum(1 for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
     # The pinned torch is named first: as another package's requirement alone, pip would
     # consider newer builds with several gigabytes of GPU libraries.
+    pinned = ["--constraint", "constraints.txt", "torch", "--editable", ".[test,lint]"]
+    hashed = ["--require-hashes", "--no-deps", "--requirement", "hashes.txt"]
+    itself = ["--no-deps", "--no-build-isolation", "--editable", "."]
+    steps = [hashed, itself] if os.environ.get("HUBD_REQUIRE_HASHES") else [pinned]
+    return next((status for step in steps if (status := pip_install(step))), 0)
+
+
+def pip_install(arguments: list[str]) -> int:
+    """One run of pip; on failure its output is shown."""
+    total = sum(1 for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
     command = [
         str(ENVIRONMENT / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check",
-        "--constraint", "constraints.txt", "torch", "--editable", ".[test,lint]",
+        *arguments,
     ]  # fmt: skip
     log: list[str] = []
     with subprocess.Popen(

@@ -41,17 +41,20 @@ class Schedule:
         self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._run_job: JobRunner | None = None
         self._running: set[asyncio.Task[None]] = set()
+        self._looking: asyncio.Task[None] | None = None
 
     async def start(self, run_job: JobRunner) -> None:
         """Begin to run jobs: those that are overdue now, late but once."""
         self._run_job = run_job
-        self._scheduler.add_job(_look, "interval", seconds=LOOK_AGAIN_S, id="look")
         self._scheduler.start()
+        self._looking = asyncio.create_task(self._look_again(), name="schedule")
         for job in await jobs.pending(self._database):
             self._set(job, job.due)
 
     async def stop(self) -> None:
         """Give jobs that run a moment to finish; the others stay in the table."""
+        if self._looking is not None:
+            self._looking.cancel()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         if self._running:
@@ -71,6 +74,13 @@ class Schedule:
         if self._scheduler.get_job(_name(plugin, key)):
             self._scheduler.remove_job(_name(plugin, key))
         return await jobs.delete(self._database, plugin, key)
+
+    async def _look_again(self) -> None:
+        """By the loop's own clock: a job of the scheduler would wait for a wall clock that was set
+        back to come to where it was."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            self._scheduler.wakeup()
 
     def _set(self, job: Job, when: datetime) -> None:
         self._scheduler.add_job(
@@ -121,10 +131,6 @@ class PluginJobs:
 
     async def cancel(self, key: str) -> bool:
         return await self._schedule.cancel(self._plugin, key)
-
-
-def _look() -> None:
-    """Nothing: that the scheduler woke is enough for it to see what became due."""
 
 
 def _name(plugin: str, key: str) -> str:

@@ -20,7 +20,7 @@ from hubd.supervisor import EngineState
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 2.0
+LOOK_EVERY_S = 4.0
 LIMIT_S = 300.0
 """A prompt that takes longer is left to whoever asks."""
 

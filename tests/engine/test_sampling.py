@@ -285,3 +285,17 @@ def test_parameters_out_of_range_are_refused(params):
     with pytest.raises(InvalidRequestError) as refused:
         SamplingParams(**params)
     assert refused.value.param in params
+
+
+@given(logits=logits_arrays, seed=st.integers(0, 2**32), forbidden=st.floats(0, 0.9))
+def test_a_token_is_drawn_where_the_random_number_falls(logits, seed, forbidden):
+    """Without filters: the first token whose cumulative probability is above the number."""
+    random = np.random.default_rng(seed)
+    uniform = random.random()
+    allowed = random.random(logits.size) >= forbidden
+    allowed[random.integers(logits.size)] = True
+    token = Sampler(SamplingParams(seed=seed), logits.size, [0]).sample(logits, allowed)
+    p = softmax(np.where(allowed, logits.astype(np.float64), -np.inf))
+    assert allowed[token]
+    below = p[:token].sum()
+    assert below - 1e-5 <= uniform <= below + p[token] + 1e-5
