@@ -153,6 +153,10 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="the id of a webhook trigger in Home Assistant, or nothing",
         ),
     ] = ""
+    reports: Annotated[
+        dict[Annotated[str, Meta(max_length=60)], Annotated[str, Meta(max_length=4_000)]],
+        Meta(description='a table of templates by name: lights = "{{ … }}"'),
+    ] = field(default_factory=dict)
 
 
 class Calendar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

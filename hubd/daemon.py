@@ -157,7 +157,7 @@ async def open_rooms(
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
     clock = household_clock(config.assistant.time_zone)
-    tools, offer = await open_tools(stack, config, database, schedule, board, household)
+    tools, offer = await open_tools(stack, config, database, schedule, board, household, device)
     audit = await stack.enter_async_context(Audit(database).writing())
     tools.note = audit.note
     conversations = Conversations(database)
@@ -207,10 +207,11 @@ async def open_tools(
     schedule: Schedule,
     board: NoticeBoard,
     household: Household,
+    device: HubDevice,
 ) -> tuple[ToolBox, Offer]:
     """The tools of plugins and of other servers, and what offers them to others."""
     tools = ToolBox(
-        [*find_plugins(), automations(household)],
+        [*find_plugins(), automations(household, config.home.reports, device.render)],
         database=database,
         schedule=schedule,
         board=board,

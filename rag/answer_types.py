@@ -55,7 +55,8 @@ _COLOURS = (
 )
 _NAME = (
     r"(?-i:(?<=[a-z,;:(|\-] )\"?[A-Z][\w'’.-]+"
-    r"|^[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))|\b(?:mr|mrs|ms|dr|prof)\b"
+    r"|^(?!The |This |That |These |Those |Our |Your |We |You |It |If |An? )"
+    r"[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))|\b(?:mr|mrs|ms|dr|prof)\b"
 )
 
 
@@ -180,13 +181,14 @@ ANSWER_TYPES = (
     ),
     _type(
         "code",
-        r"\b(?:licen[cs]e plate|(?:alarm|door|access|pin|security) code|pin)\b",
+        r"\b(?:licen[cs]e plate|(?:alarm|door|gate|access|pin|security) code|pin)\b"
+        r"|\bcode (?:of|for|to)\b",
         r"\w*\d",
         "plate",
     ),
     _type(
         "name",
-        r"\bwhat\b.*\b(?:name of|named|called)\b",
+        r"\bwhat\b.*(?:\b(?:name of|named|called)\b|['’]s (?:first |last )?name\b)",
         rf"{_NAME}|[\"“'‘]\w|\w*\d",
         "name named called",
     ),

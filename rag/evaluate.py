@@ -14,7 +14,7 @@ from typing import Protocol
 
 import msgspec
 
-from rag.evidence import ANSWERABLE
+from rag.evidence import ANSWERABLE, shown
 from rag.language import CJK_RANGES
 from rag.lexical import terms_of
 from rag.types import Evidence, Passage, Retrieval
@@ -129,13 +129,14 @@ def read_cases(path: Path) -> list[Case]:
     return [msgspec.json.decode(line, type=Case) for line in lines if line.strip()]
 
 
-async def best_quote(question: str, evidence: Evidence) -> Shown:
+async def quoted(question: str, evidence: Evidence) -> Shown:
     """What is shown where there is no language model."""
-    return Shown(text=evidence.quotes[0].text, quotes=evidence.quotes[:1])
+    quotes = shown(evidence)
+    return Shown(text=" ".join(quote.text for quote in quotes), quotes=quotes)
 
 
 async def evaluate(
-    library: Answering, cases: Sequence[Case], k: int = 5, show: Show = best_quote
+    library: Answering, cases: Sequence[Case], k: int = 5, show: Show = quoted
 ) -> Report:
     """Ask ``library`` every question, one after the other; ``show`` makes the answer of the
     evidence.
@@ -221,7 +222,7 @@ async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcom
     found = await library.evidence(case.question, passages)
     weighed = time.perf_counter()
     refused = not found.quotes or found.answerable < ANSWERABLE
-    shown = Shown(text="", quotes=[]) if refused else await show(case.question, found)
+    told = Shown(text="", quotes=[]) if refused else await show(case.question, found)
     finished = time.perf_counter()
     right = [holds_answer(quote.text, case.answer or "") for quote in found.quotes]
     return Outcome(
@@ -235,13 +236,13 @@ async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcom
         refused=refused,
         quoted=any(right),
         quoted_first=right[:1] == [True],
-        shown=shown.text,
+        shown=told.text,
         contains=any(
             _bare(case.answer or "\0") in _bare(text)
-            for text in (shown.text, *(quote.text for quote in shown.quotes))
+            for text in (told.text, *(quote.text for quote in told.quotes))
         ),
-        token_f1=_token_f1(shown.text, case.answer or ""),
-        cited_right=_cites(case, shown.quotes, passages),
+        token_f1=_token_f1(told.text, case.answer or ""),
+        cited_right=_cites(case, told.quotes, passages),
         retrieve_ms=(retrieved - started) * 1000,
         evidence_ms=(weighed - retrieved) * 1000,
         show_ms=(finished - weighed) * 1000,

@@ -9,6 +9,7 @@ encoder comes in as a function.
 import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -58,6 +59,10 @@ MAX_PARAGRAPH = 300
 """Characters of a paragraph that is quoted whole."""
 KEEP_QUOTE = 0.5
 """A second or third quote must be at least this fraction as likely as the first."""
+
+NEARLY_AS_LIKELY = 0.8
+"""Of the best quote's probability, from which a second one is shown beside it: on 240 questions of
+XQuAD-en .796 of the shown answers then hold the answer, .733 without; three in ten get longer."""
 
 
 class Features(NamedTuple):
@@ -155,6 +160,21 @@ async def evidence(question: str, passages: Sequence[Passage], embed: Embed | No
             features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         model = WITH_ENCODER
     return judge(model, candidates, features, widen=asked.kind is None)
+
+
+def shown(found: Evidence) -> list[Passage]:
+    """The best quote; and the second, elsewhere, where it is nearly as likely.
+
+    So both are shown of two documents that contradict each other.
+    """
+    best, *others = found.quotes
+    near = (q for q in others if q.score >= NEARLY_AS_LIKELY * best.score and _apart(q, best))
+    return [best, *islice(near, 1)]
+
+
+def _apart(one: Passage, other: Passage) -> bool:
+    same_page = (one.document, one.page) == (other.document, other.page)
+    return not same_page or one.end <= other.start or other.end <= one.start
 
 
 def take_apart(question: str) -> Question:

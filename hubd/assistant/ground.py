@@ -2,8 +2,9 @@
 
 A sentence of the model stays when it says nothing but what one quoted sentence of the evidence (and
 the question) says; anything else is dropped. An answer that does not begin with what the best quote
-says becomes that quote itself, in quotation marks. So a small model makes an answer smoother, never
-wrong. It is stopped at the first word of its own: nobody waits for text that is dropped.
+says becomes that quote itself, in quotation marks, with the second where that is nearly as likely.
+So a small model makes an answer smoother, never wrong. It is stopped at the first word of its own:
+nobody waits for text that is dropped.
 """
 
 import re
@@ -13,7 +14,7 @@ import msgspec
 
 from hubd.assistant.events import Citation
 from rag.cite import align
-from rag.evidence import GENERIC
+from rag.evidence import GENERIC, shown
 from rag.lexical import Term, keys, terms_of
 from rag.sentences import split
 from rag.types import Evidence, Passage
@@ -47,7 +48,7 @@ class Grounding:
 
     def __init__(self, question: str, evidence: Evidence) -> None:
         self._question = keys(question) | GENERIC
-        self._quotes = evidence.quotes
+        self._evidence, self._quotes = evidence, evidence.quotes
         self._pending = ""
         self._length = 0
         self._stopped = _is_row(self._quotes[0])
@@ -69,12 +70,12 @@ class Grounding:
             self._stopped = True
 
     def finish(self) -> Iterator[Grounded]:
-        """The last sentence if it stands, and the best quote where none did."""
+        """The last sentence if it stands; where none did, the best quote and its near rival."""
         last, self._pending = self._pending, ""
         yield from self._supported(last)
         if not self.citations:
-            best = self._quotes[0]
-            yield self._cite(f"“{_plain(best.text)}”", best)
+            for quote in shown(self._evidence):
+                yield self._cite(f"“{_plain(quote.text)}”", quote)
 
     def _supported(self, text: str) -> Iterator[Grounded]:
         sentence = text.strip()

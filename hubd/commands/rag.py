@@ -98,7 +98,7 @@ async def _evaluate(
     from hubd.daemon import open_models
     from hubd.events import NoticeBoard
     from hubd.paths import create_directories, find_paths
-    from rag.evaluate import best_quote, evaluate, read_cases
+    from rag.evaluate import evaluate, quoted, read_cases
     from rag.library import Library
     from rag.question_files import squad
 
@@ -125,7 +125,7 @@ async def _evaluate(
             for report in await library.ingest(folders):
                 if report.action == "skipped":
                     click.echo(f"skipped {report.document}: {report.reason}", err=True)
-        show = _shown_by(await engine.client(), config.assistant) if model else best_quote
+        show = _shown_by(await engine.client(), config.assistant) if model else quoted
         groups = _groups(_drawn(cases, sample, seed))
         return {
             name: await evaluate(library, group, passages, show) for name, group in groups.items()

@@ -1,9 +1,12 @@
-"""A tool that calls webhook triggers of Home Assistant's automations, and says how sure it is.
+"""What Home Assistant does on the hub's word: webhook triggers of automations, and reports.
 
-Home Assistant answers 200 to unknown ids as well, so only a state that changes proves anything.
+Home Assistant answers 200 to unknown ids as well, so only a state that changes proves that an
+automation ran. A report is a template that the owner wrote into the configuration: nobody else may
+have one rendered, since a template sees every state there is.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 import aiohttp
@@ -17,9 +20,34 @@ CONFIRM_S = 5.0
 LOOK_EVERY_S = 0.05
 
 
-def automations(household: Household) -> Plugin:
-    """The plugin for this household."""
-    plugin = Plugin("automations")
+def automations(
+    household: Household, reports: Mapping[str, str], render: Callable[[str], Awaitable[str]]
+) -> Plugin:
+    """The plugin for this household.
+
+    Args:
+        reports: name → template, of the configuration.
+        render: what Home Assistant makes of a template; raises ``HomeError``.
+    """
+    plugin = Plugin("automations", sentences="automations.{language}.yaml")
+    known = {name.casefold(): template for name, template in reports.items()}
+
+    def is_report(arguments: Mapping[str, Any], language: str) -> bool:
+        return str(arguments.get("name", "")).casefold().strip() in known
+
+    @plugin.tool(risk="read", fits=is_report)
+    async def report(
+        context: ToolContext, name: Annotated[str, Meta(min_length=1, max_length=60)]
+    ) -> ToolResult:
+        """Tell a report that Home Assistant makes, by the name it has in the configuration.
+
+        name: for instance laundry
+        """
+        template = known.get(name.casefold().strip())
+        if template is None:
+            names = ", ".join(sorted(reports)) or "none"
+            raise ToolError(f"There is no report “{name}”. There are: {names} ([home.reports]).")
+        return ToolResult(text=await render(template), data={"report": name})
 
     @plugin.tool(risk="act", timeout_s=20)
     async def trigger(

@@ -43,6 +43,8 @@ EVENTS = {"timer": "hubd_timer_finished", "reminder": "hubd_reminder"}
 ANSWERED = "hubd_answer"
 HEARD_LIMIT = 64
 """Ids that are remembered. Only that of the message being told matters."""
+RENDERED_LIMIT = 4_000
+"""Characters of a rendered template."""
 TEXT_LIMIT = 250
 """Home Assistant keeps states of 255 characters at most."""
 
@@ -152,6 +154,24 @@ class HubDevice:
         self.last_answer = done
         told = {"question": question[:TEXT_LIMIT], "answer": done.answer, "refused": done.refused}
         await self.fire(ANSWERED, told)
+
+    async def render(self, template: str) -> str:
+        """What Home Assistant makes of a template.
+
+        Raises:
+            HomeAwayError: it is not connected, does not know the hub yet, or does not answer.
+            HomeError: it refuses, or the template is wrong.
+        """
+        link, registration = links.load(self._paths), self._registration
+        if link is None or registration is None or not self.linked():
+            raise HomeAwayError("Home Assistant is not connected.")
+        asked = {"text": {"template": template}}
+        async with aiohttp.ClientSession() as session:
+            told = await webhooks.send(session, link, registration, "render_template", asked)
+        text = told.get("text") if isinstance(told, dict) else None
+        if isinstance(text, dict):
+            raise HomeError(f"Home Assistant cannot make the report: {text.get('error')}")
+        return str(text).strip()[:RENDERED_LIMIT]
 
     def is_from_home(self, push_token: str) -> bool:
         """Whether a notification carries the secret that Home Assistant was given."""

@@ -54,7 +54,9 @@ async def test_ready_means_that_there_is_a_model_to_answer_with(hub, tmp_path):
 
 async def test_status_tells_engine_documents_and_memory(hub):
     status = await json_of(await hub.get("/hub/status"))
-    assert status["engine"] == {"state": "off", "message": "", "progress": None}
+    assert status["engine"] == {
+        "state": "off", "message": "", "progress": None, "server": "", "away": "",
+    }  # fmt: skip
     assert status["documents"] == {"ready": 0, "skipped": 0}
     assert 10 < status["memory"]["hub_mb"] < 2000
 

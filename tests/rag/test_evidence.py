@@ -11,7 +11,7 @@ import pytest
 
 from rag import db
 from rag.embed import WorkerEmbedder
-from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence
+from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence, shown
 from rag.language import detect
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
@@ -219,3 +219,24 @@ def test_household_quotes_hold_the_answer(household: Household) -> None:
         if question["answer"]
     ]
     assert sum(held) / len(held) >= 0.9
+
+
+def test_a_second_quote_is_shown_only_where_it_is_nearly_as_likely_and_elsewhere() -> None:
+    def quote(score: float, start: int, document: str = "a") -> Passage:
+        return Passage(
+            document=document, page=1, start=start, end=start + 9, text="x" * 9, score=score
+        )
+
+    best = quote(0.9, 0)
+    for others, expected in (
+        ([], []),
+        ([quote(0.7, 20)], []),
+        ([quote(0.8, 5)], []),
+        ([quote(0.8, 9)], [1]),
+        ([quote(0.8, 5, "b")], [1]),
+        ([quote(0.85, 3), quote(0.8, 30)], [2]),
+        ([quote(0.85, 10), quote(0.8, 30)], [1]),
+    ):
+        quotes = [best, *others]
+        found = shown(Evidence(quotes=quotes, answerable=0.9))
+        assert found == [best, *(quotes[at] for at in expected)]

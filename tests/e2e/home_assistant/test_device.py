@@ -55,6 +55,12 @@ AUTOMATIONS = """
       data: {value: "{{ told.content.answer }} ({{ told.status }})"}
 """
 
+REPORTS = """
+[home.reports]
+flag = "The flag is {{ states('input_boolean.hub_flag') }}, twenty-one twice is {{ 21 * 2 }}."
+broken = "{{ 1 / 0 }}"
+"""
+
 REST_COMMANDS = """
 ask_hub:
   url: "ADDRESS"
@@ -71,7 +77,7 @@ def connected(make_home_assistant, start, tmp_path_factory):
     home = tmp_path_factory.mktemp("hub")
     (home / "hubd.toml").write_text(
         "[engine]\npreload = false\n[rag]\npreload = false\n"
-        '[home]\neverything = true\ntimer_webhook = "timer-of-the-hub"\n'
+        '[home]\neverything = true\ntimer_webhook = "timer-of-the-hub"\n' + REPORTS
     )
     hub = start(home)
     made = hub.command("webhook", "add", "from-home", "--action", "ask").stdout
@@ -210,6 +216,28 @@ def test_a_webhook_trigger_is_called_and_confirmed_by_a_state(connected):
         assert call(webhook_id="flag-by-the-hub")["text"] == "Sent, not confirmed."
         told = call(webhook_id="nobody", entity="input_boolean.hub_flag", state="off")
         assert told["data"] == {"confirmed": False}
+
+
+def test_a_routine_calls_a_webhook_and_tells_a_report(connected):
+    hub, process = connected
+    process.service("input_boolean.turn_off", entity_id="input_boolean.hub_flag")
+    steps = (
+        "call webhook flag-by-the-hub until input_boolean.hub_flag is on then tell the flag report"
+    )
+    hub.command("ask", f"when I say raise the flag do {steps}")
+    told = hub.command("ask", "run the routine raise the flag").stdout
+    assert "Done: Hub flag is on." in told
+    assert "The flag is on, twenty-one twice is 42." in told
+    hub.command("ask", "forget the routine raise the flag")
+
+
+def test_a_report_that_is_wrong_or_not_there_is_told_so(connected):
+    hub, _ = connected
+    assert "cannot make the report" in hub.command("ask", "tell me the broken report").stdout
+    with hub.client() as client:
+        reply = client.post("/hub/tools/automations.report", json={"name": "none"})
+    assert reply.status_code == 409, reply.text
+    assert "broken, flag" in reply.text
 
 
 def test_what_happened_meanwhile_is_told_once_and_in_order(connected):

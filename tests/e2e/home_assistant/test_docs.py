@@ -30,7 +30,8 @@ def connected(make_home_assistant, start, tmp_path_factory):
     """The page followed step by step: a hub and a Home Assistant with all its blocks."""
     home = tmp_path_factory.mktemp("hub")
     line = re.search(r'`\[home\] (timer_webhook = "[^"]+")`', PAGE.read_text())[1]
-    (home / "hubd.toml").write_text(f"{LIGHT}[home]\n{line}\n")
+    report = re.search(r"^```toml\n# hubd.toml\n(.*?)^```", PAGE.read_text(), re.M | re.S)[1]
+    (home / "hubd.toml").write_text(f"{LIGHT}[home]\n{line}\n{report}")
     hub = start(home)
     made = hub.command("webhook", "add", "from-home", "--action", "ask").stdout
     told = dict(line.split(":", 1) for line in made.splitlines() if ":" in line)
@@ -77,6 +78,14 @@ def shown(hub, act):
         act()
         data = (line.removeprefix("data: ") for line in events.iter_lines() if "data: " in line)
         return json.loads(next(line for line in data if "home_assistant" in line))
+
+
+def test_the_report_counts_what_home_assistant_counts(connected):
+    hub, process = connected
+    lights = [e for e in process.entities() if e["entity_id"].startswith("light.")]
+    lit = sum(light["state"] == "on" for light in lights)
+    told = hub.command("ask", "tell me the lights report").stdout
+    assert told.startswith(f"{lit} lights are on.")
 
 
 def test_the_garage_door(connected):

@@ -7,14 +7,16 @@ from rag.lexical import keys
 from rag.types import Evidence, Passage
 
 
-def quote(text, start=0, document="lease.docx"):
+def quote(text, start=0, document="lease.docx", score=0.9):
     return Passage(
-        document=document, page=None, start=start, end=start + len(text), text=text, score=0.9
+        document=document, page=None, start=start, end=start + len(text), text=text, score=score
     )
 
 
 NOTICE = quote("The tenants must give notice of six weeks, the landlord of three months.")
-PETS = quote("One cat is allowed; any further animal needs permission in writing.", start=400)
+PETS = quote(
+    "One cat is allowed; any further animal needs permission in writing.", start=400, score=0.6
+)
 MOTOR = quote("Motor | 10 years", document="warranty.pdf")
 GUESTS = quote("guest net | pepper-2026 | visitors", document="wifi.md")
 
@@ -67,6 +69,14 @@ def test_the_answer_begins_with_the_best_quote_even_if_the_model_prefers_another
     )
     assert text == f"“{NOTICE.text}”"
     assert cited == [NOTICE.text]
+
+
+def test_of_two_that_contradict_each_other_both_are_shown():
+    notes = quote("The insulation is 10 cm thick.", document="notes.txt", score=0.8)
+    survey = quote("The insulation is 27 cm thick.", document="survey.md")
+    text, cited = answer("How thick is the insulation?", [survey, notes], "I am not sure.")
+    assert text == f"“{survey.text}” “{notes.text}”"
+    assert cited == [survey.text, notes.text]
 
 
 def test_a_second_sentence_may_rest_on_another_quote():
