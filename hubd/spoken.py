@@ -68,10 +68,9 @@ def spoken(text: str, language: str) -> str:
 
 def _plain(text: str) -> str:
     """Without Markdown, addresses and marks of citations; every line a sentence."""
-    text = _LINK.sub(r"\1", _FENCE.sub(" ", text))
-    text = _MARKER.sub("", _ADDRESS.sub("", text))
-    while (bare := _EMPHASIS.sub(r"\2", text)) != text:
-        text = bare
+    text = _MARKER.sub("", _ADDRESS.sub("", _LINK.sub(r"\1", _FENCE.sub(" ", text))))
+    while (bare := _LINK.sub(r"\1", _EMPHASIS.sub(r"\2", text))) != text:
+        text = bare  # marks inside of marks
     lines = [
         _LEAD.sub("", line).replace("|", ", ").strip(" ,\t")
         for line in text.splitlines()

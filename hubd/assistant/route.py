@@ -158,7 +158,8 @@ class Router:
         if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
             return True
         said = known.fixed(known.stripped(text))
-        if tool.risk != "read" and known.keeps(said):
+        devices = "entities" in tool.parameters.get("properties", {})
+        if devices and tool.risk != "read" and known.keeps(said):
             return True
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
             return known.actions_in(said) <= UNCLEAR
