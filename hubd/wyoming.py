@@ -205,12 +205,14 @@ class WyomingServer:
             language=said.language,
             area=services.household.area_of_device(context.device_id or ""),
             person=Person(name="voice", role=self._settings.role),
+            speech=True,
         )
         async with services.turns.one():
             done = await finished(services, utterance)
+        text = done.answer if done.speech is None else done.speech
         if done.refused:
-            return NotHandled(text=done.answer, context=_given(said)).event()
-        return Handled(text=done.answer, context=_given(said)).event()
+            return NotHandled(text=text, context=_given(said)).event()
+        return Handled(text=text, context=_given(said)).event()
 
 
 def _conversation(name: str) -> str:

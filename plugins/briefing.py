@@ -103,9 +103,10 @@ async def _said(context: ToolContext, tool: str) -> str:
 async def _result(context: ToolContext, tool: str) -> ToolResult | None:
     """What another tool says; ``None`` where it has nothing: no calendar, no weather."""
     try:
-        return await context.call(ToolCall(tool=tool))
+        result = await context.call(ToolCall(tool=tool))
     except ToolError:
         return None
+    return None if result.data.get("calendars") == 0 else result
 
 
 async def _reminders(context: ToolContext) -> list[str]:

@@ -115,7 +115,8 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
     """
     if not sources(context.settings):
-        return ToolResult(text=say(context.language, "no_calendar"), data={"events": []})
+        data = {"events": [], "calendars": 0}
+        return ToolResult(text=say(context.language, "no_calendar"), data=data)
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:

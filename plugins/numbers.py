@@ -10,6 +10,9 @@ LARGEST = 100
 
 _NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
 _CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
+_A_LITTLE = re.compile(
+    r"(?<=[大小高低亮暗热冷暖凉快慢和声响轻重柔强弱多少有早晚近远])一(?=点(?![半钟一二三四五六七八九十\d]))"
+)
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
 _CHINESE_ANY = re.compile(
     "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
@@ -21,7 +24,8 @@ _CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")}
 def digits(text: str, language: str) -> str:
     """``text`` (lower case) with the numbers from 0 to 100 that are words as digits."""
     if language == "zh":
-        return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", text)
+        kept = _A_LITTLE.sub("\0", text)  # 亮一点 is no one o'clock
+        return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
     words = _words(language)
     pattern = _pattern(language)
     text = pattern.sub(lambda match: words[match[0]], text)

@@ -30,6 +30,12 @@ _HOURS = (
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _TENS = {"ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+MINUTES = {
+    "five": 5, "ten": 10, "twenty": 20, "twenty five": 25, "fünf": 5, "zehn": 10, "fünfzehn": 15,
+    "zwanzig": 20, "dreißig": 30, "dreissig": 30, "vierzig": 40, "fünfundvierzig": 45,
+    "fünfzig": 50,
+}  # fmt: skip
+"""The minutes that are said before or after an hour."""
 _AFTER_TIME = (
     r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|in the|on|every|each|to)\b)"
 )
@@ -181,6 +187,12 @@ class _Reader:
             return time(12 if word.lower() in _NOON else 0), True
         hour = self._number(said["h"] or "0")
         minute = self._number(said.get("m") or "0")
+        if tens := said.get("tens"):
+            minute = MINUTES[tens.lower()]
+        if (minutes := said.get("minutes")) and (side := said.get("side")):
+            offset = MINUTES.get(minutes.lower().replace("-", " ")) or self._number(minutes)
+            earlier = side.lower() in ("to", "before", "vor")
+            hour, minute = (hour - 1, 60 - offset) if earlier else (hour, offset)
         if said.get("half"):
             minute = 30
             hour -= 1 if self._language == "de" else 0

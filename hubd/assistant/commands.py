@@ -25,6 +25,7 @@ from hubd.tools import NotConfirmedError, Speaker, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.when import parse
 
+LATER = "routines.later"
 Kind = Literal["command", "statement", "question"]
 
 
@@ -63,9 +64,32 @@ class Commands:
         tools.set_carry_out(self.carry_out)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
-        """The decision by sentences and words, or else by likeness to examples."""
+        """The decision by sentences and words, or else by likeness to examples.
+
+        The route is ``model`` where the model would be asked.
+        """
         decision = await self._by_rules(text, language, area)
-        return await self._or_by_likeness(decision, text, area)
+        decision = await self._or_by_likeness(decision, text, area)
+        decision = await self._unless_unattended(decision, area)
+        if decision.tool is None and not decision.declined:
+            kind, _ = await self.kind(text, decision.language)
+            if kind == "command":
+                reason = "a command that no sentence and no word explains: the model is asked"
+                return msgspec.structs.replace(decision, route="model", reason=reason)
+        return decision
+
+    async def _unless_unattended(self, decision: Decision, area: str) -> Decision:
+        """A command for later is declined where a person would have to confirm it then."""
+        if decision.tool != LATER or decision.call is None:
+            return decision
+        command = str(decision.call.arguments.get("command", ""))
+        then = await self.decide(command, decision.language, area)
+        if then.asks != "confirm" and not then.declined:
+            return decision
+        reason = f"“{command}” needs a person's yes when it is done, so it cannot be left for later"
+        return Decision(
+            route=decision.route, reason=reason, language=decision.language, declined=True
+        )
 
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
         if decision.tool is not None or len(text) > MAXIMUM_UTTERANCE:
@@ -127,6 +151,9 @@ class Commands:
             if further is not None and (decision.tool is None or decision.route != "grammar"):
                 decision = further
         decision = await self._or_by_likeness(decision, text, area)
+        decision = await self._unless_unattended(decision, area)
+        if decision.declined:
+            return Step(decision=decision, text=ask(decision.language, "not_later"))
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)

@@ -1,24 +1,28 @@
 """A reading of words → the tool that does it: which action, on what things, with what value."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from hubd.assistant.intents import COVERS, SWITCHED
 from hubd.assistant.targets import NOBODY, Targets, find
 from hubd.assistant.words import Reading, slots_of
-from hubd.home.model import Snapshot
+from hubd.home.model import Entity, Snapshot
 
 NOUN_DOMAINS = {"volume": "media_player", "brightness": "light"}
 PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
 ACTIVATED = ("scene", "script", "button", "input_button")
-WARMEST = 35
+COLDEST, WARMEST = 10, 35
 
 STARTING = ("on", "run", "start", "play", "")
-OPENING = ("open", "up", "on", "full")
-CLOSING = ("close", "down", "off")
+OPENING = ("open", "up", "on", "full", "raise")
+CLOSING = ("close", "down", "off", "lower")
+EXTENDED = {"out": "home.open", "in": "home.close"}
+UNCLEAR = frozenset({"up", "down", "raise", "lower", "on", "off"})
+"""An awning goes out and in; up and down may mean either, and "aus" is out in German."""
 
 SIMPLE: dict[tuple[str, str], str] = {
     **{("on", domain): "home.turn_on" for domain in SWITCHED},
-    **{("off", domain): "home.turn_off" for domain in SWITCHED},
+    **{(action, domain): "home.turn_off" for domain in SWITCHED for action in ("off", "out")},
     **{("toggle", domain): "home.toggle" for domain in SWITCHED},
     **{(action, domain): "home.activate" for domain in ACTIVATED for action in STARTING},
     **{(action, domain): "home.open" for domain in COVERS for action in OPENING},
@@ -40,6 +44,8 @@ SIMPLE: dict[tuple[str, str], str] = {
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
+CUT = ("light", "switch", "fan", "media_player", "input_boolean")
+"""What is meant by everything that shall be off: not the heating."""
 STEPPED = {
     "media_player": "media.change_volume",
     "light": "lights.change",
@@ -88,12 +94,21 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     kinds = {entity.domain for entity in targets.entities}
     if not kinds or (len(kinds) > 1 and not kinds <= set(SWITCHED)):
         return None
-    found = _tool(reading, action, kinds)
+    awning = is_awning(targets.entities)
+    if awning and action in UNCLEAR:
+        return None
+    extended = EXTENDED.get(action) if awning else None
+    found = (extended, {}) if extended else _tool(reading, action, kinds)
     if found is None:
         return None
     if not reading.names and len(domains) == 1:
         slots["domain"] = next(iter(domains))
     return Composed(found[0], found[1], targets, slots)
+
+
+def is_awning(entities: Collection[Entity]) -> bool:
+    """Whether the things go out and in, and not up and down."""
+    return {e.attributes.get("device_class") for e in entities} == {"awning"}
 
 
 def _kinds(reading: Reading, action: str) -> tuple[set[str], str]:
@@ -107,15 +122,21 @@ def _kinds(reading: Reading, action: str) -> tuple[set[str], str]:
         return {STEPS[action][0]}, ""
     if domains or reading.names:
         return domains, classes[0] if len(classes) == 1 else ""
-    if "degrees" in reading.units:
+    if "degrees" in reading.units or (reading.areas and _warm(reading)):
         return {"climate"}, ""
     if action in PLAYER or (action in ("up", "down") and not reading.areas):
         return {"media_player"}, ""
-    if action in ("open", "close") and reading.areas:
+    if action in ("open", "close", "raise", "lower") and reading.areas:
         return {"cover"}, ""
     if action in ("on", "off") and (reading.areas or reading.floors):
-        return {"light"}, ""
+        return ({"light"} if action == "on" or not reading.everything else set(CUT)), ""
     return set(), ""
+
+
+def _warm(reading: Reading) -> bool:
+    """Whether a bare number is a temperature: "guest room 19" is no brightness."""
+    numbers = reading.numbers
+    return not reading.units and bool(numbers) and COLDEST <= numbers[0] <= WARMEST
 
 
 def _targets(
@@ -151,8 +172,9 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     if action in STEPS:
         domain, step = STEPS[action]
         return (STEPPED[domain], {"step": step}) if kinds == {domain} else None
-    if action in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
-        return STEPPED[domain], {"step": action}
+    step = {"raise": "up", "lower": "down"}.get(action, action)
+    if step in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
+        return STEPPED[domain], {"step": step}
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None

@@ -83,6 +83,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     asks: Literal["which", "confirm", "missing"] | None = None
     """Set when the answer is a question back; what the person says next in this conversation
     completes it."""
+    speech: str | None = None
+    """The answer as it is read aloud, where the caller asked for that."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):

@@ -14,9 +14,22 @@ from plugins.when import parse
 
 WEATHER = "weather.now"
 """It needs no entity: there are other sources."""
-_DURATION = re.compile(r"(\d+(?:[.,]\d+)?|half an|an|a) ?-?(hour|minute|second|hr|min|sec)s?\b")
-_UNITS = {"hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes"}
-_AMOUNTS = {"half an": 0.5, "an": 1.0, "a": 1.0}
+_DURATIONS = {
+    "en": re.compile(r"(\d+(?:[.,]\d+)?|half an|an|a) ?-?(hour|minute|second|hr|min|sec)s?\b"),
+    "de": re.compile(
+        r"(\d+(?:[.,]\d+)?|einer? halben?|viertel|einer?|eine)[ -]?"
+        r"(stunde|minute|sekunde|std|min|sek)n?\b"
+    ),
+    "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
+}
+_UNITS = {
+    "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
+    "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
+}  # fmt: skip
+_AMOUNTS = {
+    "half an": 0.5, "an": 1.0, "a": 1.0, "eine halbe": 0.5, "einer halben": 0.5, "viertel": 0.25,
+    "einer": 1.0, "eine": 1.0, "半": 0.5,
+}  # fmt: skip
 
 
 class Filled(NamedTuple):
@@ -28,9 +41,11 @@ class Filled(NamedTuple):
     """Whether a name, a room or a kind of thing in the utterance chose the targets."""
 
 
-def fill(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Filled | None:
+def fill(
+    intent: Intent, said: Mentions, snapshot: Snapshot, area: str, language: str = "en"
+) -> Filled | None:
     """The call that ``intent`` is here; ``None`` where something that it needs was not said."""
-    values = _values(intent, said, snapshot)
+    values = _values(intent, said, language)
     if values is None:
         return None
     arguments = {**intent.arguments, **values}
@@ -60,6 +75,8 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
             return NOBODY
         else:
             domains &= said.domains
+    elif len(domains) > 2:
+        return NOBODY  # "start the machine": which?
     if not domains or len(said.areas) > 1 or len(said.floors) > 1:
         return NOBODY
     slots: dict[str, Any] = {}
@@ -72,12 +89,12 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
     return find(snapshot, slots, domains, area=area, everywhere=said.everything)
 
 
-def _values(intent: Intent, said: Mentions, snapshot: Snapshot) -> dict[str, Any] | None:
+def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
-        return _duration(said.text) or None
+        return _duration(said.text, language) or None
     if intent.needs == "time":
-        return _time(said.text)
+        return _time(said.text, language)
     if intent.needs == "area":
         return {"area": said.areas[0]} if len(said.areas) == 1 else None
     valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
@@ -93,9 +110,9 @@ def _values(intent: Intent, said: Mentions, snapshot: Snapshot) -> dict[str, Any
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
 
 
-def _duration(text: str) -> dict[str, Any] | None:
+def _duration(text: str, language: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
-    for amount, unit in _DURATION.findall(text):
+    for amount, unit in _DURATIONS[language].findall(text):
         number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))
         name = _UNITS.get(unit, "seconds")
         if name in found:
@@ -104,6 +121,6 @@ def _duration(text: str) -> dict[str, Any] | None:
     return found
 
 
-def _time(text: str) -> dict[str, Any] | None:
-    when = parse(text, "en", datetime.now(UTC))
+def _time(text: str, language: str) -> dict[str, Any] | None:
+    when = parse(text, language, datetime.now(UTC))
     return {"when": text} if when.at else None

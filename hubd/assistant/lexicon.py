@@ -1,12 +1,17 @@
 """The words of commands in one language: what to leave out, what they mean, what forbids acting.
 
-A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched.
-``negation``, ``asking``, ``past``: the utterance is then no command, whatever else it says.
-``fixes``: what speech recognition mishears. ``ignore``: words without a meaning of their own.
-``actions``, ``nouns``, ``units``, ``colors``: meaning → words. ``combine``: two actions that
-together mean a third. ``hints``: words that speak of a domain without naming a thing of it.
-``implies``: phrases that stand for a tool's verb. ``subjects``: the words of a plugin whose tools
-touch no entity. ``imperatives`` and ``inquiries``: how a command, and a question, begins.
+A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
+``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
+(things shall stay as they are): the utterance is then no command, whatever else it says.
+``requests``: where one of these is said, ``request_endings`` make no question of it. ``fixes``:
+what speech recognition mishears; ``respell``: the same as patterns, for what only the words beside
+it give away. ``ignore``: words without a meaning of their own. ``actions``, ``nouns``, ``units``,
+``colors``: meaning → words. ``combine``: two actions that together mean a third. ``hints``: words
+that speak of a domain without naming a thing of it. ``implies``: phrases that stand for a tool's
+verb, or for a direction of it (``lights.change:down``). ``common``: words that say nothing against
+any meaning. ``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain
+or device class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a
+command, and a question, begins.
 ``phrase$`` only counts at the end, ``^phrase`` at the beginning.
 """
 
@@ -18,6 +23,8 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from hubd.assistant.sounds import sound
+
 FOLDER = Path(__file__).parent / "lexicon"
 Kind = Literal[
     "entity", "area", "floor", "action", "noun", "unit", "color", "here", "all", "ignore"
@@ -25,6 +32,7 @@ Kind = Literal[
 
 _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 NEVER = re.compile(r"(?!)")
 
 
@@ -46,6 +54,7 @@ class Lexicon:
         }
         self.phrases = {phrase: tag for tag, phrases in _tags(data) for phrase in phrases}
         said = [data["drop"], data["negation"], data["asking"], list(self.phrases)]
+        self._stand_ins: dict[str, str] = data.get("stand_ins", {})
         self.words = frozenset(word for part in said for phrase in part for word in phrase.split())
         self._verbs = {
             phrase.rstrip("$"): tag.value
@@ -53,6 +62,9 @@ class Lexicon:
             if tag.kind == "action"
         }
         self._verb = self._pattern(list(self._verbs))
+        said_last = [phrase for phrase, tag in self.phrases.items() if tag.kind == "action"]
+        self._verb_in_place = self._pattern(said_last)
+        self.common = frozenset(plain(word) for word in data.get("common", ()))
         self._drop = self._pattern(data["drop"])
         self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
         self._fix = self._pattern(list(self._fixes)) if self._fixes else None
@@ -61,35 +73,79 @@ class Lexicon:
         self._subjects = self._patterns(data.get("subjects", {}))
         self._imperative = self._pattern([f"^{p}" for p in data.get("imperatives", ())])
         self._inquiry = self._pattern([f"^{p}" for p in data.get("inquiries", ())])
+        self._respell = [(re.compile(a), b) for a, b in data.get("respell", {}).items()]
+        self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
+        self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
+        self._request = self._pattern(data.get("requests", []))
+        self._question = self._pattern(data.get("request_endings", []))
+        heard = [p for words in data.get("subjects", {}).values() for p in words]
+        heard += [phrase for phrase, tag in self.phrases.items() if tag.kind == "noun"]
+        self._by_sound = {} if self.spaces else {sound(p, language): p for p in heard if len(p) > 1}
+        self._by_sound.pop("", None)
         self._negation = self._pattern(data["negation"])
         self._asking = self._pattern([*data["asking"], *data["past"]])
 
+    def stand_in(self, domain: str, device_class: object = None) -> str:
+        """The word that stands for the things of a domain in the examples."""
+        other = self._stand_ins.get(domain) or self._stand_ins.get("switch", domain)
+        return self._stand_ins.get(str(device_class), other)
+
     def stripped(self, text: str) -> str:
         """``text`` without politeness and filler words."""
-        return (
-            " ".join(self._drop.sub(" ", plain(text)).split())
-            if self.spaces
-            else (re.sub(r"\s+", "", self._drop.sub("", plain(text))))
-        )
+        said = plain(text)
+        if self._request.search(said):  # 能把灯打开吗 is no question
+            said = self._question.sub(" ", said)
+        said = self._drop.sub(" ", said)
+        for pattern in self._fillers:
+            said = pattern.sub(" ", said)
+        return " ".join(said.split()) if self.spaces else re.sub(r"\s+", "", said)
 
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""
-        if self._fix is None:
-            return text
-        return self._fix.sub(lambda match: self._fixes[match[0]], text)
+        if self._fix is not None:
+            text = self._fix.sub(lambda match: self._fixes[match[0]], text)
+        for pattern, meant in self._respell:
+            text = pattern.sub(meant, text)
+        return text if self.spaces else self._heard(text)
+
+    def _heard(self, text: str) -> str:
+        """``text`` with the words that sound like those of a plugin or a kind of thing as these: in
+        Chinese one character in the place of another of the same sound."""
+        at = 0
+        while at < len(text):
+            for length in (4, 3, 2):
+                window = text[at : at + length]
+                if len(window) < length or window in self.phrases or _NUMERAL.search(window):
+                    continue
+                if meant := self._by_sound.get(sound(window, self.language)):
+                    text = text[:at] + meant + text[at + length :]
+                    at += length - 1
+                    break
+            at += 1
+        return text
 
     def negates(self, text: str) -> bool:
         """Whether something shall *not* be done."""
         return self._negation.search(plain(text)) is not None
 
-    def actions_in(self, text: str) -> set[str]:
-        """The actions whose words are in ``text`` (plain)."""
-        found = {self._verbs[match[0]] for match in self._verb.finditer(text)}
+    def actions_in(self, text: str, in_place: bool = False) -> set[str]:
+        """The actions whose words are in ``text`` (plain).
+
+        in_place: only where they stand as verbs do: "zu hell" closes nothing
+        """
+        pattern = self._verb_in_place if in_place else self._verb
+        found = {self._verbs[match[0]] for match in pattern.finditer(text)}
         return found | {self.combine[pair] for pair in self.combine if pair <= found}
 
     def asks(self, text: str) -> bool:
-        """Whether it asks how or why, tells of the past or sets a condition: it is no command."""
-        return self._asking.search(plain(text)) is not None
+        """Whether it asks how or why, tells of the past, sets a condition, or wants nothing
+        changed: it is no command."""
+        return self._asking.search(plain(text)) is not None or self.keeps(text)
+
+    def keeps(self, text: str) -> bool:
+        """Whether something shall stay as it is."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._keeping)
 
     def hinted(self, text: str) -> set[str]:
         """The domains that words of ``text`` speak of, without naming a thing of them."""
@@ -98,6 +154,13 @@ class Lexicon:
     def implied(self, text: str) -> set[str]:
         """The tools whose verb a phrase of ``text`` stands for."""
         return _found(self._implied, text)
+
+    def without_implied(self, text: str) -> str:
+        """``text`` without the phrases that stand for a tool's verb, such as "don't need the"."""
+        said = plain(text)
+        for pattern in self._implied.values():
+            said = pattern.sub(" ", said)
+        return " ".join(said.split())
 
     def subjects(self, text: str) -> set[str]:
         """The plugins of whose things ``text`` speaks: timers, lists, alarms."""

@@ -66,17 +66,20 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
     said = lexicon.fixed(lexicon.stripped(text))
     pieces = pieces_of(said, lexicon, phrases)
     of = _by_kind(pieces)
+    # A vacuum called Dusty says nothing about the floor.
+    rest = [p.text for p in pieces if not any(tag.kind == "entity" for tag in p.tags)]
+    unnamed = (" " if lexicon.spaces else "").join(rest)
     return Mentions(
         text=digits(said, lexicon.language),
-        actions=frozenset(of.get("action", ())) | lexicon.actions_in(said),
+        actions=frozenset(of.get("action", ())) | lexicon.actions_in(said, in_place=True),
         names=tuple(dict.fromkeys(of.get("entity", ()))),
         areas=tuple(dict.fromkeys(of.get("area", ()))),
         floors=tuple(dict.fromkeys(of.get("floor", ()))),
         nouns=frozenset(of.get("noun", ())),
         numbers=tuple(piece.number for piece in pieces if piece.number is not None),
         colors=tuple(of.get("color", ())),
-        hints=frozenset(lexicon.hinted(said)),
-        implied=frozenset(lexicon.implied(said)),
+        hints=frozenset(lexicon.hinted(unnamed)),
+        implied=frozenset(lexicon.implied(unnamed)),
         subjects=frozenset(lexicon.subjects(said)),
         everything="all" in of,
         unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),

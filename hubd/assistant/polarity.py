@@ -7,9 +7,9 @@ from hubd.assistant.lexicon import Lexicon, plain
 
 SAME = {
     "home.turn_on": {"on", "open", "start"},
-    "home.turn_off": {"off", "close", "stop"},
-    "home.open": {"open", "on", "up"},
-    "home.close": {"close", "off", "down"},
+    "home.turn_off": {"off", "close", "stop", "out"},
+    "home.open": {"open", "on", "up", "raise", "out"},
+    "home.close": {"close", "off", "down", "lower", "in"},
     "home.lock": {"lock", "close"},
     "home.unlock": {"unlock", "open"},
     "media.mute": {"mute", "off"},
@@ -18,10 +18,10 @@ SAME = {
     "vacuum.return_home": {"home", "stop"},
 }
 OPPOSITE = {
-    "home.turn_on": {"off", "close"},
+    "home.turn_on": {"off", "close", "out"},
     "home.turn_off": {"on", "open"},
-    "home.open": {"close", "off", "down", "lock"},
-    "home.close": {"open", "on", "up"},
+    "home.open": {"close", "off", "down", "lock", "lower", "in"},
+    "home.close": {"open", "on", "up", "raise", "out"},
     "home.lock": {"unlock", "open", "off"},
     "home.unlock": {"lock", "close", "on"},
     "media.mute": {"unmute"},
@@ -65,6 +65,12 @@ def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon
     for value in slots.values():
         if isinstance(value, str):
             said = said.replace(plain(value), " ")
+    implied, step = words.implied(said), slots.get("step")
+    other = {"up": "down", "down": "up"}.get(str(step))
+    if other and f"{tool}:{other}" in implied:
+        return f"it complains of the opposite of {tool} {step}"
+    if tool in implied or f"{tool}:{step}" in implied:
+        said = words.without_implied(said)  # "it needn't be on" says to turn it off
     if words.negates(said):
         return "it says not to do it"
     verbs = words.actions_in(said)

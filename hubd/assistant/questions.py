@@ -64,6 +64,17 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Je n'ai pas compris ce que je dois en faire : {names} ?",
         "es": "No entendí qué debo hacer con eso: ¿{names}?",
     },
+    "not_later": {
+        "en": "I do not leave that for later: somebody has to say yes when it is done."
+        " Ask me again then.",
+        "zh": "这件事不能留到以后做：做的时候需要有人确认。到时候再告诉我吧。",
+        "de": "Das hebe ich nicht für später auf: Es muss jemand zustimmen, wenn es geschieht."
+        " Sag es mir dann noch einmal.",
+        "fr": "Je ne le remets pas à plus tard : il faut dire oui au moment voulu."
+        " Redemande-le-moi alors.",
+        "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
+        " Pídemelo entonces.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

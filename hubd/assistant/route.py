@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from hubd.assistant import intents, targets, words
-from hubd.assistant.compose import compose
+from hubd.assistant.compose import UNCLEAR, compose, is_awning
 from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
 from hubd.assistant.language import language_of
 from hubd.assistant.lexicon import Tag, lexicon
@@ -22,12 +22,18 @@ from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import contradiction
+from hubd.assistant.reported import direct
 from hubd.assistant.targets import Targets
-from hubd.home.model import Snapshot
+from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
 
 PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
-UNIT = re.compile(r"percent|%|degree|minute|hour|second|timer|step|volume", re.IGNORECASE)
+UNIT = re.compile(
+    r"percent|%|degree|minute|hour|second|timer|step|volume|bright|dim|colou?r|kelvin|"
+    r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
+    re.IGNORECASE,
+)
+COVER_TOOLS = frozenset({"home.open", "home.close"})
 Asks = Literal["which", "confirm", "missing"]
 
 
@@ -48,6 +54,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     call: ToolCall | None = None
     """The call that carries it out; ``None`` where nothing is to be called."""
     language: str = "en"
+    declined: bool = False
+    """Whether it was understood and must not be done; ``reason`` says why."""
 
 
 class Router:
@@ -118,22 +126,51 @@ class Router:
 
         A reading without free text is better than one with it: "would you" is no part of an item.
         """
+        known = lexicon(language)
+        stripped = known.stripped(text)
+        fixed = known.fixed(stripped) if known.fixed(stripped) != stripped else None
         free: Match | None = None
-        for said in _forms(text, language):
+        for said, asked in _forms(text, language):
             match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
+            if match and asked and not self._tells(match):
+                continue
             if match and not match.free:
                 return match
-            if match and (free is None or match.intent in self._tools) and not _worn(match, free):
+            if match is None:
+                continue
+            if _put_right(match, free, said == fixed) or (
+                (free is None or match.intent in self._tools) and not _worn(match, free)
+            ):
                 free = match
         return free
 
+    def _tells(self, match: Match) -> bool:
+        """Whether a reading asks for something, and does nothing."""
+        rule = intents.RULES.get(match.intent)
+        tool = self._tools.get(rule.tool if rule else match.intent)
+        return tool is not None and tool.risk == "read" and match.intent not in intents.TURN
+
     def _misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
         """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
-        is no timer of that name), or "the office one" for the number."""
+        is no timer of that name), "the office one" for the number, "guest room 19" for a
+        brightness, "Markise aus" for closing it, or something that shall stay as it is."""
         tool, known = self._tools[decision.tool or ""], lexicon(language)
         if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
             return True
+        said = known.fixed(known.stripped(text))
+        devices = "entities" in tool.parameters.get("properties", {})
+        if devices and tool.risk != "read" and known.keeps(said):
+            return True
+        if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
+            return known.actions_in(said) <= UNCLEAR
+        if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
+            spoken = self.mentions(text, language)
+            return bool(spoken.numbers) and not spoken.nouns and not spoken.names
         return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+    def _entities(self, decision: Decision) -> list[Entity]:
+        wanted = set(decision.entities)
+        return [entity for entity in self._snapshot().entities if entity.id in wanted]
 
     def _spoken(self, text: str, language: str | None) -> str:
         if language:
@@ -194,6 +231,9 @@ class Router:
         found = targets.find(
             snapshot, slots, domains, area=area, everywhere=match.everything or not match.here
         )
+        if match.intent == "HassGetState" and not found.entities and slots.get("device_class"):
+            sensors = {key: value for key, value in slots.items() if key != "domain"}
+            found = targets.find(snapshot, sensors, ("binary_sensor",), area=area, everywhere=True)
         reads = match.intent in ("HassGetState", "HassClimateGetTemperature", "HassGetWeather")
         return Targets(found.entities, False) if reads else found
 
@@ -227,7 +267,7 @@ class Router:
     ) -> Decision | None:
         known = lexicon(language)
         said = known.fixed(known.stripped(text))
-        if known.negates(said) or known.asks(said):
+        if known.negates(said) or known.asks(said) or known.keeps(text):
             return None
         reading = words.read(said, known, self.phrases(language))
         composed = compose(reading, snapshot, area) if reading else None
@@ -291,21 +331,36 @@ class Router:
         if tool is None or tool.risk == "read":
             return ""
         known = lexicon(decision.language)
-        return contradiction(tool.name, known.stripped(text), decision.arguments, known)
+        said = known.fixed(known.stripped(text))
+        return contradiction(tool.name, said, decision.arguments, known)
 
 
-def _forms(text: str, language: str) -> Iterator[str]:
-    """The utterance as it was said, and without what says nothing."""
+def _forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
+    """The utterance as it was said, and without what says nothing; ``True`` beside a form that may
+    be answered but not acted on."""
     known = lexicon(language)
-    yield text
+    yield text, False
     seen = {text}
     stripped = known.stripped(text)
-    if known.asks(stripped):
-        return
-    for form in (stripped, known.fixed(stripped)):
+    fixed = known.fixed(stripped)
+    asked = known.asks(fixed)
+    for form in (stripped, fixed):
         if form and form not in seen:
             seen.add(form)
-            yield form
+            yield form, asked
+    if (question := direct(fixed, language)) and question not in seen:
+        yield question, True
+
+
+def _put_right(match: Match, before: Match | None, fixed: bool) -> bool:
+    """Whether a reading is that of the same words with what was misheard put right."""
+    if not fixed or before is None or before.intent != match.intent:
+        return False
+    return len(_free_words(match)) <= len(_free_words(before))
+
+
+def _free_words(match: Match) -> list[str]:
+    return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
 
 
 def _worn(match: Match, before: Match | None) -> bool:

@@ -8,24 +8,30 @@ nothing against it. Without an embedder this step is left out.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
 
+import msgspec
+
+from hubd.assistant.compose import UNCLEAR, is_awning
 from hubd.assistant.fill import Filled, fill
 from hubd.assistant.follow import PRONOUNS
 from hubd.assistant.lexicon import Lexicon, lexicon
 from hubd.assistant.likeness import (
     Classifier,
     Guess,
+    Intent,
     Vectors,
     examples_of,
     intents_of,
     opposed,
     vocabulary,
 )
-from hubd.assistant.mentions import Mentions
+from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.names import Names
-from hubd.assistant.polarity import OPPOSITE, contradiction
+from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.supported import has_verb
+from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from rag.errors import EmbedderError
 
@@ -38,17 +44,35 @@ ACCEPTED_UNSPOKEN = 0.75
 """The same where no known verb is said, or only the asking device's room tells what is meant."""
 MOST_STRANGE = 2
 """Words that neither the household, the lexicon nor the intent's examples know, in an utterance
-that names its things. Where none is named, and in a question, every word has to be known: "which
-day is the museum trip" is like "which day is it"."""
+that names its things; one more where the intent is sure, none in a question unless it speaks of
+what the tool is about: "which day is the museum trip" is like "which day is it"."""
+ENCODED = frozenset({"en"})
+"""The languages that the encoder (all-MiniLM) was trained in."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
+LEAST = 0.2
+"""How likely an intent has to be before the words rule out others."""
+CHARACTERS_A_WORD = 2
+IMPLIED = 4.0
+"""How much likelier an intent is whose verb is paraphrased."""
+SURE = 0.9
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
+FIRST_PATIENCE_S = 20.0
+"""For the fit, which the first utterance of a language may meet unfinished."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 FITTING_S = 120.0
 """Half a thousand examples take a second, after the encoder's own start."""
 
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
+
+
+class Candidate(NamedTuple):
+    """An intent, the call that it is here, and how likely it is among those that are left."""
+
+    guess: Guess
+    filled: Filled
+    confidence: float
 
 
 class Semantics:
@@ -89,9 +113,10 @@ class Semantics:
 
     async def _fit(self, language: str) -> None:
         async with asyncio.timeout(FITTING_S):
-            vectors = await self._embed(await asyncio.to_thread(examples_of, language))
+            texts = await asyncio.to_thread(examples_of, language)
+            vectors = await self._embed(texts) if language in ENCODED else None
             self._classifiers[language] = await asyncio.to_thread(
-                Classifier, intents_of(language), vectors
+                Classifier, intents_of(language), texts, vectors, lexicon(language).spaces
             )
 
     async def guesses(self, text: str, language: str) -> list[Guess]:
@@ -99,16 +124,17 @@ class Semantics:
         if not intents_of(language):
             return []
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(FIRST_PATIENCE_S):
                 await self.prepare(language)
+            async with asyncio.timeout(PATIENCE_S):
                 masked = await asyncio.to_thread(self._router.masked, text, language)
                 if not masked:
                     return []  # nothing but politeness
-                vector = (await self._embed([masked]))[0]
+                vector = (await self._embed([masked]))[0] if language in ENCODED else None
         except (EmbedderError, TimeoutError) as error:
             log.info("no vector for an utterance: %s", error or "it took too long")
             return []
-        return self._classifiers[language].guesses(vector)
+        return self._classifiers[language].guesses(masked, vector)
 
     async def similar(self, text: str, language: str) -> Mapping[str, float]:
         """Tool → how likely it is meant, for those who choose among tools."""
@@ -121,51 +147,128 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.negates(known.stripped(text)):
+        if known.keeps(text):
+            return None
+        if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
         guesses = await self.guesses(text, language)
-        if not guesses or guesses[0].intent.tool not in self._tools:
+        if not guesses:
             return None
         said = await asyncio.to_thread(self._router.mentions, text, language)
+        guesses = _weighed(guesses, said)
         snapshot = self._router.snapshot()
         place = Names.area(snapshot, area) if area else None
-        filled = fill(guesses[0].intent, said, snapshot, place.id if place else "")
-        if filled is None or not self._acceptable(guesses, filled, said, text, language):
+        found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
+        if found is None or not self._acceptable(guesses, found, said, language):
             return None
-        return self._router.asking(_decision(guesses[0], filled, language), filled.targets)
+        decision = _decision(found, language)
+        return self._router.asking(decision, found.filled.targets)
+
+    def _likeliest(
+        self,
+        guesses: Sequence[Guess],
+        said: Mentions,
+        snapshot: Snapshot,
+        area: str,
+        language: str,
+    ) -> Candidate | None:
+        """The likeliest of the intents that the words leave: what is named has to be something that
+        the tool works, and the verb, if one is said, the tool's."""
+        best: tuple[Guess, Filled] | None = None
+        left = 0.0
+        for guess in guesses:
+            if guess.intent.tool not in self._tools:
+                left += guess.confidence
+                if best is None and guess.confidence >= LEAST:
+                    return None  # it is likest what no tool is asked for
+                continue
+            filled = fill(guess.intent, said, snapshot, area, language)
+            if filled is None or not self._agrees(filled, said, language):
+                continue
+            left += guess.confidence
+            if best is None:
+                if guess.confidence < LEAST:
+                    return None
+                best = guess, filled
+        if best is None:
+            return None
+        return Candidate(best[0], best[1], best[0].confidence / left)
+
+    def _agrees(self, filled: Filled, said: Mentions, language: str) -> bool:
+        """Whether the words leave a call possible; asking about something always is."""
+        if self._tools[filled.call.tool].risk == "read":
+            return True
+        named = named_entities(said, self._router.snapshot())
+        if any(entity.domain == "person" for entity in named):
+            return False  # "Tom said he would lock the door"
+        if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
+            return False
+        return _says_so(filled.call, said, lexicon(language))
 
     def _acceptable(
-        self, guesses: Sequence[Guess], filled: Filled, said: Mentions, text: str, language: str
+        self,
+        guesses: Sequence[Guess],
+        found: Candidate,
+        said: Mentions,
+        language: str,
     ) -> bool:
         """Whether the likeliest intent is sure enough, and nothing speaks against it."""
-        guess, known = guesses[0], lexicon(language)
+        guess, filled, confidence = found
+        known = lexicon(language)
         spoken = filled.named and has_verb(filled.call.tool, said, filled.call.arguments)
-        if guess.confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
+        if confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
-        strange = set(said.unknown) - vocabulary(guess.intent.tool, language)
-        if len(strange) > (0 if reads else _strange_allowed(said)):
+        strange = set(said.unknown) - vocabulary(guess.intent.tool, language) - known.common
+        if len(strange) > _strange_allowed(said, language, confidence, reads):
             return False
-        if reads:
+        if reads or _is_implied(guess.intent, said):
             return True
         against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
-        if against > MOST_OPPOSED * guess.confidence:
-            return False
-        return _says_so(filled.call, said, text, known)
+        return against <= MOST_OPPOSED * guess.confidence
 
 
-def _strange_allowed(said: Mentions) -> int:
-    return MOST_STRANGE if said.names else 1 if said.areas else 0
+def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
+    """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me"."""
+    weights = [
+        guess.confidence * (IMPLIED if _is_implied(guess.intent, said) else 1.0)
+        for guess in guesses
+    ]
+    total = sum(weights)
+    weighed = [
+        msgspec.structs.replace(guess, confidence=weight / total)
+        for guess, weight in zip(guesses, weights, strict=True)
+    ]
+    return sorted(weighed, key=lambda guess: -guess.confidence)
 
 
-def _says_so(call: ToolCall, said: Mentions, text: str, known: Lexicon) -> bool:
+def _is_implied(intent: Intent, said: Mentions) -> bool:
+    step = intent.arguments.get("step")
+    return intent.tool in said.implied or f"{intent.tool}:{step}" in said.implied
+
+
+def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
+    """How many unknown words may be in an utterance."""
+    if reads:
+        words = int(bool(said.subjects) and confidence >= SURE)
+    else:
+        words = MOST_STRANGE if said.names else 1 if said.areas else 0
+        # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
+        words += int(bool(said.names or said.areas or said.subjects) and confidence >= SURE)
+    return words if lexicon(language).spaces else CHARACTERS_A_WORD * words
+
+
+def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
     if said.is_bare or known.inquires(said.text):
         return False
-    if contradiction(call.tool, text, call.arguments, known):
+    if contradiction(call.tool, said.text, call.arguments, known):
         return False
-    if said.actions & OPPOSITE.get(call.tool, set()):
+    if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
+        return False  # "has done enough" starts no vacuum
+    paraphrased = call.tool in said.implied
+    if said.actions & OPPOSITE.get(call.tool, set()) and not paraphrased:
         return False  # "on off"
     if said.actions and not has_verb(call.tool, said, call.arguments):
         return False  # "turn on the sauna" makes nothing cooler
@@ -173,14 +276,15 @@ def _says_so(call: ToolCall, said: Mentions, text: str, known: Lexicon) -> bool:
     return bool(said.names) or not points_back
 
 
-def _decision(guess: Guess, filled: Filled, language: str) -> Decision:
+def _decision(found: Candidate, language: str) -> Decision:
+    guess, filled, confidence = found
     arguments = {k: v for k, v in filled.call.arguments.items() if k != "entities"}
     return Decision(
         route="semantic",
         tool=guess.intent.tool,
         entities=filled.targets.ids,
         arguments=arguments,
-        score=round(guess.confidence, 2),
+        score=round(confidence, 2),
         reason=f"it is like the examples of {guess.intent.tool}",
         call=filled.call,
         language=language,

@@ -19,8 +19,8 @@ from plugins.api import Tool, ToolCall
 from rag.lexical import keys
 
 STEP_VERBS = {
-    "up": frozenset({"up", "brighter", "warmer", "louder", "on"}),
-    "down": frozenset({"down", "dimmer", "cooler", "quieter", "off"}),
+    "up": frozenset({"up", "raise", "brighter", "warmer", "louder", "on"}),
+    "down": frozenset({"down", "lower", "dimmer", "cooler", "quieter", "off"}),
 }
 OWN_VERBS: Mapping[str, frozenset[str]] = {
     "home.toggle": frozenset({"toggle"}),
@@ -95,7 +95,7 @@ def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) ->
         return why
     if lexicon.asks(said.text):
         return "it is a question or a condition, not a command"
-    if any(undoes(call.tool, other) for other in said.implied):
+    if any(undoes(call.tool, other.partition(":")[0]) for other in said.implied):
         return f"it says the opposite of {call.tool}"
     if not call.arguments.get("entities"):
         return ""
@@ -119,7 +119,7 @@ def speaks_of(tool: Tool, said: Mentions, lexicon: Lexicon) -> bool:
 
 def has_verb(tool: str, said: Mentions, arguments: Mapping[str, Any]) -> bool:
     """Whether the verb of a tool is said or paraphrased, or its value says enough."""
-    if tool in said.implied:
+    if tool in said.implied or f"{tool}:{arguments.get('step')}" in said.implied:
         return True
     if tool in VALUES:
         return bool(said.numbers or said.colors or said.actions & {"half", "full"})

@@ -71,6 +71,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     """The id or name of the area of the asking device."""
     person: Person = OWNER
     provenance: Provenance = "person"
+    speech: bool = False
+    """Whether the answer is going to be read aloud."""
 
 
 class Assistant:

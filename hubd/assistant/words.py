@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from hubd.assistant.lexicon import Kind, Lexicon, Tag, plain
 from hubd.assistant.names import called
+from hubd.assistant.sounds import sound
 from hubd.home.model import Area, Entity, Floor, Snapshot
 from plugins.numbers import digits
 
 LONGEST_WINDOW = 4
 """Words that together may be one misheard name."""
+CONTRACTED = re.compile(r"'(?:s|t|re|ve|ll|m|d)\b")
 LONGEST_PHRASE = 60
 """Characters."""
 SCORE_MISSPELLED = 0.12
@@ -68,7 +70,41 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, tuple[Tag, ...
                 if any(other.kind == "action" for other in known):
                     continue  # a name that is a verb as well would make every sentence its own
                 phrases[plain(name)] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
+    for part, name in _parts(snapshot, lexicon).items():
+        if part not in phrases:
+            phrases[part] = (Tag("entity", name),)
+    for word, name in _players(snapshot, lexicon).items():
+        phrases[word] = (*phrases.get(word, ()), Tag("entity", name))
     return phrases
+
+
+def _players(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """The kinds of player of which there is one: "the radio" is the Kitchen Radio."""
+    players = [entity for entity in snapshot.entities if entity.domain == "media_player"]
+    found: dict[str, str] = {}
+    for word, tag in lexicon.phrases.items():
+        if tag == Tag("noun", "media_player"):
+            owners = {e.name for e in players if any(_ends(plain(n), word) for n in called(e))}
+            if len(owners) == 1 and len(players) > 1:
+                found[word] = owners.pop()
+    return found
+
+
+def _ends(name: str, word: str) -> bool:
+    return name.endswith(word) and name != word
+
+
+def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """What is left of names without their rooms' ("吊灯" of "客厅吊灯"), where one thing has it."""
+    rooms = [plain(name) for area in snapshot.areas for name in called(area)]
+    owners: dict[str, set[str]] = {}
+    for entity in snapshot.entities:
+        for name in called(entity):
+            for room in rooms:
+                part = plain(name).removeprefix(room).strip()
+                if part != plain(name) and len(part) >= (4 if lexicon.spaces else 2):
+                    owners.setdefault(part, set()).add(entity.name)
+    return {part: names.pop() for part, names in owners.items() if len(names) == 1}
 
 
 NAMED = frozenset({"floor", "area", "entity"})
@@ -114,12 +150,17 @@ def _scan(text: str, lexicon: Lexicon, phrases: Phrases) -> Iterator[Piece]:
 def _longest(text: str, at: int, lexicon: Lexicon, phrases: Phrases) -> int:
     """Where the longest phrase that begins at ``at`` ends; 0 if none does."""
     for end in range(min(len(text), at + LONGEST_PHRASE), at, -1):
-        inside_a_word = text[end - 1 : end + 1].isalpha() and end < len(text)
-        if lexicon.spaces and inside_a_word:
+        if lexicon.spaces and _inside_a_word(text, end):
             continue
         if text[at:end] in phrases or (end == len(text) and text[at:end] + "$" in phrases):
             return end
     return 0
+
+
+def _inside_a_word(text: str, end: int) -> bool:
+    return end < len(text) and (
+        text[end - 1 : end + 1].isalpha() or CONTRACTED.match(text, end) is not None
+    )
 
 
 def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
@@ -136,8 +177,9 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                 window = pieces[start:end]
                 if any(tag.kind == "action" for piece in window for tag in piece.tags):
                     continue
-                joined = "".join(piece.text for piece in window).replace(" ", "")
-                found = _nearest(joined, lexicon, phrases)
+                if all(piece.text in lexicon.common for piece in window):
+                    continue
+                found = _nearest([piece.text for piece in window], lexicon, phrases)
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
         if best is None:
@@ -155,18 +197,31 @@ def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
     return next(unknown, -1)
 
 
-def _nearest(joined: str, lexicon: Lexicon, phrases: Phrases) -> tuple[int, tuple[Tag, ...]] | None:
-    """The name or kind of thing that is spelled nearly so, if one is nearest."""
+def _nearest(
+    heard: Sequence[str], lexicon: Lexicon, phrases: Phrases
+) -> tuple[int, tuple[Tag, ...]] | None:
+    """The name or kind of thing that is spelled nearly so, or sounds so, if one is nearest."""
+    joined = "".join(heard).replace(" ", "")
     found: list[tuple[int, tuple[Tag, ...]]] = []
+    sounding = sound(joined, lexicon.language)
     for phrase, tags in phrases.items():
-        if tags[0].kind not in (*NAMED, "noun"):
+        noun = tags[0].kind == "noun"
+        if not (noun or tags[0].kind in NAMED):
             continue
         wanted = phrase.replace(" ", "")
+        if noun and len(heard) > 1 and lexicon.spaces:  # "t v", but no "dark out" for an outlet
+            found += [(1, tags)] if wanted == joined else []
+            continue
+        if sounding and sounding == sound(wanted, lexicon.language):
+            found.append((1, tags))
+            continue
         allowed = _allowed(len(wanted), lexicon.spaces)
+        if noun:  # a word like any other: "getting" is no heating
+            allowed = min(allowed, 1) if lexicon.spaces else 0
         if abs(len(wanted) - len(joined)) > (allowed if lexicon.spaces else 0):
             continue
         wrong = distance(joined, wanted, allowed)
-        if wrong <= allowed and (lexicon.spaces or tags[0].kind != "noun"):
+        if wrong and wrong <= allowed:
             found.append((wrong, tags))
     if not found:
         return None
@@ -178,8 +233,8 @@ def _nearest(joined: str, lexicon: Lexicon, phrases: Phrases) -> tuple[int, tupl
 def _allowed(length: int, spaces: bool) -> int:
     """How many letters of a name may be wrong."""
     if not spaces:
-        return 1 if length >= 2 else 0
-    return 0 if length < 4 else 1 if length < 6 else 2
+        return 1 if length >= 3 else 0
+    return 0 if length < 5 else 1 if length < 6 else 2
 
 
 def distance(one: str, other: str, limit: int) -> int:
@@ -226,7 +281,7 @@ def _combined(actions: frozenset[str], lexicon: Lexicon) -> frozenset[str] | Non
     """At most one action: two that are not one together disagree."""
     if len(actions) == 2 and (together := lexicon.combine.get(actions)):
         return frozenset((together,))
-    if len(actions) > 1 and not actions <= {"half", "full", *actions & {"open", "close", "on"}}:
+    if len(actions - {"half", "full"}) > 1:
         return None
     return actions
 

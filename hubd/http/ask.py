@@ -12,6 +12,8 @@ from msgspec import Meta
 
 from hubd import logs
 from hubd.assistant.events import Done, Event, Failed, Retrieved, Started
+from hubd.assistant.grammar import LANGUAGES
+from hubd.assistant.language import language_of
 from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
@@ -23,6 +25,7 @@ from hubd.http.callers import caller_of
 from hubd.http.described import SERVER_SENT_EVENTS, describe
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
+from hubd.spoken import spoken
 from hubd.store.faults import storage_error
 from rag.types import Passage
 
@@ -49,6 +52,8 @@ class Ask(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     language: Annotated[str, Meta(max_length=20)] | None = None
     area: Annotated[str, Meta(max_length=120)] = ""
     """The area of the asking device: its id or name."""
+    speech: bool = False
+    """Whether the answer is going to be read aloud: ``Done.speech`` says how."""
 
 
 class After(msgspec.Struct, kw_only=True):
@@ -80,6 +85,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         language=body.language,
         area=area_id(services, body.area),
         person=caller_of(request).person,
+        speech=body.speech,
     )
     if body.resumable:
         return await _resumable(request, services, utterance)
@@ -197,6 +203,7 @@ async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Eve
                 if isinstance(event, Retrieved):
                     retrieved = event.passages
                 if isinstance(event, Done):
+                    event = _with_speech(event, utterance)
                     await services.device.answered(utterance.text, event)
                     if utterance.history is None:
                         await _kept(services, event, retrieved)
@@ -254,6 +261,13 @@ async def _frames(services: Services, utterance: Utterance) -> AsyncGenerator[by
     async with aclosing(events(services, utterance)) as turn:
         async for event in turn:
             yield frame(str(event.__struct_config__.tag), fields(event))
+
+
+def _with_speech(done: Done, utterance: Utterance) -> Done:
+    if not utterance.speech:
+        return done
+    language = utterance.language or language_of(done.answer, tuple(LANGUAGES))
+    return msgspec.structs.replace(done, speech=spoken(done.answer, language))
 
 
 def fields(event: Event) -> dict[str, object]:

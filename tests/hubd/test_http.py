@@ -65,9 +65,18 @@ async def test_a_command_is_answered_whole(hub):
     reply = await json_of(await hub.post("/hub/ask", json={"text": "set a timer for 9 minutes"}))
     assert reply["answer"] == "The 9 minutes timer is set for 9 minutes."
     assert set(reply) == {
-        "answer", "citations", "refused", "actions", "timings", "conversation", "asks",
+        "answer", "citations", "refused", "actions", "timings", "conversation", "asks", "speech",
     }  # fmt: skip
     assert reply["actions"][0]["tool"] == "timers.start"
+
+
+async def test_an_answer_is_also_given_for_the_ear_where_that_is_asked(hub):
+    body = {"text": "what is 7 divided by 2", "speech": True}
+    done = await json_of(await hub.post("/hub/ask", json=body))
+    assert "3.5" in done["answer"]
+    assert "3 point 5" in done["speech"]
+    plain = await json_of(await hub.post("/hub/ask", json=body | {"speech": False}))
+    assert plain["speech"] is None
 
 
 async def test_a_command_is_streamed(hub):

@@ -86,6 +86,13 @@ async def test_what_is_said_is_done(listening):
         assert state(services, "light.lamp") == "off", done.text
 
 
+async def test_answers_are_for_the_ear(listening):
+    async with listening() as (port, _):
+        said = (await say(port, "what is 7 divided by 2")).text
+        assert "3 point 5" in said
+        assert "3.5" not in said
+
+
 async def test_what_is_not_known_is_not_handled(listening):
     async with listening() as (port, _):
         assert isinstance(await say(port, "Who won the match last night?"), NotHandled)

@@ -101,7 +101,7 @@ async def test_without_calendars_it_says_how_to_name_one(workshop):
     assert await workshop.tools.answer("when is the dentist") is None
     told = await workshop("calendar.agenda")
     assert "[calendar] sources" in told.text
-    assert told.data == {"events": []}
+    assert told.data == {"events": [], "calendars": 0}
     with pytest.raises(ToolError, match=r"\[calendar\] sources"):
         await workshop("calendar.next")
 

@@ -6,6 +6,7 @@ import pytest
 
 from hubd.policy import Person
 from hubd.tools import Speaker
+from plugins.api import ToolCall
 
 ANN = Person(name="Ann", role="member")
 CHILD = Person(name="Tim", role="child")
@@ -117,16 +118,45 @@ async def test_undoing_what_was_locked_asks_as_well(house):
     assert house.state("lock.back_door") == "unlocked"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open the garage door in 5 minutes",
+        "unlock the front door in ten minutes",
+        "in 20 minutes unlock the front door",
+    ],
+)
+async def test_what_needs_a_yes_is_declined_for_later_at_once(house, text):
+    said = await house.say(text)
+    assert "yes when it is done" in said
+    assert house.called == []
+    assert await house.tools._context("routines", Speaker()).storage.all() == {}
+    decision = await house.commands.decide(text, "en", "")
+    assert decision.declined
+    assert decision.tool is None
+    assert "needs a person's yes" in decision.reason
+
+
 async def test_a_command_for_later_never_opens_anything(house):
-    await house.say("open the garage door in 5 minutes")
-    stored = await house.tools._context("routines", Speaker()).storage.all()
-    (key,) = stored
+    """Even one that was left for later before that was declined."""
+    call = {"command": "open the garage door", "minutes": 5}
+    await house.tools.call(ToolCall(tool="routines.later", arguments=call), Speaker())
+    (key,) = await house.tools._context("routines", Speaker()).storage.all()
     await house.tools.run_job("routines", key)
     assert house.state("cover.garage_door") == "closed"
     await house.say("turn off the hallway light in 5 minutes")
     (key,) = await house.tools._context("routines", Speaker()).storage.all()
     await house.tools.run_job("routines", key)
     assert house.state("light.hallway") == "off"
+
+
+async def test_a_command_that_nothing_explains_is_for_the_model(house):
+    decision = await house.commands.decide("deal with the desk lamp somehow", "en", "")
+    assert (decision.route, decision.tool) == ("documents", None)
+    decision = await house.commands.decide("do something about the desk lamp", "en", "")
+    assert (decision.route, decision.tool) == ("model", None)
+    decision = await house.commands.decide("what does error E04 on the oven mean?", "en", "")
+    assert (decision.route, decision.tool) == ("documents", None)
 
 
 async def test_a_question_is_left_to_the_documents(house):

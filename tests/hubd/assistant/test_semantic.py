@@ -30,12 +30,12 @@ def sentences(folder, name):
     return samples(data), data["area"]
 
 
-async def outcomes(semantics, router, said, area, *, rules):
+async def outcomes(semantics, router, said, area, *, rules, language="en"):
     found = []
     for sample in said:
-        decision = router.route(sample.text, language="en", area=area)
+        decision = router.route(sample.text, language=language, area=area)
         if not rules or decision.tool is None:
-            decision = await semantics.decide(sample.text, "en", area) or decision
+            decision = await semantics.decide(sample.text, language, area) or decision
             if not rules and decision.route != "semantic":
                 continue
         found.append(judged(sample, decision))
@@ -51,14 +51,84 @@ async def test_alone_it_is_right_about_what_it_accepts(semantics, real_router, a
     assert counts["wrong"] <= 0.05 * sum(counts.values())
 
 
+@pytest.fixture
+def second_house(real_router, embed, classifiers):
+    """``await second_house("second.de.yaml")``: what comes of it in the other home."""
+
+    async def heard(folder, name, language):
+        data = yaml.safe_load((folder / name).read_text("utf-8"))
+        router = real_router(data["home"])
+        semantics = Semantics(embed, router, TOOLS, classifiers)
+        await semantics.prepare(language)
+        return await outcomes(
+            semantics, router, samples(data), data["area"], rules=True, language=language
+        )
+
+    return heard
+
+
 async def test_with_the_rules_strangers_are_understood(semantics, real_router, assistant_data):
-    """First seen: 110 of 150 right, 8 wrong, none the opposite; 105 and 5 with the guards that the
-    dialogues of tests/dialogues asked for. Not learned from."""
+    """135 of 150 right, none wrong; learned from in part, see docs/assistant.md."""
     said, area = sentences(assistant_data, "fresh.en.yaml")
     counts = await outcomes(semantics, real_router("home.en.yaml"), said, area, rules=True)
     assert counts["opposite"] == 0
-    assert counts["right"] >= 103
-    assert counts["wrong"] <= 5
+    assert counts["right"] >= 132
+    assert counts["wrong"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "right", "wrong"),
+    [
+        ("second.en.yaml", "en", 65, 1),
+        ("second.de.yaml", "de", 38, 0),
+        ("second.zh.yaml", "zh", 38, 0),
+        ("held_out.en.yaml", "en", 61, 1),
+        ("held_out.de.yaml", "de", 35, 1),
+        ("held_out.zh.yaml", "zh", 36, 0),
+    ],
+)
+async def test_another_household_is_understood(
+    second_house, assistant_data, name, language, right, wrong
+):
+    """75, 40 and 40 sentences each; the held-out half is never looked at one by one."""
+    counts = await second_house(assistant_data, name, language)
+    assert counts["opposite"] == 0
+    assert counts["right"] >= right
+    assert counts["wrong"] <= wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "home", "tools"),
+    [
+        ("the lava lamp is too bright", "en", "home2.en.yaml", {"lights.change"}),
+        ("un lock the front door", "en", "home2.en.yaml", {"home.unlock", None}),
+        ("awning out", "en", "home2.en.yaml", {"home.open"}),
+        ("please lower the awning", "en", "home2.en.yaml", {None}),
+        ("dusty has done enough", "en", "home2.en.yaml", {"vacuum.return_home", None}),
+        ("Markise aus", "de", "home2.de.yaml", {"home.open"}),
+        ("Fahr die Markise ein", "de", "home2.de.yaml", {"home.close"}),
+        ("Halt mal den Fernseher an", "de", "home2.de.yaml", {"media.pause"}),
+        ("Mach halt den Fernseher an", "de", "home2.de.yaml", {"home.turn_on"}),
+        ("Mach den Ofen an", "de", "home2.de.yaml", {None}),
+        ("Lass den Kronleuchter an", "de", "home2.de.yaml", {None}),
+        ("Ich überlege ob wir die Markise ausfahren", "de", "home2.de.yaml", {None}),
+        ("把遮阳篷放下来", "zh", "home2.zh.yaml", {None}),
+        ("大门锁好了吗", "zh", "home2.zh.yaml", {"home.state"}),
+        ("让水晶灯一直开着", "zh", "home2.zh.yaml", {None}),
+    ],
+)
+async def test_nothing_does_the_opposite(
+    real_router, embed, classifiers, text, language, home, tools
+):
+    router = real_router(home)
+    area = {"en": "Family Room", "de": "Wohnzimmer", "zh": "客厅"}[language]
+    decision = router.route(text, language=language, area=area)
+    if decision.tool is None:
+        semantics = Semantics(embed, router, TOOLS, classifiers)
+        await semantics.prepare(language)
+        decision = await semantics.decide(text, language, area) or decision
+    assert decision.tool in tools
+    assert (decision.call.arguments if decision.call else {}).get("step") != "up"
 
 
 async def test_questions_for_the_documents_are_left_to_them(semantics):
@@ -74,6 +144,15 @@ async def test_questions_for_the_documents_are_left_to_them(semantics):
         "why is it so cold in the office",
         "what happens when the garage stays open",
         "the blinds in the living room are pretty",
+        "the front door should stay locked",
+        "Ann said she would lock the back door",
+        "it's dark outside",
+        "the film was too loud",
+        "the kids turned off the desk lamp",
+        "could you have turned off the fountain",
+        "no need to lock the back door",
+        "there's no reason to open the bedroom curtains",
+        "the tv isn't too loud",
     ],
 )
 async def test_what_is_no_command_is_none(semantics, text):
@@ -102,13 +181,14 @@ async def test_without_vectors_the_step_is_left_out(real_router):
 
 
 async def test_languages_without_examples_are_left_out(semantics):
-    assert await semantics.decide("mach es dunkel", "de", "Living Room") is None
+    assert await semantics.decide("fais qu'il fasse noir", "fr", "Living Room") is None
 
 
-def test_every_example_names_a_tool_that_there_is_or_none():
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_every_example_names_a_tool_that_there_is_or_none(language):
     names = {tool.name for tool in TOOLS} | {"none"}
-    assert {intent.tool for intent in intents_of("en")} <= names
-    assert len(examples_of("en")) == sum(len(intent.said) for intent in intents_of("en"))
+    assert {intent.tool for intent in intents_of(language)} <= names
+    assert len(examples_of(language)) == sum(len(i.said) for i in intents_of(language))
 
 
 def test_names_become_kinds_and_numbers_twenty(assistant_data, real_router):

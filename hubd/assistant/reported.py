@@ -1,0 +1,95 @@
+"""An indirect question as the direct one: "tell me if the door is locked" → "is the door locked".
+
+What comes out is a question and nothing else: whoever uses it may answer, and never act.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+
+class _Forms(NamedTuple):
+    """How a language reports a question."""
+
+    opening: re.Pattern[str]
+    """What stands before it, ``if`` or ``whether`` included."""
+    asking: re.Pattern[str]
+    """The same before a question word, which stays."""
+    direct: Callable[[str], str]
+    """The clause in the order of a question."""
+    idle: re.Pattern[str]
+    """Words in it that ask nothing."""
+
+
+def direct(text: str, language: str) -> str:
+    """The question that ``text`` (stripped of politeness) reports; an empty string: it is none."""
+    forms = FORMS.get(language)
+    if forms is None:
+        return ""
+    clause, reported = forms.opening.subn("", text, count=1)
+    if reported:
+        return _idle(forms.direct(clause), forms)
+    clause, reported = forms.asking.subn("", text, count=1)
+    idle = _idle(clause, forms)
+    if language == "de" and reported:
+        return forms.direct(idle)
+    return idle if reported or idle != text else ""
+
+
+def _idle(text: str, forms: _Forms) -> str:
+    return " ".join(forms.idle.sub(" ", text).split())
+
+
+def _english(clause: str) -> str:
+    """ "the door is locked" → "is the door locked"; "any windows are open" too."""
+    return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
+
+
+def _german(clause: str) -> str:
+    """ "die Tür abgeschlossen ist" → "ist die Tür abgeschlossen"; the same after "welche"."""
+    clause = re.sub(r"^(welche\w* \w+) (.+) (ist|sind|brennen|laufen)$", r"\1 \3 \2", clause)
+    if clause.startswith("welche"):
+        return clause
+    return re.sub(r"^(.+) (ist|sind|hat|haben|läuft|brennt|steht)$", r"\2 \1", clause)
+
+
+def _chinese(clause: str) -> str:
+    """ "门是不是锁着" → "门锁着吗"."""
+    clause = re.sub(r"是不是|是否|有没有", "", clause)
+    return clause if clause.endswith(("吗", "没有", "没")) else f"{clause}吗"
+
+
+_TELL = (
+    r"(?:tell(?:ing)? (?:me|us)|let (?:me|us) know|letting me know|"
+    r"check(?:ing)?(?: up)?|see(?:ing)?|"
+    r"have a look|look|find(?:ing)? out|do you (?:happen to )?know|i wonder|i was wondering|"
+    r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm)"
+)
+_SAG = (
+    r"(?:sag(?:en|st)?(?: mir| uns)?|weißt|weiß|wissen|schau(?:en)?(?: nach)?|"
+    r"nachschauen|nachsehen|"
+    r"prüf(?:e|en)?|überprüf(?:e|en)?|guck(?:en)?|kontrollier(?:e|en)?|ich frage mich|"
+    r"verrat(?:en)?|"
+    r"ich weiß gar|ich wüsste gern|wüsste gern|wissen)"
+)
+FORMS: Mapping[str, _Forms] = {
+    "en": _Forms(
+        opening=re.compile(rf"^(?:i )?{_TELL} (?:if|whether) "),
+        asking=re.compile(rf"^{_TELL} (?=which |what |where |who |when |how )"),
+        direct=_english,
+        idle=re.compile(r"\b(?:still|currently|at the moment|by any chance|anywhere|even)\b"),
+    ),
+    "de": _Forms(
+        opening=re.compile(rf"^{_SAG} ob "),
+        asking=re.compile(rf"^{_SAG} (?=welche|was |wo |wer |wann |wie )"),
+        direct=_german,
+        idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),
+    ),
+    "zh": _Forms(
+        opening=re.compile(r"^(?:告诉我|看看|看一下|看|查一下|检查一下|检查|确认一下|确认|知道|知不知道)"
+                           r"(?=.*(?:是不是|是否|有没有))"),
+        asking=re.compile(r"^(?:告诉我|看看|看一下|查一下|检查一下|检查|确认一下|确认|知道|知不知道)"),
+        direct=_chinese,
+        idle=re.compile(r"还|现在|目前|究竟"),
+    ),
+}  # fmt: skip
