@@ -48,6 +48,13 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     completion_tokens: int | None = None
 
 
+class PromptPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of what the language model read."""
+
+    role: str
+    content: str
+
+
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     conversation: str
     """Send it back with the next utterance to go on in the same conversation."""
@@ -85,6 +92,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     completes it."""
     speech: str | None = None
     """The answer as it is read aloud, where the caller asked for that."""
+    prompt: list[PromptPart] | None = None
+    """What the language model read for an answer from the documents; empty: it was not asked."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):

@@ -27,6 +27,7 @@ from hubd.assistant.events import (
     Done,
     Event,
     Failed,
+    PromptPart,
     Retrieved,
     Started,
     Timings,
@@ -265,13 +266,16 @@ class Assistant:
             return
         grounding = Grounding(utterance.text, evidence)
         pieces: list[str] = []
-        async with aclosing(self._write(utterance, evidence, grounding, clock)) as written:
+        read: list[ChatMessage] = []
+        async with aclosing(self._write(utterance, evidence, grounding, clock, read)) as written:
             async for grounded in written:
                 clock.mark("first_token_ms")
                 pieces.append(grounded.text)
                 yield Token(text=grounded.text)
                 yield Cited(index=len(pieces) - 1, citation=grounded.citation)
-        yield _done("".join(pieces), conversation, clock, citations=grounding.citations)
+        done = _done("".join(pieces), conversation, clock, citations=grounding.citations)
+        parts = [PromptPart(role=one.role, content=str(one.content)) for one in read]
+        yield msgspec.structs.replace(done, prompt=parts)
 
     async def _write(
         self,
@@ -279,8 +283,12 @@ class Assistant:
         evidence: Evidence,
         grounding: Grounding,
         clock: "_Clock",
+        read: list[ChatMessage],
     ) -> AsyncGenerator[Grounded, None]:
-        """What the model writes, as far as it is supported; the quote where no model helps."""
+        """What the model writes, as far as it is supported; the quote where no model helps.
+
+        What it reads is added to ``read``.
+        """
         client = None
         if not grounding.complete:
             with suppress(EngineDown):
@@ -294,15 +302,8 @@ class Assistant:
             history = await self._conversations.history(
                 utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
-        pieces = write(
-            client,
-            utterance.text,
-            evidence,
-            grounding,
-            history or [],
-            self._config.assistant,
-            clock.answered,
-        )
+        read += prompt.build(utterance.text, evidence, history or [])
+        pieces = write(client, read, grounding, self._config.assistant, clock.answered)
         async with aclosing(pieces) as written:
             async for grounded in written:
                 yield grounded

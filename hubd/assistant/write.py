@@ -3,35 +3,32 @@
 Must not know of turns, conversations or HTTP.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from engine.client import Answered, EngineClient
 from engine.protocol import ChatMessage, ChatRequest
-from hubd.assistant import prompt
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.config import Assistant as Settings
-from rag.types import Evidence
 
 
 async def write(
     client: EngineClient,
-    question: str,
-    evidence: Evidence,
+    messages: list[ChatMessage],
     grounding: Grounding,
-    history: Sequence[ChatMessage],
     settings: Settings,
     answered: Callable[[Answered], None],
 ) -> AsyncGenerator[Grounded, None]:
     """The pieces that may be shown, the quote itself where the model's words do not stand.
 
-    ``answered`` hears the model's token counts, where it came to its end.
+    ``messages`` are those of ``prompt.build``; ``answered`` hears the model's token counts, where
+    it came to its end.
 
     Raises:
         EngineUnavailable, EngineRefused: as ``EngineClient.chat``.
     """
     request = ChatRequest(
-        messages=prompt.build(question, evidence, history),
+        messages=messages,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
     )

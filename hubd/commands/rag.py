@@ -134,6 +134,7 @@ async def _evaluate(
 
 def _shown_by(client: "EngineClient", settings: "Settings") -> "Show":
     """What the hub shows: the model's words as far as they are supported, else the quote."""
+    from hubd.assistant import prompt
     from hubd.assistant.ground import Grounding
     from hubd.assistant.write import write
     from rag.evaluate import Shown
@@ -143,9 +144,8 @@ def _shown_by(client: "EngineClient", settings: "Settings") -> "Show":
         if grounding.complete:
             pieces = [grounded.text for grounded in grounding.finish()]
         else:
-            written = write(
-                client, question, evidence, grounding, [], settings, lambda answered: None
-            )
+            messages = prompt.build(question, evidence)
+            written = write(client, messages, grounding, settings, lambda answered: None)
             pieces = [grounded.text async for grounded in written]
         return Shown(text="".join(pieces), quotes=list(grounding.citations))
 

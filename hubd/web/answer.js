@@ -209,7 +209,9 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
         ...(repeated ? [] : [copyButton(done.answer)]),
         ...(!repeated && canSpeak() ? [speakButton(done.answer)] : []),
         ...(done.actions.length === 0 ? [againButton()] : []),
-        ...(passages.length > 0 ? [passageList(passages, title, openSource)] : []),
+        ...(passages.length > 0
+          ? [passageList(passages, title, openSource, done.prompt ?? null)]
+          : []),
       );
       if (!silent) announce(done.answer);
       grown();

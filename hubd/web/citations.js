@@ -8,6 +8,7 @@ import { t } from "/static/strings.js";
 import { sourceName } from "/static/text.js";
 
 /**
+ * @typedef {import("/static/api.js").PromptPart} PromptPart
  * @typedef {import("/static/api.js").Passage} Passage
  * @typedef {import("/static/api.js").Citation} Citation
  * @typedef {(passage: Passage, opener: HTMLElement) => void} OpenSource
@@ -67,8 +68,8 @@ export function sourceChips(citations, openSource) {
   });
 }
 
-/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource */
-export function passageList(passages, title, openSource) {
+/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource @param {PromptPart[] | null} prompt what the model read; null: nothing is known of it */
+export function passageList(passages, title, openSource, prompt) {
   const items = passages.map((passage) => {
     const link = h("button", { type: "button", class: "link" }, sourceName(passage));
     link.addEventListener("click", () => openSource(passage, link));
@@ -92,5 +93,21 @@ export function passageList(passages, title, openSource) {
     { class: "why" },
     h("summary", {}, title),
     h("ol", { class: "passages" }, ...items),
+    prompt && modelRead(prompt),
+  );
+}
+
+/** What the language model had before it, word for word. @param {PromptPart[]} prompt */
+function modelRead(prompt) {
+  if (prompt.length === 0) return h("p", { class: "note" }, t("model_not_asked"));
+  const parts = prompt.flatMap(({ role, content }) => [
+    h("dt", {}, t(`role_${role}`)),
+    h("dd", {}, content),
+  ]);
+  return h(
+    "details",
+    { class: "model-read" },
+    h("summary", {}, t("model_read")),
+    h("dl", {}, ...parts),
   );
 }

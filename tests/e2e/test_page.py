@@ -15,6 +15,7 @@ QUESTIONS = [
     json.loads(line) for line in (ROOT / "samples" / "questions.jsonl").read_text().splitlines()
 ]
 IN_A_PDF = next(q for q in QUESTIONS if q["answerable"] and q["page"])
+IN_PROSE = next(q for q in QUESTIONS if q["document"] == "lease.docx")
 NOT_ANSWERABLE = next(q for q in QUESTIONS if not q["answerable"])
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 MARKED = "mark:visible, .page-picture rect"
@@ -102,6 +103,23 @@ def test_the_number_in_the_text_opens_its_source(page):
     name = marker.get_attribute("aria-label").partition(": ")[2].partition(" · ")[0]
     marker.click()
     expect(page.get_by_role("dialog", name=name).locator(MARKED).first).to_be_in_viewport()
+
+
+def test_why_an_answer_shows_what_was_found_and_what_the_model_read(page):
+    ask(page, IN_PROSE["question"])
+    why = last_answer(page).locator("details.why")
+    why.get_by_text("Why this answer?").click()
+    expect(why.locator(".passages li").first).to_contain_text(re.compile(r"\d+ %"))
+    why.get_by_text("What the model read").click()
+    read = why.locator(".model-read dd")
+    expect(read.first).to_contain_text("Answer from the notes")
+    expect(read.last).to_contain_text(f"Question: {IN_PROSE['question']}")
+    expect(read.last).to_contain_text(IN_PROSE["answer"])
+
+    ask(page, IN_A_PDF["question"])
+    table = last_answer(page).locator("details.why")
+    table.get_by_text("Why this answer?").click()
+    expect(table).to_contain_text("The model was not asked")
 
 
 def test_what_the_documents_do_not_tell_is_said_calmly(page):
