@@ -135,6 +135,9 @@ class Assistant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         200
     )
     temperature: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] = 0.0
+    answer_cache: Annotated[
+        int, Meta(ge=0, le=10_000, description="a whole number from 0 to 10000")
+    ] = 200
     household: Annotated[str, Meta(max_length=100, description="at most 100 characters")] = (
         "our home"
     )

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from datetime import datetime
 
 import msgspec
@@ -17,6 +17,7 @@ from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage
 from hubd.assistant import prompt
 from hubd.assistant.agent import Agent, Ran, Wanted
+from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.commands import Commands, Kind, Outcome, Step
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.events import (
@@ -95,6 +96,9 @@ class Assistant:
         self._engine = engine
         self._tools = tools
         self._conversations = conversations
+        # One that may come out otherwise the next time is not kept.
+        kept = 0 if config.assistant.temperature else config.assistant.answer_cache
+        self.answers = AnswerCache(kept)
         router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
         self.semantics = Semantics(embedder.embed, router, tools.tools())
         self.commands = Commands(tools, router, Dialogues(clock), self.semantics)
@@ -289,11 +293,7 @@ class Assistant:
 
         What it reads is added to ``read``.
         """
-        client = None
-        if not grounding.complete:
-            with suppress(EngineDown):
-                client = await self._engine.client()
-        if client is None:
+        if grounding.complete:
             for grounded in grounding.finish():
                 yield grounded
             return
@@ -303,6 +303,31 @@ class Assistant:
                 utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
             )
         read += prompt.build(utterance.text, evidence, history or [])
+        question = asked(self._engine.name, utterance.text, evidence.quotes)
+        if not history and (known := self.answers.get(question)):
+            for grounded in known:
+                grounding.citations.append(grounded.citation)
+                yield grounded
+            return
+        said: list[Grounded] = []
+        async with aclosing(self._said(read, grounding, clock)) as written:
+            async for grounded in written:
+                said.append(grounded)
+                yield grounded
+        if not history and read:
+            self.answers.put(question, said)
+
+    async def _said(
+        self, read: list[ChatMessage], grounding: Grounding, clock: "_Clock"
+    ) -> AsyncGenerator[Grounded, None]:
+        """What the model says to ``read``; where there is none, the quote, and nothing was read."""
+        try:
+            client = await self._engine.client()
+        except EngineDown:
+            read.clear()
+            for grounded in grounding.finish():
+                yield grounded
+            return
         pieces = write(client, read, grounding, self._config.assistant, clock.answered)
         async with aclosing(pieces) as written:
             async for grounded in written:

@@ -43,6 +43,7 @@ async def forget(request: web.Request) -> web.StreamResponse:
         counts["documents"] = int(await services.library.remove(body.document))
     elif body.words:
         counts["turns"] = await forget_words(services.database, body.words)
+    services.assistant.answers.clear()
     return reply(counts)
 
 

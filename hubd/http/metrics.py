@@ -97,7 +97,12 @@ async def figures(services: Services) -> list[Figure]:
         ("hubd_engine_state", "gauge", "1 for the state that the engine is in.",
          [("", {"state": name}, int(name == state)) for name in ENGINE_STATES]),
     ]  # fmt: skip
-    found += _of_server(services)
+    answers = services.assistant.answers
+    found += [
+        ("hubd_answer_cache_total", "counter", "Questions that were asked before, or not.",
+         [("", {"outcome": "hit"}, answers.hits), ("", {"outcome": "miss"}, answers.misses)]),
+        *_of_server(services),
+    ]  # fmt: skip
     health = await _engine_health(services)
     return found + (list(of_engine(health)) if health else [])
 
