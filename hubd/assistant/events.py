@@ -94,6 +94,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """The answer as it is read aloud, where the caller asked for that."""
     prompt: list[PromptPart] | None = None
     """What the language model read for an answer from the documents; empty: it was not asked."""
+    left_out: int = 0
+    """Earlier messages of the conversation for which that had no room."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):

@@ -37,6 +37,8 @@ COMMAND_SYSTEM = (
 )
 
 HISTORY_MESSAGES = 4
+HISTORY_CHARACTERS = 4_000
+"""About a thousand tokens, a quarter of the default context."""
 NO_EVIDENCE = Evidence(quotes=[], answerable=0.0)
 
 
@@ -85,9 +87,25 @@ def build(
     parts = [part for part in (notes, said, f"Question: {question}") if part]
     return [
         ChatMessage(role="system", content=static),
-        *history[-HISTORY_MESSAGES:],
+        *recent(history),
         ChatMessage(role="user", content="\n\n".join(parts)),
     ]
+
+
+def recent(history: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """The last messages that there is room for, from something that a person said.
+
+    Older ones are left out whole; none is cut.
+    """
+    room, first = HISTORY_CHARACTERS, len(history)
+    while first and len(history) - first < HISTORY_MESSAGES:
+        room -= len(history[first - 1].text())
+        if room < 0:
+            break
+        first -= 1
+    while first < len(history) and history[first].role != "user":
+        first += 1  # templates such as Gemma's want the roles in turn
+    return history[first:]
 
 
 def command(

@@ -57,6 +57,8 @@ NO_DOCUMENTS = (
     "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
 )
 STOP_AFTER_S = 120.0
+REMEMBERED = 40
+"""Messages of a conversation that are looked at; the prompt has room for fewer."""
 
 
 class Utterance(msgspec.Struct, frozen=True, kw_only=True):
@@ -270,16 +272,27 @@ class Assistant:
             return
         grounding = Grounding(utterance.text, evidence)
         pieces: list[str] = []
-        read: list[ChatMessage] = []
-        async with aclosing(self._write(utterance, evidence, grounding, clock, read)) as written:
+        history = [] if grounding.complete else await self._history(utterance)
+        read = [] if grounding.complete else prompt.build(utterance.text, evidence, history)
+        parts = [PromptPart(role=one.role, content=one.text()) for one in read]
+        written = self._write(utterance, evidence, grounding, clock, read, alone=not history)
+        async with aclosing(written):
             async for grounded in written:
                 clock.mark("first_token_ms")
                 pieces.append(grounded.text)
                 yield Token(text=grounded.text)
                 yield Cited(index=len(pieces) - 1, citation=grounded.citation)
         done = _done("".join(pieces), conversation, clock, citations=grounding.citations)
-        parts = [PromptPart(role=one.role, content=str(one.content)) for one in read]
-        yield msgspec.structs.replace(done, prompt=parts)
+        left_out = len(history) - len(prompt.recent(history))
+        yield msgspec.structs.replace(done, prompt=parts if read else [], left_out=left_out)
+
+    async def _history(self, utterance: Utterance) -> list[ChatMessage]:
+        """What was said before in the conversation, as far as it is remembered."""
+        if utterance.history is not None or not utterance.conversation:
+            return utterance.history or []
+        return await self._conversations.history(
+            utterance.conversation, REMEMBERED, utterance.person.name
+        )
 
     async def _write(
         self,
@@ -288,23 +301,19 @@ class Assistant:
         grounding: Grounding,
         clock: "_Clock",
         read: list[ChatMessage],
+        *,
+        alone: bool,
     ) -> AsyncGenerator[Grounded, None]:
         """What the model writes, as far as it is supported; the quote where no model helps.
 
-        What it reads is added to ``read``.
+        read: what it reads; emptied where there is no model. alone: nothing was said before.
         """
         if grounding.complete:
             for grounded in grounding.finish():
                 yield grounded
             return
-        history = utterance.history
-        if history is None and utterance.conversation:
-            history = await self._conversations.history(
-                utterance.conversation, prompt.HISTORY_MESSAGES, utterance.person.name
-            )
-        read += prompt.build(utterance.text, evidence, history or [])
         question = asked(self._engine.name, utterance.text, evidence.quotes)
-        if not history and (known := self.answers.get(question)):
+        if alone and (known := self.answers.get(question)):
             for grounded in known:
                 grounding.citations.append(grounded.citation)
                 yield grounded
@@ -314,7 +323,7 @@ class Assistant:
             async for grounded in written:
                 said.append(grounded)
                 yield grounded
-        if not history and read:
+        if alone and read:
             self.answers.put(question, said)
 
     async def _said(

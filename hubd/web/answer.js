@@ -210,7 +210,7 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
         ...(!repeated && canSpeak() ? [speakButton(done.answer)] : []),
         ...(done.actions.length === 0 ? [againButton()] : []),
         ...(passages.length > 0
-          ? [passageList(passages, title, openSource, done.prompt ?? null)]
+          ? [passageList(passages, title, openSource, done.prompt ?? null, done.left_out ?? 0)]
           : []),
       );
       if (!silent) announce(done.answer);

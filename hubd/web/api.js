@@ -14,7 +14,7 @@ import { t } from "/static/strings.js";
  *            undo: ToolCall | null}} Action
  * @typedef {{answer: string, citations: Citation[], refused: boolean, actions: Action[],
  *            timings: Object, conversation: string,
- *            asks?: "which" | "confirm" | "missing" | null, prompt?: PromptPart[] | null}} Done
+ *            asks?: "which" | "confirm" | "missing" | null, prompt?: PromptPart[] | null, left_out?: number}} Done
  * @typedef {{role: string, content: string}} PromptPart a message that the language model read
  * @typedef {{conversation: string, started_at: string, last_at: string, turns: number, first: string,
  *            title: string, excerpt: string}} ConversationInfo

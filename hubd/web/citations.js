@@ -68,8 +68,8 @@ export function sourceChips(citations, openSource) {
   });
 }
 
-/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource @param {PromptPart[] | null} prompt what the model read; null: nothing is known of it */
-export function passageList(passages, title, openSource, prompt) {
+/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource @param {PromptPart[] | null} prompt what the model read; null: nothing is known of it @param {number} leftOut earlier messages that it did not read */
+export function passageList(passages, title, openSource, prompt, leftOut) {
   const items = passages.map((passage) => {
     const link = h("button", { type: "button", class: "link" }, sourceName(passage));
     link.addEventListener("click", () => openSource(passage, link));
@@ -93,12 +93,12 @@ export function passageList(passages, title, openSource, prompt) {
     { class: "why" },
     h("summary", {}, title),
     h("ol", { class: "passages" }, ...items),
-    prompt && modelRead(prompt),
+    prompt && modelRead(prompt, leftOut),
   );
 }
 
-/** What the language model had before it, word for word. @param {PromptPart[]} prompt */
-function modelRead(prompt) {
+/** What the language model had before it, word for word. @param {PromptPart[]} prompt @param {number} leftOut */
+function modelRead(prompt, leftOut) {
   if (prompt.length === 0) return h("p", { class: "note" }, t("model_not_asked"));
   const parts = prompt.flatMap(({ role, content }) => [
     h("dt", {}, t(`role_${role}`)),
@@ -108,6 +108,7 @@ function modelRead(prompt) {
     "details",
     { class: "model-read" },
     h("summary", {}, t("model_read")),
+    leftOut > 0 && h("p", { class: "note" }, t("left_out", { count: leftOut })),
     h("dl", {}, ...parts),
   );
 }

@@ -86,6 +86,10 @@ export default {
   keyboard: "Keyboard",
   keyboard_shortcuts: "Keyboard shortcuts",
   language: "Language of this page",
+  left_out: {
+    one: "1 earlier message had no room",
+    other: "{count} earlier messages had no room",
+  },
   lists: "Lists",
   lock_it: "Lock",
   looked_at: {

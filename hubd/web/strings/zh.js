@@ -85,6 +85,7 @@ export default {
   keyboard: "键盘",
   keyboard_shortcuts: "键盘快捷键",
   language: "页面语言",
+  left_out: { other: "有 {count} 条更早的消息放不下" },
   lists: "清单",
   lock_it: "上锁",
   looked_at: { other: "我查看的内容（{count} 段）" },

@@ -103,6 +103,10 @@ async def test_a_question_that_comes_again_is_answered_without_the_model(hub):
     going_on = await ask(question, conversation=first["conversation"])
     assert services.assistant.answers.hits == 1, "a conversation may make it another question"
     assert "six weeks" in going_on["answer"]
+    assert (going_on["left_out"], len(going_on["prompt"])) == (0, 4)
+    for left_out in (0, 2):
+        last = await ask(question, conversation=first["conversation"])
+        assert (last["left_out"], len(last["prompt"])) == (left_out, 6)
 
     await written(LEASE.replace("six", "eight"))
     changed = await ask(question)

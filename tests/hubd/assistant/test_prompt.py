@@ -145,3 +145,18 @@ def test_the_conversation_stands_between_and_is_bounded():
     messages = prompt.build("Why?", evidence("Because."), history)
     assert [message.content for message in messages[1:-1]] == ["6", "7", "8", "9"]
     assert messages[-1].content.endswith("Question: Why?")
+
+
+@given(st.lists(st.integers(0, 3 * prompt.HISTORY_CHARACTERS // 2), max_size=12))
+def test_of_the_conversation_whole_turns_are_left_out_the_oldest_first(lengths):
+    roles = ("user", "assistant")
+    history = [ChatMessage(role=roles[i % 2], content="x" * n) for i, n in enumerate(lengths)]
+    kept = prompt.recent(history)
+    assert list(kept) == history[len(history) - len(kept) :]
+    assert not kept or kept[0].role == "user"
+    assert len(kept) <= prompt.HISTORY_MESSAGES
+    assert sum(len(message.text()) for message in kept) <= prompt.HISTORY_CHARACTERS
+    longer = next((n for n in range(len(kept) + 1, 5) if n <= len(history)
+                   and history[-n].role == "user"), None)  # fmt: skip
+    if longer:
+        assert sum(lengths[-longer:]) > prompt.HISTORY_CHARACTERS
