@@ -51,7 +51,8 @@ class Hubd:
         from engine.model import Model
 
         self._memory, self._peak = MemoryMeter(threads), PeakMeter(threads)
-        self._model = Model.load(path, threads=threads, context_length=CONTEXT)
+        # Keys and values in the format that the daemon uses; llama.cpp's default is f16.
+        self._model = Model.load(path, threads=threads, context_length=CONTEXT, kv_format="auto")
         self._cache = self._model.new_cache()
         self.about = {"kernels": choose_path(), "bytes_per_token": self._model.weight_bytes}
 

@@ -149,6 +149,7 @@ def run(given: argparse.Namespace) -> Result:
         threads=given.threads,
         context_length=positions,
         cache_directory=given.cache_directory,
+        kv_format="auto",  # as the daemon loads it
     )
     load, loaded = time.perf_counter() - start, process_memory()
     meter = MemoryMeter(model.threads)
