@@ -49,7 +49,8 @@ def attention_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     columns = query_rows(heads, kv_heads) * (heads // kv_heads)
     quantized = column_buffer_bytes(columns, head_dim)
     weights = columns * (PART + 4 * PART // BLOCK) + 4 * PART
-    return columns * (3 * head_dim + PART + 4) * 4 + quantized + weights
+    # One column of scores more: see byte_panels.byte_multiplier.
+    return columns * (3 * head_dim + 4) * 4 + (columns + 1) * PART * 4 + quantized + weights
 
 
 def attention_shared_bytes(heads: int, head_dim: int, context: int) -> int:
@@ -90,7 +91,7 @@ def job(operands: Any, thread: int) -> Job:
     most = min(max(_MOST_COLUMNS * kv_heads // heads, 1), _MOST_ROWS) * group
     queries = operands[6] + thread * operands[7]
     scores = queries + 4 * most * dim
-    result = scores + 4 * most * PART
+    result = scores + 4 * (most + 1) * PART
     quantized = result + 8 * most * (dim + 2)
     groups = (most + COLUMNS - 1) // COLUMNS * RECORD_BYTES
     weights = quantized + groups * (dim // BLOCK)

@@ -24,7 +24,7 @@ class Queries(NamedTuple):
     """What attends to a part; addresses are integers."""
 
     queries: int  # float32 (columns, dim), times the scale
-    scores: int  # float32 (columns, PART), to work in
+    scores: int  # float32 (columns + 1, PART), to work in
     columns: int
     group: int  # columns of a row: query heads that share a kv head
     dim: int  # of a head

@@ -238,21 +238,29 @@ def rows_of(parts):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
-    ("before", "counts"), [((0,), (1,)), ((640,), (1,)), ((0,), (9,)), ((250, 3, 31), (42, 1, 10))]
+    ("before", "counts"),
+    [
+        ((0,), (1,)),
+        ((640,), (1,)),
+        ((0,), (9,)),
+        ((40, 3, 30), (3, 5, 7)),
+        ((250, 3, 31), (42, 1, 10)),
+    ],
 )
+@pytest.mark.parametrize("heads", [6, 2])
 @pytest.mark.parametrize(
     ("pairs", "halves", "window", "cap", "factor"),
     [(16, 0, 1 << 40, 0, 1), (10, 1, 7, 0.5, 2), (16, 1, 130, 0, 1), (0, 0, 1, 3, 1)],
 )
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.uint8])
 def test_attention_with_rope_and_cache(
-    pool, path, before, counts, pairs, halves, window, cap, factor, kind
+    pool, path, before, counts, heads, pairs, halves, window, cap, factor, kind
 ):
     """Sequences of different lengths in one step, their second layer; all blocks shuffled.
 
     Whether threads hand results of parts to each other or not, they come out the same.
     """
-    heads, kv_heads, dim, size = 6, 2, 32, np.dtype(kind).itemsize
+    kv_heads, dim, size = 2, 32, np.dtype(kind).itemsize
     angles = floats(800, pairs)
     angles = np.stack([np.cos(angles), np.sin(angles)], axis=2)
     cell = np.array([angles.ctypes.data], np.int64)

@@ -59,6 +59,11 @@ def test_keys_and_values_of_8_bits(model, model_path):
         assert np.abs(whole - expected).max() < 0.05 * spread
         one_by_one = [other.forward(tokens[i : i + 1], cut)[0] for i in range(12)]
         np.testing.assert_array_equal(one_by_one, other.forward(tokens[:12], cache, want="all"))
+        alone = other.new_cache()
+        one_by_one = [other.forward(tokens[i : i + 1], alone)[0] for i in range(33)]
+        for count in (2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 31, 33):
+            together = other.forward(tokens[:count], other.new_cache(), want="all")
+            np.testing.assert_array_equal(one_by_one[:count], together)
     finally:
         other.close()
 
