@@ -66,6 +66,7 @@ async def test_a_command_is_answered_whole(hub):
     assert reply["answer"] == "The 9 minutes timer is set for 9 minutes."
     assert set(reply) == {
         "answer", "citations", "refused", "actions", "timings", "conversation", "asks", "speech",
+        "prompt", "left_out",
     }  # fmt: skip
     assert reply["actions"][0]["tool"] == "timers.start"
 
