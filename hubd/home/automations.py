@@ -1,8 +1,8 @@
 """What Home Assistant does on the hub's word: webhook triggers of automations, and reports.
 
 Home Assistant answers 200 to unknown ids as well, so only a state that changes proves that an
-automation ran. A report is a template that the owner wrote into the configuration: nobody else may
-have one rendered, since a template sees every state there is.
+automation ran. A report is a template that the owner wrote into the configuration, and none comes
+from anywhere else, since a template sees every state there is.
 """
 
 import asyncio

@@ -44,7 +44,7 @@ ANSWERED = "hubd_answer"
 HEARD_LIMIT = 64
 """Ids that are remembered. Only that of the message being told matters."""
 RENDERED_LIMIT = 4_000
-"""Characters of a rendered template."""
+"""Characters of a rendered template; where there are more, … stands at the end."""
 TEXT_LIMIT = 250
 """Home Assistant keeps states of 255 characters at most."""
 
@@ -171,7 +171,8 @@ class HubDevice:
         text = told.get("text") if isinstance(told, dict) else None
         if isinstance(text, dict):
             raise HomeError(f"Home Assistant cannot make the report: {text.get('error')}")
-        return str(text).strip()[:RENDERED_LIMIT]
+        whole = str(text).strip()
+        return whole if len(whole) <= RENDERED_LIMIT else f"{whole[:RENDERED_LIMIT]} …"
 
     def is_from_home(self, push_token: str) -> bool:
         """Whether a notification carries the secret that Home Assistant was given."""
