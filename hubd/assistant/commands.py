@@ -79,16 +79,22 @@ class Commands:
         return decision
 
     async def _unless_unattended(self, decision: Decision, area: str) -> Decision:
-        """A command for later is declined where a person would have to confirm it then."""
+        """A command for later is declined now where it would not be done then (``carry_out``)."""
         if decision.tool != LATER or decision.call is None:
             return decision
         command = str(decision.call.arguments.get("command", ""))
         then = await self.decide(command, decision.language, area)
-        if then.asks != "confirm" and not then.declined:
+        if then.call is not None and then.asks is None:
             return decision
-        reason = f"“{command}” needs a person's yes when it is done, so it cannot be left for later"
+        confirmed = then.asks == "confirm" or then.declined == "not_later"
+        reason = (
+            "needs a person's yes when it is done" if confirmed else "is nothing to be done as said"
+        )
         return Decision(
-            route=decision.route, reason=reason, language=decision.language, declined=True
+            route=decision.route,
+            reason=f"“{command}” {reason}, so it cannot be left for later",
+            language=decision.language,
+            declined="not_later" if confirmed else "declined",
         )
 
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
@@ -153,7 +159,7 @@ class Commands:
         decision = await self._or_by_likeness(decision, text, area)
         decision = await self._unless_unattended(decision, area)
         if decision.declined:
-            return Step(decision=decision, text=ask(decision.language, "not_later"))
+            return Step(decision=decision, text=ask(decision.language, decision.declined))
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)

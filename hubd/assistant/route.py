@@ -54,8 +54,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     call: ToolCall | None = None
     """The call that carries it out; ``None`` where nothing is to be called."""
     language: str = "en"
-    declined: bool = False
-    """Whether it was understood and must not be done; ``reason`` says why."""
+    declined: Literal["", "not_later", "declined"] = ""
+    """What is said (a key of ``questions``) where it is understood and not done; ``reason`` says
+    why."""
 
 
 class Router:

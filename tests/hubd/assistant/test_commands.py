@@ -137,6 +137,17 @@ async def test_what_needs_a_yes_is_declined_for_later_at_once(house, text):
     assert "needs a person's yes" in decision.reason
 
 
+@pytest.mark.parametrize(
+    "text", ["unlock the spaceship in 10 minutes", "in 10 minutes turn on the spaceship"]
+)
+async def test_what_would_not_be_done_then_is_not_promised_now(house, text):
+    told = await house.say(text)
+    assert house.called == []
+    assert told is None or "did nothing" in told
+    decision = await house.commands.decide(text, "en", "living_room")
+    assert decision.call is None
+
+
 async def test_a_command_for_later_never_opens_anything(house):
     """Even one that was left for later before that was declined."""
     call = {"command": "open the garage door", "minutes": 5}
