@@ -20,7 +20,7 @@ from rag.errors import RagError
 from rag.library import Library, MadeWith
 from rag.types import ReindexProgress, WaitUntilIdle
 from rag.vector_table import EmbedderRow
-from rag.worker_embedder import WorkerEmbedder, look_at
+from rag.worker_embedder import WorkerEmbedder, model_name
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,9 @@ def made_with(settings: Rag) -> MadeWith:
     """Finds the embedder of a library whose vectors are not of the household's own model."""
 
     def find(row: EmbedderRow) -> Embedder | None:
-        return _in_folder(row.source, row.model, row.dimension, settings) if row.source else None
+        if not row.source:
+            return None
+        return CachingEmbedder(_worker(row.source, row.model, row.dimension, settings))
 
     return find
 
@@ -167,10 +169,17 @@ class Reindexing:
         """The embedder of ``source``; the one in use where it is that."""
         if not source:
             return self._own
-        model, dimension = await look_at(Path(source))
+        model = await asyncio.to_thread(model_name, Path(source))
         if self._library.embedder.model == model:
             return self._library.embedder
-        return _in_folder(source, model, dimension, self._settings)
+        await self._library.intend(model, source)
+        embedder = _worker(source, model, 0, self._settings)
+        try:
+            await embedder.start()
+        except BaseException:
+            await embedder.close()
+            raise
+        return CachingEmbedder(embedder)
 
     def _progress(self, at: ReindexProgress) -> None:
         self._tell(
@@ -208,6 +217,6 @@ class Reindexing:
 _NOTHING = EmbedderRow(0, "", 0, "", "serving")
 
 
-def _in_folder(source: str, model: str, dimension: int, settings: Rag) -> Embedder:
+def _worker(source: str, model: str, dimension: int, settings: Rag) -> WorkerEmbedder:
     idle = settings.idle_unload or float("inf")
-    return CachingEmbedder(WorkerEmbedder(Path(source), model, dimension, idle_seconds=idle))
+    return WorkerEmbedder(Path(source), model, dimension, idle_seconds=idle)

@@ -192,6 +192,10 @@ class Library:
         """The embedding models that there are vectors of, oldest first."""
         return await self._thread.run(self._store.embedders)
 
+    async def intend(self, model: str, source: str) -> None:
+        """Remember that ``model`` of the folder ``source`` is to come, before it is loaded."""
+        await self._thread.run(self._store.coming, model, 0, source)
+
     async def reindex(
         self,
         embedder: Embedder,

@@ -86,7 +86,10 @@ class VectorTable:
     def __init__(
         self, connection: apsw.Connection, model: str, dimension: int, source: str = ""
     ) -> None:
-        """Take the vectors of ``model``, which becomes known to the database as coming."""
+        """Take the vectors of ``model``, which becomes known to the database as coming.
+
+        ``dimension`` may be 0 before the model was loaded: then it is for ``give_up_others`` alone.
+        """
         self._connection = connection
         self.model = model
         self.dimension = dimension
@@ -94,13 +97,14 @@ class VectorTable:
             "INSERT INTO embedders (model, dimension, source) VALUES (?, ?, ?) "
             "ON CONFLICT (model) DO UPDATE SET "
             "source = coalesce(nullif(excluded.source, ''), source), "
+            "dimension = coalesce(nullif(dimension, 0), excluded.dimension), "
             "state = iif(state = 'old', 'coming', state)",
             (model, dimension, source),
         )
         self._embedder, known = connection.execute(
             "SELECT id, dimension FROM embedders WHERE model = ?", (model,)
         ).fetchall()[0]
-        if known != dimension:
+        if dimension and known != dimension:
             raise ValueError(f"{model} made vectors of {known} numbers, and now of {dimension}")
         self._signs: SignIndex | None = None
         self._seen_version = 0

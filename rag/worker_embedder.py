@@ -4,7 +4,6 @@ The process is started when needed and gone when idle; loading takes about 5 s a
 nothing of documents.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,9 +33,10 @@ class WorkerEmbedder:
         *,
         idle_seconds: float = 600.0,
     ) -> None:
-        """For a folder ``model`` and ``dimension`` are what ``look_at`` found there."""
+        """``model`` of a folder is its ``model_name``; ``dimension`` may be 0 until ``start``."""
         self.model, self.dimension = model, dimension
-        self._worker = _worker(folder, idle_seconds)
+        arguments = () if folder is None else (str(folder),)
+        self._worker = Worker("rag.embed_worker", *arguments, idle_seconds=idle_seconds)
 
     @property
     def state(self) -> State:
@@ -44,14 +44,16 @@ class WorkerEmbedder:
         return self._worker.state
 
     async def start(self) -> None:
-        """As ``Embedder.start``."""
+        """As ``Embedder.start``; the dimension is known then."""
         try:
             await self._worker.start()
         except WorkerError as error:
             raise _explained(error) from error
+        if not self.dimension:
+            self.dimension = len(await self._ask(["how long is it?"])) // 4
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As ``Embedder.embed``. A worker that failed is started again once."""
+        """As ``Embedder.embed``."""
         batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
         vectors = [await self._embed_batch(batch) for batch in batches]
         return np.concatenate(vectors) if vectors else np.empty((0, self.dimension), np.float32)
@@ -61,22 +63,19 @@ class WorkerEmbedder:
         await self._worker.close()
 
     async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        reply = await _asked(self._worker, texts)
+        reply = await self._ask(texts)
         return checked(np.frombuffer(reply, dtype="<f4"), len(texts), self.dimension)
 
-
-async def look_at(folder: Path) -> tuple[str, int]:
-    """The name of the model in ``folder``, which another model does not have, and its dimension.
-
-    Raises:
-        EmbedderError: there is no model of sentence-transformers, or it does not load.
-    """
-    name = await asyncio.to_thread(model_name, folder)
-    worker = _worker(folder, 60.0)
-    try:
-        return name, len(await _asked(worker, ["how long is it?"])) // 4
-    finally:
-        await worker.close()
+    async def _ask(self, texts: Sequence[str]) -> bytes:
+        """Float32 vectors, row after row. A worker that failed is started again once."""
+        message = msgspec.msgpack.encode(list(texts))
+        try:
+            try:
+                return await self._worker.request(message, time_limit=_BATCH_SECONDS)
+            except WorkerError:
+                return await self._worker.request(message, time_limit=_BATCH_SECONDS)
+        except WorkerError as error:
+            raise _explained(error) from error
 
 
 def model_name(folder: Path) -> str:
@@ -102,23 +101,6 @@ def model_name(folder: Path) -> str:
     except OSError as error:
         raise EmbedderError(f"{folder} cannot be read: {error.strerror or error}") from error
     return f"{folder.name}@{digest.hexdigest()[:8]}"
-
-
-def _worker(folder: Path | None, idle_seconds: float) -> Worker:
-    arguments = () if folder is None else (str(folder),)
-    return Worker("rag.embed_worker", *arguments, idle_seconds=idle_seconds)
-
-
-async def _asked(worker: Worker, texts: Sequence[str]) -> bytes:
-    """Float32 vectors, row after row. A worker that failed is started again once."""
-    message = msgspec.msgpack.encode(list(texts))
-    try:
-        try:
-            return await worker.request(message, time_limit=_BATCH_SECONDS)
-        except WorkerError:
-            return await worker.request(message, time_limit=_BATCH_SECONDS)
-    except WorkerError as error:
-        raise _explained(error) from error
 
 
 def _explained(error: WorkerError) -> EmbedderError:
