@@ -131,6 +131,11 @@ class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         list[Annotated[str, Meta(pattern=r"^[^:]+:")]],
         Meta(description="a list of collections and who may see them: COLLECTION: NAME, NAME"),
     ] = field(default_factory=list)
+    url: Annotated[
+        str,
+        Meta(pattern=r"^(https?://[^\s]+)?$", description="the address of a Qdrant, or nothing"),
+    ] = ""
+    api_key: Annotated[str, Meta(description="the key for that Qdrant, or nothing")] = ""
     passages: Annotated[int, Meta(ge=1, le=50, description="a whole number from 1 to 50")] = 4
 
 

@@ -26,6 +26,7 @@ from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.folders import keep_reading
+from hubd.handing_over import elsewhere, keep_complete
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
@@ -114,6 +115,9 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         await services.reindexing.resume()
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
+        if config.rag.url:
+            handing = keep_complete(services.library, services.turns.wait_until_idle)
+            await stack.enter_async_context(_background(handing))
         if config.rag.folders:
             reading = keep_reading(
                 services.library, config.rag, services.board, services.turns.wait_until_idle
@@ -147,6 +151,7 @@ async def open_rooms(
             uploads=paths.uploads,
             pictures=paths.cache / "pictures",
             made_with=made_with(config.rag),
+            make_elsewhere=elsewhere(config.rag),
         )
         stack.push_async_callback(library.close)
     except RagError as error:

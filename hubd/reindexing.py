@@ -17,7 +17,8 @@ from hubd.config import Rag
 from hubd.errors import BadRequestError
 from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
-from rag.library import Library, MadeWith
+from rag.library import Library
+from rag.store import MadeWith
 from rag.types import ReindexProgress, WaitUntilIdle
 from rag.vector_table import EmbedderRow
 from rag.worker_embedder import WorkerEmbedder, model_name

@@ -25,6 +25,10 @@ class EmbedderError(RagError):
     """Texts could not be embedded; the message says why and what to do."""
 
 
+class IndexAwayError(RagError):
+    """Vectors that are searched elsewhere cannot be searched there now."""
+
+
 class LibraryClosedError(RagError):
     """The library was closed while it ingested; what was stored before stays."""
 

@@ -6,7 +6,7 @@ another. Must not know of HTTP, conversations or homes.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 from rag import db, files, uploads
 from rag.activity import Activity
 from rag.db import DatabaseThread
+from rag.elsewhere import MakeElsewhere
 from rag.embed import Embedder
-from rag.errors import EmbedderError, LibraryClosedError, LoadError, UnknownDocumentError
+from rag.errors import (
+    EmbedderError,
+    IndexAwayError,
+    LibraryClosedError,
+    LoadError,
+    UnknownDocumentError,
+)
 from rag.evidence import evidence
 from rag.files import Found
 from rag.ingest import Ingester, document_of
@@ -28,8 +35,7 @@ from rag.picture_requests import Mark
 from rag.pictures import Pictures, lines_under, visible
 from rag.reindex import embed_missing, sweep
 from rag.retrieve import retrieve
-from rag.schema import bring_up_to_date
-from rag.store import Record, Store
+from rag.store import MadeWith, Record, Store, open_store
 from rag.types import (
     Document,
     Evidence,
@@ -42,10 +48,8 @@ from rag.types import (
     Visible,
     WaitUntilIdle,
 )
-from rag.vector_table import EmbedderRow, embedders
+from rag.vector_table import EmbedderRow
 
-MadeWith = Callable[[EmbedderRow], Embedder | None]
-"""The embedder that the vectors of a library were made with; None where it cannot be had."""
 REMOVED = "you removed it here; the file itself is still in its folder"
 
 _log = logging.getLogger(__name__)
@@ -88,13 +92,15 @@ class Library:
         uploads: Path,
         pictures: Path | None = None,
         made_with: MadeWith | None = None,
+        make_elsewhere: MakeElsewhere | None = None,
     ) -> Self:
         """Open (or create) the library in the file ``database``, with uploads in ``uploads``.
 
         ``pictures`` is a folder for drawn pages, or None to draw them anew each time. ``embedder``
         stays the caller's: ``close`` of the library does not close it. Where the vectors are of
         another model, ``made_with`` is asked for that one; without it the search goes by words
-        alone until the next ingest has made them anew.
+        alone until the next ingest has made them anew. With ``make_elsewhere`` vectors are searched
+        there once ``hand_over`` has completed the copy.
 
         Raises:
             rag.errors.DatabaseError: the file is no database, or a newer version wrote it.
@@ -102,7 +108,9 @@ class Library:
         thread = DatabaseThread("library")
         try:
             connection = await thread.run(db.connect, database)
-            embedder, store = await thread.run(_open_store, connection, embedder, made_with)
+            embedder, store = await thread.run(
+                open_store, connection, embedder, made_with, make_elsewhere
+            )
         except BaseException:
             await thread.close()
             raise
@@ -176,12 +184,16 @@ class Library:
         return await self._thread.run(self._search, text, vector, embedder.model, k, visible)
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
-        """The sentences of ``passages`` that answer ``question``, and how sure that is."""
+        """The sentences in and around ``passages`` that answer ``question``, and how sure that is.
+
+        What is read of each is the section that it stands in.
+        """
+        sections = await self._thread.run(self._sections, passages)
         try:
-            return await evidence(question, passages, self._embedder.embed)
+            return await evidence(question, sections, self._embedder.embed)
         except EmbedderError as error:
             _log.warning("weighing sentences without vectors: %s", error)
-            return await evidence(question, passages, None)
+            return await evidence(question, sections, None)
 
     @property
     def embedder(self) -> Embedder:
@@ -234,6 +246,22 @@ class Library:
                     if complete:
                         self._embedder = self._ingester.embedder = embedder
             await sweep(self._store, self._thread)
+
+    async def hand_over(self, wait_until_idle: WaitUntilIdle | None = None) -> bool:
+        """Complete the copy of the vectors that is searched elsewhere; says whether it is."""
+        elsewhere = self._store.table.elsewhere
+        if elsewhere is None or elsewhere.complete:
+            return True
+        if not await asyncio.to_thread(elsewhere.reachable):
+            return False
+        try:
+            while not await self._thread.run(self._store.table.catch_up):
+                if wait_until_idle:
+                    await wait_until_idle()
+        except IndexAwayError as error:
+            _log.warning("searching vectors in memory: %s", error)
+            return False
+        return True
 
     async def documents(self, *, visible: Visible = None) -> list[Document]:
         """The ``visible`` documents by name: read, skipped, and those that are being read."""
@@ -357,6 +385,11 @@ class Library:
             await self._thread.run(self._connection.close)
             await self._thread.close()
 
+    def _sections(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Each section once. Runs on the database thread."""
+        read = [self._store.section_of(passage) for passage in passages]
+        return list({(one.document, one.page, one.start, one.end): one for one in read}.values())
+
     def _search(
         self,
         text: str,
@@ -391,17 +424,6 @@ class Library:
             used = await self._thread.run(self._store.record, str(path))
             if self._is_upload(str(path)) and not used:
                 await asyncio.to_thread(path.unlink, missing_ok=True)
-
-
-def _open_store(
-    connection: apsw.Connection, embedder: Embedder, made_with: MadeWith | None
-) -> tuple[Embedder, Store]:
-    """The tables, with the vectors that are searched, and what made these."""
-    bring_up_to_date(connection)
-    for row in embedders(connection):
-        if row.state == "serving" and row.model != embedder.model and made_with:
-            embedder = made_with(row) or embedder
-    return embedder, Store(connection, embedder.model, embedder.dimension)
 
 
 async def _question_vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rag.duplicates import merged
 from rag.language import detect, fts_query
 from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
 from rag.sentences import split
@@ -108,9 +109,9 @@ def retrieve(
         number: _probability(weights, features)
         for number, features in _features(question, chunks, texts, cosines).items()
     }
-    best = sorted(scores, key=lambda number: (-scores[number], number))[:k]
-    passages = [_passage(chunks[number], scores[number]) for number in best]
-    return Retrieval(passages=passages, language=language)
+    best = sorted(scores, key=lambda number: (-scores[number], number))
+    passages = merged(_passage(chunks[number], scores[number]) for number in best)
+    return Retrieval(passages=passages[:k], language=language)
 
 
 def _features(

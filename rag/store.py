@@ -4,7 +4,7 @@ Synchronous; one thread's. The index is made again by ``rebuild``.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.db import transaction
-from rag.embed import DIMENSION, MODEL
+from rag.elsewhere import MakeElsewhere
+from rag.embed import DIMENSION, MODEL, Embedder
 from rag.language import terms
 from rag.loaders.page import PlacedLine
 from rag.schema import bring_up_to_date, packed, unpacked
-from rag.types import Visible
+from rag.section import Placed, around
+from rag.types import Passage, Visible
 from rag.vector_table import EmbedderRow, VectorTable, embedders
 
 _CHUNK_COLUMNS = """
@@ -29,6 +31,10 @@ _VISIBLE_CHUNKS = """
     SELECT chunks.id FROM chunks JOIN documents ON documents.id = document_id
     WHERE collection IN (SELECT value FROM json_each(?))
 """
+
+
+MadeWith = Callable[[EmbedderRow], Embedder | None]
+"""The embedder that the vectors of a library were made with; None where it cannot be had."""
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -87,7 +93,11 @@ class Store:
     """The room's tables over one connection. Every change is one transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, model: str = MODEL, dimension: int = DIMENSION
+        self,
+        connection: apsw.Connection,
+        model: str = MODEL,
+        dimension: int = DIMENSION,
+        make_elsewhere: MakeElsewhere | None = None,
     ) -> None:
         """Bring the tables up to date, and take the vectors of ``model``.
 
@@ -96,7 +106,8 @@ class Store:
         """
         self._connection = connection
         bring_up_to_date(connection)
-        self.table = VectorTable(connection, model, dimension)
+        self._make_elsewhere = make_elsewhere
+        self.table = VectorTable(connection, model, dimension, "", make_elsewhere)
         if not self.table.serving and not self.chunk_count():
             self.switch(self.table)
 
@@ -176,6 +187,17 @@ class Store:
             (name, number),
         ).fetchone()
         return (unpacked(row[0]), row[1]) if row else None
+
+    def section_of(self, passage: Passage) -> Passage:
+        """The section around a passage; itself where its document has changed meanwhile."""
+        number = passage.page or 1
+        page = self.page(passage.document, number)
+        rows = self._connection.execute(
+            "SELECT start, end, heading FROM chunks JOIN documents ON documents.id = document_id "
+            "WHERE name = ? AND page = ? ORDER BY start",
+            (passage.document, number),
+        )
+        return around(passage, page[0], [Placed(*row) for row in rows]) if page else passage
 
     def page_lines(self, name: str, number: int) -> list[PlacedLine]:
         """Where the lines of a recognised page stand; empty for every other page."""
@@ -285,7 +307,7 @@ class Store:
         if model == self.table.model:
             table = self.table
         else:
-            table = VectorTable(self._connection, model, dimension, source)
+            table = VectorTable(self._connection, model, dimension, source, self._make_elsewhere)
         table.give_up_others()
         return table
 
@@ -293,7 +315,9 @@ class Store:
         """Search ``table`` from now on, if it has a vector of every chunk; says whether so."""
         with transaction(self._connection):
             complete = table.serve()
-        if complete:
+        if complete and table is not self.table:
+            if self.table.elsewhere is not None:
+                self.table.elsewhere.drop()
             self.table = table
         return complete
 
@@ -361,6 +385,20 @@ class Store:
     def _records(self, clause: str, *values: str) -> Iterator[Record]:
         rows = self._connection.execute(f"SELECT {_RECORD_COLUMNS} FROM documents {clause}", values)
         return (_record(row) for row in rows.fetchall())
+
+
+def open_store(
+    connection: apsw.Connection,
+    embedder: Embedder,
+    made_with: MadeWith | None,
+    make_elsewhere: MakeElsewhere | None,
+) -> tuple[Embedder, Store]:
+    """The tables with the vectors that are searched, and what made these, or ``embedder``."""
+    bring_up_to_date(connection)
+    for row in embedders(connection):
+        if row.state == "serving" and row.model != embedder.model and made_with:
+            embedder = made_with(row) or embedder
+    return embedder, Store(connection, embedder.model, embedder.dimension, make_elsewhere)
 
 
 def _listed(visible: Visible) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """0 to 1, comparable between questions: how well this passage fits the question."""
     heading: str = ""
     """The headings above it, outermost first, joined by `` > ``."""
+    also_in: list[str] = []
+    """Other documents that hold the same words."""
 
 
 class Retrieval(msgspec.Struct, frozen=True, kw_only=True):

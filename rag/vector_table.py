@@ -4,6 +4,7 @@ The table holds the vectors of several models, so that a library can be embedded
 vectors in use. Behind ``Vectors``, so that something else may search them. Must not know of texts.
 """
 
+import contextlib
 from collections.abc import Sequence
 from itertools import islice
 from typing import Literal, Protocol
@@ -13,14 +14,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.elsewhere import MakeElsewhere
+from rag.errors import IndexAwayError
 from rag.types import Visible
-from rag.vectors import SignIndex, directions, quantized
+from rag.vectors import Ids, Int8s, SignIndex, directions, quantized
 
 RESCORED = 1024
 """Candidates by sign whose cosines are then computed. Of 100 000, 98 in 100 of the nearest 24 are
 among them."""
 _LOADED_AT_ONCE = 10_000
 
+ELSEWHERE = 4
+"""Candidates asked of an index elsewhere for each that is wanted: its vectors are the same."""
 EmbedderState = Literal["serving", "coming", "old"]
 
 
@@ -84,7 +89,12 @@ class VectorTable:
     """``Vectors`` in the table ``vectors``, under the number of one row of ``embedders``."""
 
     def __init__(
-        self, connection: apsw.Connection, model: str, dimension: int, source: str = ""
+        self,
+        connection: apsw.Connection,
+        model: str,
+        dimension: int,
+        source: str = "",
+        make_elsewhere: MakeElsewhere | None = None,
     ) -> None:
         """Take the vectors of ``model``, which becomes known to the database as coming.
 
@@ -106,6 +116,7 @@ class VectorTable:
         ).fetchall()[0]
         if dimension and known != dimension:
             raise ValueError(f"{model} made vectors of {known} numbers, and now of {dimension}")
+        self.elsewhere = make_elsewhere(model, known) if make_elsewhere else None
         self._signs: SignIndex | None = None
         self._seen_version = 0
 
@@ -127,9 +138,14 @@ class VectorTable:
                 for number, value in zip(ids, values, strict=True)
             ),
         )
-        if self._signs is not None and values:
-            documents = np.full(len(ids), document, np.int64)
+        if not values:
+            return
+        documents = np.full(len(ids), document, np.int64)
+        if self._signs is not None:
             self._signs.add(np.array(ids, np.int64), documents, np.stack(values))
+        if self.elsewhere is not None:
+            with contextlib.suppress(IndexAwayError):  # the next comparison finds them missing
+                self.elsewhere.add(np.array(ids, np.int64), documents, np.stack(values))
 
     def remove(self, documents: Sequence[int]) -> None:
         """As ``Vectors.remove``; the rows of all models go."""
@@ -138,8 +154,13 @@ class VectorTable:
             "(SELECT value FROM json_each(?)))",
             (_json(documents),),
         )
-        if self._signs is not None and documents:
+        if not documents:
+            return
+        if self._signs is not None:
             self._signs.remove(np.array(documents, np.int64))
+        if self.elsewhere is not None:
+            with contextlib.suppress(IndexAwayError):
+                self.elsewhere.remove(np.array(documents, np.int64))
 
     def nearest(
         self, vector: NDArray[np.float32], k: int, visible: Visible = None
@@ -147,14 +168,8 @@ class VectorTable:
         """As ``Vectors.nearest``."""
         quantized(vector, self.dimension)  # refuses what is no vector
         allowed = None if visible is None else self._documents(visible)
-        near = self._loaded().nearest(vector, max(k, RESCORED), allowed)
-        return self.ranked(near.tolist(), vector, k)
-
-    def ranked(
-        self, ids: Sequence[int], vector: NDArray[np.float32], k: int
-    ) -> list[tuple[int, float]]:
-        """The ``k`` of these chunks that are nearest, as ``Vectors.nearest`` gives them."""
-        found = self._values(ids)
+        near = self._candidates(vector, k, allowed).tolist()
+        found = self._values(near if allowed is None else self._of_documents(near, allowed))
         if not found:
             return []
         ids = list(found)
@@ -170,6 +185,19 @@ class VectorTable:
     def reload(self) -> None:
         """As ``Vectors.reload``."""
         self._signs = None
+
+    def catch_up(self) -> bool:
+        """One step towards a complete copy elsewhere; says whether it is.
+
+        Raises:
+            rag.errors.IndexAwayError: it does not answer.
+        """
+        if self.elsewhere is None or self.elsewhere.complete:
+            return True
+        if self.elsewhere.catch_up(self._stored_after, lambda ids: set(self._values(ids))):
+            self._signs = None  # not needed while that lasts
+            return True
+        return False
 
     def missing(self, count: int, after: int = 0) -> list[int]:
         """Up to ``count`` chunks with a number above ``after`` that this model has no vector of."""
@@ -232,6 +260,35 @@ class VectorTable:
             (self._embedder, _json(ids)),
         )
         return {int(number): bytes(value) for number, value in rows}
+
+    def _candidates(self, vector: NDArray[np.float32], k: int, allowed: Ids | None) -> Ids:
+        if self.elsewhere is not None:
+            with contextlib.suppress(IndexAwayError):
+                return self.elsewhere.nearest(vector, ELSEWHERE * k, allowed)
+        return self._loaded().nearest(vector, max(k, RESCORED), allowed)
+
+    def _of_documents(self, ids: Sequence[int], documents: Ids) -> list[int]:
+        """Those of the chunks that are in these documents: a copy elsewhere may be out of date."""
+        rows = self._connection.execute(
+            "SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?)) "
+            "AND document_id IN (SELECT value FROM json_each(?))",
+            (_json(ids), _json(documents.tolist())),
+        )
+        return [int(row[0]) for row in rows]
+
+    def _stored_after(self, number: int, count: int) -> tuple[Ids, Ids, Int8s]:
+        """The vectors of chunks above ``number``: ids, documents, int8 (n, dimension)."""
+        rows = self._connection.execute(
+            "SELECT chunk_id, document_id, value FROM vectors JOIN chunks ON chunks.id = chunk_id "
+            "WHERE chunk_id > ? AND embedder_id = ? ORDER BY chunk_id LIMIT ?",
+            (number, self._embedder, count),
+        ).fetchall()
+        flat = np.frombuffer(b"".join(row[2] for row in rows), np.int8)
+        return (
+            np.array([row[0] for row in rows], np.int64),
+            np.array([row[1] for row in rows], np.int64),
+            flat.reshape(-1, self.dimension),
+        )
 
     def _loaded(self) -> SignIndex:
         """The signs, read again when another process has changed the file."""

@@ -51,6 +51,8 @@ def print_json(value: Any) -> None:
 
 
 def source_name(citation: dict[str, Any]) -> str:
-    """``oven-manual.pdf, page 7``."""
+    """``oven-manual.pdf, page 7``, and the documents that hold the same words."""
     page = citation.get("page")
-    return f"{citation['document']}, page {page}" if page else str(citation["document"])
+    name = f"{citation['document']}, page {page}" if page else str(citation["document"])
+    also = citation.get("also_in")
+    return f"{name} (also in {', '.join(also)})" if also else name

@@ -220,6 +220,23 @@ def test_a_dropped_file_can_be_asked_about_and_removed(page):
     expect(view.locator(".document-list")).not_to_contain_text(name)
 
 
+def test_the_same_words_in_two_files_are_one_source_that_names_both(page, hub, tmp_path):
+    for name in ("Shed key.md", "Shed key (copy).md"):
+        (tmp_path / name).write_text("# Shed key\n\nThe key of the shed is under the third pot.\n")
+    hub.command("ingest", str(tmp_path))
+    ask(page, "Where is the key of the shed?")
+    chips = last_answer(page).locator(".chip")
+    expect(chips).to_have_count(1)
+    expect(chips).to_contain_text(re.compile(r"Shed key.*\(also in Shed key.*\)"))
+    chips.click()
+    expect(page.locator("#source mark")).to_contain_text("third pot")
+    expect(page.locator("#source-place")).to_contain_text("also in Shed key")
+    page.keyboard.press("Escape")
+    for path in list(tmp_path.iterdir()):
+        path.unlink()
+    hub.command("ingest", str(tmp_path))
+
+
 def test_a_bad_file_is_named_with_the_reason(page):
     page.get_by_role("link", name="Documents").click()
     files = [

@@ -182,6 +182,7 @@ export default {
   skip: "Skip to the content",
   snooze: { one: "In 1 minute", other: "In {count} minutes" },
   source: "Source {number}: {name}",
+  also_in: "(also in {names})",
   source_name: "{document} · page {page}",
   sources: "Sources",
   speed: "Speed",

@@ -175,6 +175,7 @@ export default {
   skip: "跳到内容",
   snooze: { other: "{count} 分钟后再响" },
   source: "出处 {number}：{name}",
+  also_in: "（另见 {names}）",
   source_name: "{document} · 第 {page} 页",
   sources: "出处",
   speed: "速度",
