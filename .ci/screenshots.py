@@ -16,6 +16,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 QUESTION = "What does error code E04 on the oven mean?"
+WRITTEN = [
+    "How long does the boiler take to vent?",
+    "When may the bins be put out before a collection?",
+    "What does the vet say about the cat's food?",
+]
+"""For which the language model is asked, so that the charts of its speed show something."""
 WIDTHS = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True},
@@ -55,8 +61,11 @@ def documents(page: Page) -> None:
 
 
 def status(page: Page) -> None:
-    """A few points in each chart."""
-    page.wait_for_timeout(9_000)
+    """A line in each chart, with something to show."""
+    for question in WRITTEN:
+        page.request.post(page.url.split("#")[0] + "hub/ask", data={"text": question})
+        page.wait_for_timeout(4_000)
+    page.wait_for_timeout(4_000)
 
 
 VIEWS = {"chat": chat, "home": home, "documents": documents, "status": status}

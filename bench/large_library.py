@@ -1,6 +1,6 @@
 """A library of 100 000 chunks: how large, how fast to ask, how much memory, and what is found.
 
-    python bench/large_library.py --xquad ../shared/eval/xquad.en.json [--chunks 100000] [--keep FILE]
+    python bench/large_library.py --xquad ../shared/eval/xquad.en.json [--chunks 100000]
 
 The paragraphs of XQuAD are documents; the rest are chunks of 120 of their words, drawn by chance,
 with vectors around theirs. Every twelfth question is asked of the library. The embedding of the

@@ -61,6 +61,19 @@ def made_with(settings: Rag) -> MadeWith:
     return find
 
 
+async def configured(settings: Rag, own: Embedder) -> Embedder:
+    """The embedder that ``[rag] embedder`` names, loaded; one that is not ``own`` is to be closed.
+
+    Raises:
+        rag.errors.EmbedderError: it does not load.
+    """
+    source = source_of(settings.embedder)
+    if not source:
+        return own
+    model = await asyncio.to_thread(model_name, Path(source))
+    return await _loaded(source, model, settings)
+
+
 class Reindexing:
     """The library's embedding model. Use it in an ``async with`` block."""
 
@@ -174,13 +187,7 @@ class Reindexing:
         if self._library.embedder.model == model:
             return self._library.embedder
         await self._library.intend(model, source)
-        embedder = _worker(source, model, 0, self._settings)
-        try:
-            await embedder.start()
-        except BaseException:
-            await embedder.close()
-            raise
-        return CachingEmbedder(embedder)
+        return await _loaded(source, model, self._settings)
 
     def _progress(self, at: ReindexProgress) -> None:
         self._tell(
@@ -216,6 +223,16 @@ class Reindexing:
 
 
 _NOTHING = EmbedderRow(0, "", 0, "", "serving")
+
+
+async def _loaded(source: str, model: str, settings: Rag) -> Embedder:
+    embedder = _worker(source, model, 0, settings)
+    try:
+        await embedder.start()  # tells its dimension
+    except BaseException:
+        await embedder.close()
+        raise
+    return CachingEmbedder(embedder)
 
 
 def _worker(source: str, model: str, dimension: int, settings: Rag) -> WorkerEmbedder:

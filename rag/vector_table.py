@@ -7,7 +7,7 @@ vectors in use. Behind ``Vectors``, so that something else may search them. Must
 import contextlib
 from collections.abc import Sequence
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import apsw
 import msgspec
@@ -111,9 +111,10 @@ class VectorTable:
             "state = iif(state = 'old', 'coming', state)",
             (model, dimension, source),
         )
-        self._embedder, known = connection.execute(
+        row = connection.execute(
             "SELECT id, dimension FROM embedders WHERE model = ?", (model,)
         ).fetchall()[0]
+        self._embedder, known = cast(tuple[int, int], row)
         if dimension and known != dimension:
             raise ValueError(f"{model} made vectors of {known} numbers, and now of {dimension}")
         self.elsewhere = make_elsewhere(model, known) if make_elsewhere else None
@@ -283,7 +284,7 @@ class VectorTable:
             "WHERE chunk_id > ? AND embedder_id = ? ORDER BY chunk_id LIMIT ?",
             (number, self._embedder, count),
         ).fetchall()
-        flat = np.frombuffer(b"".join(row[2] for row in rows), np.int8)
+        flat = np.frombuffer(b"".join(cast(bytes, row[2]) for row in rows), np.int8)
         return (
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.int64),

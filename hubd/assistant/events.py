@@ -62,6 +62,8 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
 class Retrieved(msgspec.Struct, frozen=True, kw_only=True, tag="passages"):
     passages: list[Passage]
+    quote: Passage | None = None
+    """What answers best, where anything does: to be read while the answer is written."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, tag="token"):

@@ -259,8 +259,10 @@ class Assistant:
         )
         evidence = await self._library.evidence(question, retrieval.passages)
         clock.mark("retrieve_ms")
-        yield Retrieved(passages=retrieval.passages)
-        if not evidence.quotes or evidence.answerable < ANSWERABLE:
+        answerable = bool(evidence.quotes) and evidence.answerable >= ANSWERABLE
+        quote = evidence.quotes[0] if answerable else None
+        yield Retrieved(passages=retrieval.passages, quote=quote)
+        if not answerable:
             text = (
                 REFUSAL
                 if retrieval.passages or await self._library.documents(visible=visible)

@@ -78,7 +78,8 @@ def forget(folder: Path) -> None:
     done = with_daemon(
         lambda client: client.request("DELETE", "/hub/documents/folder", params=params)
     )
-    click.echo(f"{len(done['removed'])} documents are forgotten.")
+    count = len(done["removed"])
+    click.echo(f"{count} document{' is' if count == 1 else 's are'} forgotten.")
 
 
 def print_reports(reports: list[dict[str, Any]]) -> None:

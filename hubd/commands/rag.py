@@ -98,6 +98,7 @@ async def _evaluate(
     from hubd.daemon import open_models
     from hubd.events import NoticeBoard
     from hubd.paths import create_directories, find_paths
+    from hubd.reindexing import configured
     from rag.evaluate import evaluate, quoted, read_cases
     from rag.library import Library
     from rag.question_files import squad
@@ -112,7 +113,10 @@ async def _evaluate(
         stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
         create_directories(paths)
         config = load_config(real.config_file)
-        engine, embedder = await open_models(stack, config, paths, NoticeBoard())
+        engine, own = await open_models(stack, config, paths, NoticeBoard())
+        embedder = await configured(config.rag, own)
+        if embedder is not own:
+            stack.push_async_callback(embedder.close)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
         if squad_file:

@@ -218,7 +218,7 @@ export default {
   welcome_title: "您想知道什么？",
   welcome_words: "可以询问家庭文档中的任何内容，每个回答都会注明出处。",
   what: "提醒什么",
-  what_for: "用途（可不填）",
+  what_for: "用途？",
   what_is_in: "{name}里写了什么？",
   what_to_add: "要添加的东西",
   when: "什么时候，例如：明天下午6点",
