@@ -154,20 +154,33 @@ def test_while_it_is_away_memory_is_searched_and_it_catches_up(store, client):
 
 
 def test_a_point_that_is_out_of_date_shows_nobody_anything(store, client):
-    """A vector that Qdrant still files under an open document, whose number a private one has."""
+    """A chunk of a private document has the number that Qdrant still files under an open one."""
     chance = np.random.default_rng(5)
     question = unit(chance)
-    put(store, "open", [question])
-    put(store, "other", [unit(chance)])
+    put(store, "open", [unit(chance), question])
     complete(store)
     client.away = True
     store.remove("open")
+    put(store, "new", [unit(chance)])
     put(store, "secret", [question], "parents")
     client.away = False
     store.table.elsewhere.complete = True  # as if nobody had noticed
     seen = store.search_vector(question, 5, frozenset({""}))
-    names = {chunk.document for chunk in store.chunks([number for number, _ in seen]).values()}
-    assert "secret" not in names
+    assert {store.chunks([number])[number].document for number, _ in seen} == {"new"}
+
+
+def test_a_number_that_is_given_again_gets_its_new_vector(store, client):
+    chance = np.random.default_rng(7)
+    old, new = unit(chance), unit(chance)
+    put(store, "a", [old])
+    complete(store)
+    client.away = True
+    store.remove("a")
+    put(store, "b", [new])
+    client.away = False
+    complete(store)
+    (point,) = client.retrieve("hubd-m", [1], with_vectors=True)
+    assert np.array(point.vector) @ new > 0.999
 
 
 def test_a_lost_copy_is_made_again(store, client):

@@ -94,6 +94,53 @@ async def test_what_is_stored_meanwhile_is_found_before_and_after(
     assert "00.txt" not in {one.document for one in await filled.documents()}
 
 
+async def test_what_is_stored_between_the_last_batch_and_the_switch_is_not_lost(
+    filled, other, embedder, folder, monkeypatch
+):
+    reached, go = asyncio.Event(), asyncio.Event()
+    embed = embedder.embed
+
+    async def slowly(texts):
+        if any("hedgehog" in text for text in texts):
+            reached.set()
+            await go.wait()
+        return await embed(texts)
+
+    monkeypatch.setattr(embedder, "embed", slowly)
+    (folder / "99.txt").write_text("words about the hedgehog")
+    ingest = asyncio.create_task(filled.ingest([folder]))
+    await reached.wait()
+    task = asyncio.create_task(filled.reindex(other))
+    while len(other.embedded) < 2 * BATCH + 3:  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert not task.done()
+    go.set()
+    await asyncio.gather(ingest, task)
+    assert await found_by_vector(filled, monkeypatch, "what about the hedgehog") == "99.txt"
+
+
+async def test_a_question_of_the_moment_of_the_switch_is_answered_by_words(
+    filled, other, embedder, monkeypatch
+):
+    reached, go = asyncio.Event(), asyncio.Event()
+    embed = embedder.embed
+
+    async def slowly(texts):
+        vectors = await embed(texts)
+        reached.set()
+        await go.wait()
+        return vectors
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embedder, "embed", slowly)
+        question = asyncio.create_task(filled.retrieve("what about subject4"))
+        await reached.wait()
+    await filled.reindex(other)
+    go.set()
+    assert (await question).passages[0].document == "04.txt"
+
+
 async def test_a_failed_model_leaves_the_old_one_and_what_it_made(
     filled, other, embedder, monkeypatch
 ):
