@@ -61,11 +61,8 @@ def documents(page: Page) -> None:
 
 
 def status(page: Page) -> None:
-    """A line in each chart, with something to show."""
-    for question in WRITTEN:
-        page.request.post(page.url.split("#")[0] + "hub/ask", data={"text": question})
-        page.wait_for_timeout(4_000)
-    page.wait_for_timeout(4_000)
+    """A few points in each chart."""
+    page.wait_for_timeout(15_000)
 
 
 VIEWS = {"chat": chat, "home": home, "documents": documents, "status": status}
@@ -105,6 +102,8 @@ def main() -> None:
         setting = browser.new_context(extra_http_headers=headers)
         for tool, arguments in CALLS:
             setting.request.post(f"{url}/hub/tools/{tool}", data=arguments)
+        for question in WRITTEN:
+            setting.request.post(f"{url}/hub/ask", data={"text": question})
         for view in VIEWS:
             for scheme in ("light", "dark"):
                 for width in WIDTHS:
