@@ -71,6 +71,8 @@ class Ticket:
         self.ended = False
         self.published = 0
         """Full blocks that the prefix cache has been offered."""
+        self.known = 0
+        """What the prefix cache had added when it was last asked for more of the prompt."""
         self.on_disk = True
         """Whether more of its prompt may be on disk."""
         self.kept = False
@@ -216,6 +218,7 @@ class Batch:
             ticket.started = True
             self.started += 1
             self.queue_wait_s += time.perf_counter() - ticket.submitted_at
+        ticket.known = self._cache.additions
         request.start(sequence)
         bisect.insort(self.active, ticket, key=_order)
 
@@ -243,7 +246,8 @@ class Batch:
             prefills = not ticket.decoding
             most = 1
             if prefills:
-                if len(request.sequences) == 1:
+                if ticket.known < self._cache.additions and len(request.sequences) == 1:
+                    ticket.known = self._cache.additions
                     self._cache.extend(request.sequences[0], request.tokens)
                 done = len(request.tokens) - request.pending
                 most = min(rows, max(least, self._cost.tokens(work, done)))
