@@ -66,11 +66,12 @@ async def keep_reading(
     library.watched = [folder.path.resolve() for folder in folders]
 
     async def ingest(folder: Folder) -> list[FileReport]:
+        gone = library.activity.gone
         reports = await library.ingest(
             [folder.path], wait_until_idle=wait, collection=folder.collection
         )
         changed = [report for report in reports if report.action in CHANGES]
-        if changed:
+        if changed or gone != library.activity.gone:
             told = [] if is_private(folder.collection, settings) else changed[:ANNOUNCED]
             board.publish("documents", {"files": msgspec.to_builtins(told)})
         return reports

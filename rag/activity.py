@@ -45,6 +45,11 @@ class Activity:
         self._away.difference_update(back)
         self._away.update(paths)
 
+    @property
+    def gone(self) -> frozenset[str]:
+        """The paths of documents whose disks are not there."""
+        return frozenset(self._away)
+
     def over(self, known: Sequence[Document]) -> list[Document]:
         """The documents with what is being done with them, and those to come, by name."""
         busy = dict(self._files)

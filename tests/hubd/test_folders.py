@@ -34,6 +34,36 @@ def test_a_wrong_entry_says_what_is_allowed(tmp_path):
         load_config(file, {})
 
 
+async def test_pages_hear_that_a_disk_is_away(open_hub, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "bins.md").write_text("The bins are emptied on Tuesdays.")
+    settings = Rag(folders=[str(folder)], idle_unload=60)
+    async with open_hub(tmp_path / "home", Config(rag=settings)) as client:
+        services = client.app[SERVICES]
+
+        async def idle():
+            pass
+
+        async with services.board.listen() as notices:
+            reading = asyncio.create_task(
+                keep_reading(services.library, settings, services.board, idle)
+            )
+
+            async def next_change():
+                while True:
+                    notice = await notices.get()
+                    if notice.event == "documents":
+                        return [file["action"] for file in notice.data["files"]]
+
+            async with asyncio.timeout(60):
+                assert await next_change() == ["added"]
+                folder.rename(tmp_path / "away")
+                assert await next_change() == []
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
 async def test_pages_hear_of_a_watched_folder_and_not_of_a_private_one(open_hub, tmp_path):
     for name in ("papers", "tax"):
         (tmp_path / name).mkdir()
