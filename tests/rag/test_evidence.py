@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from rag import db
-from rag.embed import WorkerEmbedder
 from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence, shown
 from rag.language import detect
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Evidence, Passage
+from rag.worker_embedder import WorkerEmbedder
 
 HOUSEHOLD = Path(__file__).parents[2] / "bench" / "household.json"
 PAGE = (
