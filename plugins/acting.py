@@ -79,6 +79,12 @@ def shown(entity: Entity) -> dict[str, Any]:
     return {"id": entity.id, "name": entity.name, "state": entity.state, **kept}
 
 
+def as_of(context: ToolContext) -> str:
+    """What is said before states that may be old; empty while the household can be reached."""
+    heard = context.home.snapshot().as_of
+    return "" if heard is None else say(context.language, "as_of", value=f"{heard:%H:%M}") + " "
+
+
 def undo_of(before: Sequence[Entity]) -> ToolCall | None:
     """The call that brings back how the entities were."""
     if not before or any(entity.domain in ("scene", "script", "button") for entity in before):

@@ -75,6 +75,8 @@ class HomeAssistant:
         self._version = ""
         self._problem = ""
         self._stale = asyncio.Event()
+        self._old: Snapshot | None = None
+        """The snapshot since it is away."""
         self._connection: Connection | None = None
         self.registration = link.registration
         """Of the hub as a device there, while one is known."""
@@ -105,7 +107,12 @@ class HomeAssistant:
 
     def snapshot(self) -> Snapshot:
         """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
-        return self._mirror.snapshot()
+        now = self._mirror.snapshot()
+        if self._state == "connected":
+            return now
+        if self._old is None or self._old.entities is not now.entities:
+            self._old = msgspec.structs.replace(now, as_of=self._since)
+        return self._old
 
     async def hear(self, event: str, handler: Handler) -> None:
         """Have ``handler`` called with each event of that type until the connection ends.
@@ -352,7 +359,7 @@ class HomeAssistant:
 
     def _show(self, state: Phase, problem: str = "") -> None:
         if state != self._state:
-            self._since = _now()
+            self._since, self._old = _now(), None
             log.info("home assistant %s%s", state, f": {problem}" if problem else "")
         self._state, self._problem = state, problem
         self._changed.set()
