@@ -82,7 +82,9 @@ def shown(entity: Entity) -> dict[str, Any]:
 def as_of(context: ToolContext) -> str:
     """What is said before states that may be old; empty while the household can be reached."""
     heard = context.home.snapshot().as_of
-    return "" if heard is None else say(context.language, "last_heard", value=f"{heard:%H:%M}") + " "
+    if heard is None:
+        return ""
+    return say(context.language, "last_heard", value=f"{heard:%H:%M}") + " "
 
 
 def undo_of(before: Sequence[Entity]) -> ToolCall | None:
