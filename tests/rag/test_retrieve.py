@@ -163,8 +163,8 @@ def papers(tmp_path: Path) -> Iterator[Store]:
     texts = {
         f"bill-{THIS_YEAR}.md": "The electricity bill: 998 pounds for the year.",
         f"bill-{THIS_YEAR - 1}.md": "The electricity bill: 1,071 pounds for the year.",
-        "lease.docx": "Keeping a dog is allowed, a second dog is not.",
-        "dog-club.md": "A second dog is allowed in the hall; so says the lease of the hall.",
+        "garage-notes.txt": "Car insurance: glass.",
+        "car-insurance.pdf": "Glass is covered.",
         "dishwasher-manual.pdf": "The dishwasher: unplug it before you clean the filter.",
         "dishwasher-service.txt": "Dishwasher: customer care answers under 555-0122.",
     }
@@ -178,7 +178,7 @@ def papers(tmp_path: Path) -> Iterator[Store]:
     [
         ("How much was last year's electricity bill?", f"bill-{THIS_YEAR - 1}.md"),
         ("How much is this year's electricity bill?", f"bill-{THIS_YEAR}.md"),
-        ("Is a second dog allowed in the lease?", "lease.docx"),
+        ("What does the car insurance say about glass?", "car-insurance.pdf"),
         ("Who do I ring when the dishwasher is broken?", "dishwasher-service.txt"),
     ],
 )
