@@ -59,6 +59,10 @@ async def measure(url: str, token: str) -> dict[str, float]:
         documents = await (await session.get(f"{url}/hub/documents")).json()
     first, whole = [one.first_word for one in times], [one.end for one in times]
     quotes = [one.quote for one in times if one.quote is not None]
+    if not quotes:
+        raise SystemExit(
+            "no question was answered from a document: `hubd ingest samples/household`"
+        )
     return {
         "chunks": sum(document["chunks"] for document in documents),
         "questions": len(texts),
