@@ -1,26 +1,41 @@
 """What a long prompt costs llama.cpp the second time: the counterpart of `hubd bench cache`.
 
-    .venv/bin/python bench/llamacpp_cache.py [MODEL.gguf] [--threads 2] [--json]
+    .venv/bin/python bench/llamacpp_cache.py [MODEL.gguf] [--threads 2] [--server] [--json]
 
-Through llama-cpp-python in one process, without a server: the longest common beginning of a prompt
-stays (its `cache_prompt`), and for a restart the whole state is saved to a file (its slot files),
-which a second process reads. Prompts of random tokens; milliseconds to the first token.
+Through llama-cpp-python, in one process: the longest common beginning of a prompt stays (its
+`cache_prompt`), and for a restart the whole state is saved to a file (its slot files), which a
+second process reads. `--server` asks its server over HTTP, with its cache on disk for the restart.
+Prompts of random tokens, or words of one token each; milliseconds to the first token.
 """
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import pickle
 import random
+import socket
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 SYSTEM_TOKENS, NEW_TOKENS, ROUNDS = 2000, 30, 7
 CONTEXT = 4096
 VOCABULARY = range(1000, 20_000)
+COMMON_WORDS = (
+    "time year people way day man thing woman life child world school state family student group"
+    " country problem hand part place case week company system program question work government"
+    " number night point home water room mother area money story fact month lot right study book"
+    " eye job word business issue side kind head house service friend father power hour game line"
+)
+"""A token each, with the space before it."""
+START_LIMIT_S = 60.0
 
 
 def loaded(model: Path, threads: int) -> Any:
@@ -75,14 +90,104 @@ def after_restart(model: Path, threads: int, state: Path) -> float:
     return read + first_token(llama, [*system, *tokens(chosen, NEW_TOKENS)])
 
 
-def measure(model: Path, threads: int) -> dict[str, float]:
+class Server:
+    """llama-cpp-python's server in a process of its own, as a context.
+
+    disk: whether it keeps the state of each prompt in a folder, which the next server finds.
+    """
+
+    def __init__(self, model: Path, threads: int, folder: Path, *, disk: bool = False) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self._command = [
+            *(sys.executable, "-m", "llama_cpp.server", "--model", str(model)),
+            *("--n_ctx", str(CONTEXT), "--n_threads", str(threads), "--verbose", "false"),
+            *("--n_threads_batch", str(threads), "--port", self.address.rpartition(":")[2]),
+            *(("--cache", "true", "--cache_type", "disk") if disk else ()),
+        ]
+        self._folder = folder
+
+    def __enter__(self) -> Self:
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            self._command, cwd=self._folder, stdout=quiet, stderr=quiet
+        )
+        deadline = time.monotonic() + START_LIMIT_S
+        while True:
+            with contextlib.suppress(urllib.error.URLError):
+                urllib.request.urlopen(f"{self.address}/v1/models").close()
+                return self
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                self.__exit__()
+                raise SystemExit("llama_cpp.server does not start: is its extra 'server' there?")
+            time.sleep(0.05)
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    def first_token(self, prompt: str) -> float:
+        """Milliseconds until the first piece of a greedy answer arrives; the rest is read too."""
+        body = {"prompt": prompt, "max_tokens": 2, "temperature": 0.0, "stream": True}
+        request = urllib.request.Request(
+            f"{self.address}/v1/completions",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+        )
+        began = time.perf_counter()
+        with urllib.request.urlopen(request) as reply:
+            reply.readline()
+            took = time.perf_counter() - began
+            reply.read()
+        return 1000 * took
+
+
+def words(chosen: random.Random, count: int) -> str:
+    """Text of that many tokens in the vocabularies of the models that this is run with."""
+    known = COMMON_WORDS.split()
+    return "".join(f" {chosen.choice(known)}" for _ in range(count))
+
+
+def through_the_server(model: Path, threads: int, folder: Path) -> dict[str, float]:
+    """The same figures over HTTP. It has one slot, so prompts with the same beginning come one
+    after the other: in turns with others each would find it gone."""
+    chosen = random.Random(1)
+    system = words(chosen, SYSTEM_TOKENS)
+    with Server(model, threads, folder) as server:
+        server.first_token(words(chosen, 2 * NEW_TOKENS))
+        alone = [server.first_token(words(chosen, NEW_TOKENS)) for _ in range(ROUNDS)]
+        cold = server.first_token(system + words(chosen, NEW_TOKENS))
+        seen = [server.first_token(system + words(chosen, NEW_TOKENS)) for _ in range(ROUNDS)]
+    with Server(model, threads, folder, disk=True) as server:
+        server.first_token(system + words(chosen, NEW_TOKENS))
+    restarts = []
+    for _ in range(3):
+        with Server(model, threads, folder, disk=True) as server:
+            server.first_token(words(chosen, 2 * NEW_TOKENS))
+            restarts.append(server.first_token(system + words(chosen, NEW_TOKENS)))
+    return {
+        "alone_ms": statistics.median(alone),
+        "cold_ms": cold,
+        "cached_ms": statistics.median(seen),
+        "restart_ms": statistics.median(restarts),
+    }
+
+
+def through_the_library(model: Path, threads: int, folder: Path) -> dict[str, float]:
+    """In one process, without a server."""
+    state = folder / "state"
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        found = pool.apply(in_memory, (model, threads, state))
+        restarts = [pool.apply(after_restart, (model, threads, state)) for _ in range(3)]
+    return {**found, "restart_ms": statistics.median(restarts)}
+
+
+def measure(model: Path, threads: int, *, server: bool) -> dict[str, float]:
     """All of it, in some seconds."""
     with tempfile.TemporaryDirectory() as folder:
-        state = Path(folder) / "state"
-        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-            found = pool.apply(in_memory, (model, threads, state))
-            restarts = [pool.apply(after_restart, (model, threads, state)) for _ in range(3)]
-    found["restart_ms"] = statistics.median(restarts)
+        way = through_the_server if server else through_the_library
+        found = way(model.resolve(), threads, Path(folder))
     for name in ("cached", "restart"):
         found[f"{name}_ratio"] = found[f"{name}_ms"] / found["alone_ms"]
     return {name: round(value, 2) for name, value in found.items()}
@@ -94,9 +199,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("model", type=Path, nargs="?", default=default)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--server", action="store_true", help="over HTTP")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    found = measure(given.model, given.threads)
+    found = measure(given.model, given.threads, server=given.server)
     if given.json:
         print(json.dumps(found))
     else:

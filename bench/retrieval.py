@@ -19,23 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from engine.embed import TextEncoder
 from rag import db
 from rag.embed import model_folder
-from rag.evidence import (
-    ANSWERABLE,
-    MAX_EMBEDDED,
-    Candidate,
-    Features,
-    candidates_of,
-    embedded_text,
-    lexical_features,
-    prefilter,
-    take_apart,
-)
 from rag.language import detect, fts_query
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
@@ -247,165 +234,6 @@ def _retrieved(
     ]
 
 
-def sample(
-    store: Store,
-    question: Question,
-    condition: Condition,
-    encode: Encoder | None,
-    hidden: Callable[[str], bool],
-) -> Sample | None:
-    """What ``rag.evidence`` sees of ``question`` when the ``hidden`` documents are not there."""
-    asked = take_apart(question.text)
-    use_encoder = encode is not None and asked.language == "en"
-    vector = encode([question.text])[0] if encode is not None and use_encoder else None
-    found = [
-        p for p in retrieve(store, question.text, vector, 24).passages if not hidden(p.document)
-    ]
-    candidates = candidates_of(found[:PASSAGES])
-    features = lexical_features(asked, candidates)
-    if encode is not None and use_encoder and candidates:
-        kept = sorted(range(len(candidates)), key=lambda i: -prefilter(features[i]))[:MAX_EMBEDDED]
-        candidates, features = [candidates[i] for i in kept], [features[i] for i in kept]
-        cosines = encode([embedded_text(c) for c in candidates]) @ encode([question.text])[0]
-        features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
-    if not candidates:
-        return None
-    answerable = condition in POSITIVE
-    right = [answerable and _answers(candidate, question) for candidate in candidates]
-    return Sample(condition, question.group, np.array(features), np.array(right))
-
-
-def _answers(candidate: Candidate, question: Question) -> bool:
-    text = " ".join(candidate.sentence.text.split())
-    return candidate.passage.document == question.document and question.answer in text
-
-
-def xquad_samples(
-    store: Store, questions: Sequence[Question], encode: Encoder | None
-) -> Iterable[Sample | None]:
-    """Each question with all documents and without its own; every fourth without its article."""
-    for number, question in enumerate(questions):
-        article = question.document.split("/")[0] + "/"
-        yield sample(store, question, "full", encode, lambda _: False)
-        yield sample(store, question, "hard", encode, question.document.__eq__)
-        if number % 4 == 0:
-            yield sample(store, question, "easy", encode, partial(_begins, article))
-
-
-def _begins(prefix: str, name: str) -> bool:
-    return name.startswith(prefix)
-
-
-def household_samples(
-    store: Store, questions: Sequence[Question], encode: Encoder | None
-) -> Iterable[Sample | None]:
-    for question in questions:
-        condition: Condition = "home" if question.answer else "home-"
-        yield sample(store, question, condition, encode, lambda _: False)
-
-
-class Fit(NamedTuple):
-    """Log odds = bias + features · weights."""
-
-    bias: float
-    weights: NDArray[np.float64]
-
-    def scores(self, one: Sample) -> NDArray[np.float64]:
-        return self.bias + one.features @ self.weights
-
-
-def fit(samples: Sequence[Sample], used: NDArray[np.bool_]) -> Fit:
-    """Logistic regression on the right sentences against the best wrong ones, found in rounds."""
-    current = Fit(0.0, np.where(used, [8.0, 5.0, *[0.0] * (len(used) - 2)], 0.0))
-    for _ in range(MINING_ROUNDS + 1):
-        rows, labels, weights = [], [], []
-        for one in samples:
-            weight = HOUSEHOLD_WEIGHT if one.condition.startswith("home") else 1.0
-            weight *= 4.0 if one.condition == "easy" else 1.0
-            order = np.argsort(-current.scores(one), kind="stable")
-            wrong = [i for i in order if not one.right[i]]
-            right = [i for i in order if one.right[i]][:1]
-            answerable = one.condition in POSITIVE
-            picked = [(i, True, 2.0) for i in right]
-            picked += [(i, False, 0.5) for i in wrong[:1]] if answerable else []
-            picked += [(i, False, 1.0) for i in wrong[:2]] if not answerable else []
-            for i, label, factor in picked:
-                rows.append(np.where(used, one.features[i], 0.0))
-                labels.append(label)
-                weights.append(weight * factor)
-        model = LogisticRegression(max_iter=3000).fit(rows, labels, sample_weight=weights)
-        current = Fit(float(model.intercept_[0]), np.where(used, model.coef_[0], 0.0))
-    return current
-
-
-def calibrate(samples: Sequence[Sample], tops: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and shift from the best score to log odds, both sides of a condition weighing alike."""
-    conditions = np.array([one.condition for one in samples])
-    labels = np.isin(conditions, POSITIVE)
-    weights = np.ones(len(samples))
-    for side in (("full", "hard", "easy"), ("home", "home-")):
-        for label in (True, False):
-            chosen = np.isin(conditions, side) & (labels == label)
-            weights[chosen] = len(samples) / max(1, chosen.sum())
-    model = LogisticRegression(C=1e3).fit(tops[:, None], labels, sample_weight=weights)
-    return float(model.coef_[0][0]), float(model.intercept_[0])
-
-
-def measure_evidence(samples: Sequence[Sample], used: Sequence[str]) -> None:
-    """Cross-validate, print the table, then fit on everything and print the weights."""
-    mask = np.array([name in used for name in Features._fields])
-    scores: list[NDArray[np.float64]] = [np.empty(0)] * len(samples)
-    for fold in range(FOLDS):
-        model = fit([one for one in samples if one.group % FOLDS != fold], mask)
-        for i, one in enumerate(samples):
-            if one.group % FOLDS == fold:
-                scores[i] = model.scores(one)
-    tops = np.array([s.max() for s in scores])
-    slope, shift = calibrate(samples, tops)
-    probabilities = 1 / (1 + np.exp(-(slope * tops + shift)))
-    _print_rates(samples, scores, probabilities)
-    final = fit(samples, mask)
-    weights = [round(slope * float(w), 1) for w in final.weights]
-    print(
-        f"\nbias {slope * final.bias + shift:.1f}",
-        dict(zip(Features._fields, weights, strict=True)),
-    )
-
-
-def _print_rates(
-    samples: Sequence[Sample],
-    scores: Sequence[NDArray[np.float64]],
-    probabilities: NDArray[np.float64],
-) -> None:
-    conditions = np.array([one.condition for one in samples])
-    print(
-        "| answerable / not | right sentence @1 | @3 | ROC AUC | wrong refusals | right refusals |"
-    )
-    print("|---|---|---|---|---|---|")
-    for yes, no in (("full", "hard"), ("full", "easy"), ("home", "home-")):
-        is_yes, is_no = conditions == yes, conditions == no
-        if not is_yes.any() or not is_no.any():
-            continue
-        ranks = [
-            _best_rank(one, s) for one, s, yes_ in zip(samples, scores, is_yes, strict=True) if yes_
-        ]
-        auc = roc_auc_score(is_yes[is_yes | is_no], probabilities[is_yes | is_no])
-        row = (
-            np.mean([rank == 1 for rank in ranks]),
-            np.mean([rank is not None and rank <= 3 for rank in ranks]),
-            auc,
-            np.mean(probabilities[is_yes] < ANSWERABLE),
-            np.mean(probabilities[is_no] < ANSWERABLE),
-        )
-        cells = " | ".join(f"{value:.3f}" for value in row)
-        print(f"| {yes} ({is_yes.sum()}) / {no} ({is_no.sum()}) | {cells} |")
-
-
-def _best_rank(one: Sample, scores: NDArray[np.float64]) -> int | None:
-    order = list(np.argsort(-scores, kind="stable"))
-    return next((rank for rank, i in enumerate(order, start=1) if one.right[i]), None)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("--eval", type=Path, required=True, help="folder with the XQuAD files")
@@ -414,40 +242,12 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         encode = Encoder(options.cache or Path(folder) / "embeddings.db", options.embedder)
-        stores, questions = {}, {}
-        home = Path(__file__).parent / "household.json"
-        for name, path in (("en", options.eval), ("zh", options.eval), ("home", home)):
-            read = (
-                read_household(path) if name == "home" else read_xquad(path / f"xquad.{name}.json")
-            )
-            stores[name] = Store(db.connect(Path(folder) / f"{name}.db"))
-            fill(stores[name], read[0], encode)
-            questions[name] = read[1]
         for name in ("en", "zh"):
-            print(f"\nXQuAD-{name}: {len(questions[name])} questions\n")
-            measure_retrieval(stores[name], questions[name], encode)
-        english = [q for q in questions["home"] if detect(q.text) == "en"]
-        chinese = [q for q in questions["home"] if detect(q.text) == "zh"]
-        fitted = (
-            "sentence",
-            "untyped",
-            "untyped_strict",
-            "unnamed",
-            "missing",
-            "elsewhere",
-            "absent",
-        )
-        for title, model, name, own, used in (
-            ("with encoder", encode, "en", english, ("cosine", *fitted)),
-            ("without encoder", None, "en", english, fitted),
-            ("Chinese", None, "zh", chinese, ("sentence", "untyped", "absent")),
-        ):
-            print(f"\nEvidence, {title}\n")
-            samples = [
-                *xquad_samples(stores[name], questions[name], model),
-                *household_samples(stores["home"], own, model),
-            ]
-            measure_evidence([one for one in samples if one is not None], used)
+            passages, questions = read_xquad(options.eval / f"xquad.{name}.json")
+            store = Store(db.connect(Path(folder) / f"{name}.db"))
+            fill(store, passages, encode)
+            print(f"\nXQuAD-{name}: {len(questions)} questions\n")
+            measure_retrieval(store, questions, encode)
 
 
 if __name__ == "__main__":

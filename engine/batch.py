@@ -19,6 +19,7 @@ from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import KVSequence
 from engine.prefix_cache import PrefixCache
 from engine.protocol import SchedulerCounts
+from engine.step_cost import LEAST_TOKENS, StepCost, position_of_equal_work
 
 if TYPE_CHECKING:
     from engine.model import Model
@@ -33,10 +34,13 @@ Sink = Callable[[Piece | Finished | EngineError], None]
 STEP_TOKENS = 240
 """Most that a step computes; a few below the model's own limit, for tokens guessed ahead."""
 MIN_SLICE_TOKENS = 16
+"""So many of a prompt are computed in a step however long they take."""
 SLICE_SECONDS = 0.25
-"""Aim for a step with nothing but prefill: what cancelling may take."""
+"""Aim for a step with nothing but prefill, and for what comes back from disk before it: what
+cancelling may take."""
 SHARED_SLICE_SECONDS = 0.08
-"""The same while others wait for it: what a running answer waits between two tokens."""
+"""The same while others wait for it: what a running answer waits between two tokens. It shall be
+below 0.15 even where the box is suddenly almost twice as slow."""
 MOST_WITH_GUESSES = 2
 """With more answers in a step nobody guesses ahead: their own tokens use its rows better."""
 
@@ -67,6 +71,8 @@ class Ticket:
         self.ended = False
         self.published = 0
         """Full blocks that the prefix cache has been offered."""
+        self.known = 0
+        """What the prefix cache had added when it was last asked for more of the prompt."""
         self.on_disk = True
         """Whether more of its prompt may be on disk."""
         self.kept = False
@@ -105,7 +111,8 @@ class Batch:
         self._cache = cache
         self._kept = kept
         self._max_active = max_active
-        self._prefill_rate = float(STEP_TOKENS)  # tokens/s, as measured last
+        self._cost = StepCost(position_of_equal_work(model.config, model.kv_layout.number_bytes))
+        self._restored_s = 0.0  # of this step, spent on bringing blocks back from disk
         self.waiting: list[Ticket] = []
         """Those that have no part in the steps, in order."""
         self.active: list[Ticket] = []
@@ -123,6 +130,7 @@ class Batch:
         busy: whether others wait for the compute thread.
         """
         self._end_cancelled()
+        self._restored_s = 0.0
         self._admit()
         plan = self._plan(busy)
         if plan:
@@ -210,6 +218,7 @@ class Batch:
             ticket.started = True
             self.started += 1
             self.queue_wait_s += time.perf_counter() - ticket.submitted_at
+        ticket.known = self._cache.additions
         request.start(sequence)
         bisect.insort(self.active, ticket, key=_order)
 
@@ -227,34 +236,44 @@ class Batch:
     def _plan(self, busy: bool) -> "list[tuple[Ticket, list[Part]]]":
         """Who takes part in the next step with what; room for it is reserved."""
         decoding = [ticket for ticket in self.active if ticket.decoding]
-        rows = sum(len(ticket.request.sequences) for ticket in decoding)
-        budget = min(self._slice_tokens(bool(decoding) or busy), STEP_TOKENS - rows)
+        rows = STEP_TOKENS - sum(len(ticket.request.sequences) for ticket in decoding)
+        work, least = self._slice_work(bool(decoding) or busy), MIN_SLICE_TOKENS
         plan: list[tuple[Ticket, list[Part]]] = []
         for ticket in list(self.active):
             if ticket not in self.active:
                 continue  # preempted for one before it
             request = ticket.request
             prefills = not ticket.decoding
-            if prefills and budget <= 0:
-                continue
-            if prefills and len(request.sequences) == 1:
-                self._cache.extend(request.sequences[0], request.tokens)
+            most = 1
+            if prefills:
+                if ticket.known < self._cache.additions and len(request.sequences) == 1:
+                    ticket.known = self._cache.additions
+                    self._cache.extend(request.sequences[0], request.tokens)
+                done = len(request.tokens) - request.pending
+                most = min(rows, max(least, self._cost.tokens(work, done)))
+                if most < 1:
+                    continue
             draft = len(decoding) <= MOST_WITH_GUESSES
-            parts = request.parts(budget if prefills else 1, draft=draft)
+            parts = request.parts(most, draft=draft)
             if not self._reserve(ticket, parts):
                 continue
             if prefills:
-                budget -= sum(part.tokens.size for part in parts)
+                rows -= sum(part.tokens.size for part in parts)
+                work, least = work - self._cost.work(parts), 0
             plan.append((ticket, parts))
         return plan
 
     def _restore(self, ticket: Ticket) -> None:
-        """Bring back what the disk has of its prompt; a slow disk gets no longer than a slice."""
+        """Bring back what the disk has of its prompt; all that wait share the time of a slice."""
         if self._kept is None:
             ticket.on_disk = False
         elif ticket.on_disk:
             seconds = SHARED_SLICE_SECONDS if self.active else SLICE_SECONDS
-            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds)
+            if self._restored_s >= seconds:
+                return
+            before = self._kept.restore_s
+            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds - self._restored_s)
+            self._restored_s += self._kept.restore_s - before
 
     def _keep(self, ticket: Ticket) -> None:
         """Have what is cached of it written to disk."""
@@ -277,17 +296,18 @@ class Batch:
             part.sequence.reserve(part.tokens.size)
         return True
 
-    def _slice_tokens(self, shared: bool) -> int:
+    def _slice_work(self, shared: bool) -> float:
         """As much prefill as this box, at its present speed, does in the time for a slice.
 
         Results do not depend on it: a token's logits are the same bits however it is batched.
         """
         shared = shared or any(ticket.order[0] > 0 for ticket in self.active)
-        tokens = int(self._prefill_rate * (SHARED_SLICE_SECONDS if shared else SLICE_SECONDS))
-        return min(max(tokens, MIN_SLICE_TOKENS), STEP_TOKENS)
+        seconds = SHARED_SLICE_SECONDS if shared else SLICE_SECONDS
+        return self._cost.within(seconds - self._restored_s)
 
     def _compute(self, plan: "list[tuple[Ticket, list[Part]]]") -> None:
         parts = [part for _, parts in plan for part in parts]
+        work = self._cost.work(parts)
         began = time.perf_counter()
         try:
             logits = self._model.step(parts)
@@ -299,9 +319,8 @@ class Batch:
             log.error("a request failed in the model", exc_info=error)
             self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
             return
-        tokens = sum(part.tokens.size for part in parts)
-        if tokens >= 2 * MIN_SLICE_TOKENS:
-            self._prefill_rate = tokens / (time.perf_counter() - began)
+        if sum(part.tokens.size for part in parts) >= LEAST_TOKENS:
+            self._cost.learn(work, time.perf_counter() - began)
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)

@@ -41,6 +41,8 @@ class PrefixCache:
         self._nodes: set[_Node] = set()
         self._pinned: dict[tuple[int, ...], list[_Node]] = {}  # tokens of whole blocks → theirs
         self._clock = 0
+        self.additions = 0
+        """Blocks that were ever added: where it has not changed, nothing more is known."""
         self.prompt_tokens = self.cached_tokens = self.evicted_blocks = 0
 
     def begin(self, prompt: Sequence[int], capacity: int, *, count: bool = True) -> KVSequence:
@@ -224,6 +226,7 @@ class PrefixCache:
             if len(known.tokens) < len(tokens) and tokens[: len(known.tokens)] == known.tokens:
                 self._remove(known)
         node = _Node(parent, tokens, block)
+        self.additions += 1
         self.pool.hold(block)
         parent.children[tokens] = node
         self._nodes.add(node)

@@ -60,16 +60,17 @@ class Files:
         form = f"{model}\n{block_tokens} tokens\n{block_bytes} bytes\n".encode()
         self._root = hashlib.sha256(MAGIC + form).digest()
 
-    def blocks(self, tokens: Sequence[int]) -> list[Block]:
-        """The whole blocks of a prompt, each named after all tokens up to its end."""
-        ids = np.asarray(tokens, "<i4")
-        blocks, parent = [], self._root
-        for number in range(len(ids) // self._block_tokens):
-            start = number * self._block_tokens
-            own = ids[start : start + self._block_tokens].tobytes()
+    def blocks(self, tokens: Sequence[int], first: int = 0) -> list[Block]:
+        """The whole blocks of a prompt from number `first` on, each named after all tokens up to
+        its end."""
+        ids = np.asarray(tokens, "<i4").tobytes()
+        blocks, parent, size = [], self._root, 4 * self._block_tokens
+        for number in range(len(ids) // size):
+            own = ids[number * size : (number + 1) * size]
             name = hashlib.sha256(parent + own).digest()
-            path = self.directory / f"{name.hex()}.{number}{SUFFIX}"
-            blocks.append(Block(path, MAGIC + name + parent + own))
+            if number >= first:
+                path = self.directory / f"{name.hex()}.{number}{SUFFIX}"
+                blocks.append(Block(path, MAGIC + name + parent + own))
             parent = name
         return blocks
 

@@ -110,17 +110,18 @@ class PrefixStore:
         """The blocks from number `first` on, as far as they are there, in order.
 
         Each uint8 (block_bytes,) is checked, and stays as it is until the next one is asked for.
+        Where some are there, they and those before are in use again.
         """
-        blocks = self._files.blocks(tokens)
-        buffer = bytearray(self._files.file_bytes)
-        used = min(first, len(blocks))
-        for block in blocks[used:]:
+        buffer, loaded = bytearray(self._files.file_bytes), 0
+        for block in self._files.blocks(tokens, first):
             if not self._read(block, buffer):
                 break
-            used += 1
+            loaded += 1
             self._count("loaded")
             yield np.frombuffer(buffer, np.uint8)[-self._files.block_bytes :]
-        _touch([block.path for block in blocks[:used]], USED_AGAIN_S)
+        if loaded:
+            used = self._files.blocks(tokens)[: first + loaded]
+            _touch([block.path for block in used], USED_AGAIN_S)
 
     def recent(self, limit: int) -> Iterator[list[int]]:
         """Token ids of the prompts used last, of at most `limit` blocks together."""

@@ -12,6 +12,9 @@ LONGEST_MATCH, SHORTEST_MATCH = 3, 2
 """Tokens that have to be the same for what followed them to be a guess."""
 MOST_GUESSES = 7
 """A step of 8 rows: one tile of columns of the matrix kernels."""
+FEW_GUESSES = 3
+"""A step of 4 rows, until guesses were all right: a longer one takes 1.4 times as long. With it the
+sample household's answers need 24 % fewer guesses and 3 % more steps than always with the most."""
 _LEAST_RIGHT = 0.15
 """Share of guesses that must be right to be worth their time."""
 _TRIAL_STEPS = 32
@@ -61,13 +64,15 @@ class FirstOf:
 class LookupDrafter:
     """Guesses the next tokens of one sequence from what it holds already.
 
-    Switches itself off while guesses are wrong more often than pays, and tries again later.
+    Guesses few tokens ahead after one was wrong, and most after all were right. Switches itself off
+    while guesses are wrong more often than pays, and tries again later.
     """
 
     def __init__(self) -> None:
         self._indexed = 0
         self._follows: dict[tuple[int, ...], int] = {}  # n-gram → position after its last place
         self._right = 0.5  # running share of guesses that were right
+        self._ahead = FEW_GUESSES
         self._resting = 0
 
     def guess(self, tokens: Sequence[int], most: int) -> list[int]:
@@ -79,13 +84,14 @@ class LookupDrafter:
         for size in range(LONGEST_MATCH, SHORTEST_MATCH - 1, -1):
             at = self._follows.get(tuple(tokens[-size:]))
             if at is not None:
-                return list(tokens[at : at + most])
+                return list(tokens[at : at + min(most, self._ahead)])
         return []
 
     def learn(self, guessed: int, right: int) -> None:
         """How many of the guesses for a step were right."""
         if not guessed:
             return
+        self._ahead = MOST_GUESSES if right == guessed else FEW_GUESSES
         self._right += 0.3 * (right / guessed - self._right)
         if self._right < _LEAST_RIGHT:
             self._resting, self._right = _TRIAL_STEPS, 0.5

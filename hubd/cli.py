@@ -19,6 +19,7 @@ from hubd.commands import (
     home,
     model,
     rag,
+    reindex,
     serve,
     status,
     webhook,
@@ -59,6 +60,7 @@ for command in (
     backup.export,
 ):
     cli.add_command(command)
+rag.rag.add_command(reindex.reindex)
 
 
 def main() -> None:

@@ -114,9 +114,13 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     embedder: Annotated[
-        Literal["engine", "sentence-transformers"],
-        Meta(description="engine or sentence-transformers"),
-    ] = "engine"
+        str,
+        Meta(
+            pattern=r"^(|engine|sentence-transformers|[/~].*)$",
+            description="engine, sentence-transformers, the folder of a model, or nothing for "
+            "what `hubd rag reindex` chose last",
+        ),
+    ] = ""
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
     folders: Annotated[

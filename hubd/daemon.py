@@ -33,12 +33,13 @@ from hubd.home.household import Household
 from hubd.household_engine import HouseholdEngine
 from hubd.http import tls
 from hubd.http.app import make_app, make_runner
-from hubd.http.services import Services
+from hubd.http.services import Services, Turns
 from hubd.ingest_news import tell_of_files
 from hubd.mcp.offer import Offer
 from hubd.mcp.servers import Servers
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
+from hubd.reindexing import Reindexing, made_with
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.access import Access
@@ -51,9 +52,10 @@ from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
-from rag.embed import CachingEmbedder, Embedder, WorkerEmbedder
+from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
 from rag.library import Library
+from rag.worker_embedder import WorkerEmbedder
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +111,7 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         stack.push_async_callback(schedule.stop)
         await services.tools.start()
         await stack.enter_async_context(_background(_preload(services)))
+        await services.reindexing.resume()
         if limit := watchdog_limit():
             await stack.enter_async_context(_background(feed_watchdog(limit, services.alive)))
         if config.rag.folders:
@@ -143,10 +146,14 @@ async def open_rooms(
             embedder=embedder,
             uploads=paths.uploads,
             pictures=paths.cache / "pictures",
+            made_with=made_with(config.rag),
         )
         stack.push_async_callback(library.close)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
+    turns = Turns()
+    reindexing = Reindexing(library, embedder, config.rag, turns.wait_until_idle)
+    await stack.enter_async_context(reindexing)
     await stack.enter_async_context(_background(tell_of_files(library.activity, board, config.rag)))
     described = await FileHome.open(PluginStorage(database, "home description"))
     household = Household(paths, everything=config.home.everything, own=described)
@@ -193,6 +200,8 @@ async def open_rooms(
         access=await Access.open(database),
         set_aside=told(aside, newest_backup(paths)) if aside else "",
         clock=clock,
+        turns=turns,
+        reindexing=reindexing,
     )
     stack.push_async_callback(services.deliveries.close)
     stack.push_async_callback(services.answers.close)

@@ -37,8 +37,8 @@ _STATES: dict[str, State] = {"starting": "starting", "restarting": "starting", "
 
 
 def encoder_of(config: Config) -> Encoder | None:
-    """The embedding model for the engine; None if another embedder is set, or it is not there."""
-    if config.rag.embedder != "engine":
+    """The embedding model for the engine; None if it is not to run there, or is not there."""
+    if config.rag.embedder == "sentence-transformers":
         return None
     try:
         folder = model_folder()

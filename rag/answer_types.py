@@ -200,6 +200,8 @@ ANSWER_TYPES = (
         strict=False,
     ),
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")
+"""Written like that, a number is hardly how many there are of something."""
 _BY_NAME = {kind.name: kind for kind in ANSWER_TYPES}
 _OPENINGS = {
     "who": "person",
@@ -230,7 +232,10 @@ def expected(question: str) -> AnswerType | None:
 def holds(kind: AnswerType, text: str, question_keys: frozenset[str]) -> bool:
     """Whether ``text`` holds something of that kind that the question does not say already."""
     if kind.answer is None:
-        return any(_is_new_number(term, question_keys) for term in terms_of(text))
+        return any(
+            _is_new_number(term, question_keys) and not _YEAR.fullmatch(text[term.start : term.end])
+            for term in terms_of(text)
+        )
     return kind.answer.search(text) is not None
 
 

@@ -7,6 +7,7 @@ cross pages, and hold all text that is not white space.
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -64,6 +65,13 @@ def count_tokens(text: str) -> int:
     """About how many tokens the encoder makes of ``text``: a mark or CJK character is one."""
     words = _WORD_OR_MARK.findall(text)
     return sum(1 + (len(word) - 1) // _LETTERS_A_TOKEN for word in words)
+
+
+def embedded_text(document: str, heading: str, text: str) -> str:
+    """What the encoder sees: the document's name in words and the heading path, then the chunk."""
+    stem = PurePosixPath(document).stem.replace("-", " ").replace("_", " ")
+    context = " > ".join(filter(None, (stem, heading)))
+    return f"{context}\n{text}"
 
 
 def _sections(page: PageContent, path: list[Block]) -> Iterator[_Section]:

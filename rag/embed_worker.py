@@ -1,12 +1,14 @@
-"""The embedding process: MiniLM through sentence-transformers, one thread, no network.
+"""The embedding process: a sentence-transformers model, one thread, no network.
 
 A process of its own because importing sentence-transformers takes 4 s and 416 MiB; it goes away
 when idle. Requests are msgpack lists of texts; replies are the float32 vectors, row after row.
-Run as ``python -m rag.embed_worker``.
+Run as ``python -m rag.embed_worker [FOLDER]``; without a folder it is all-MiniLM-L6-v2.
 """
 
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -26,7 +28,7 @@ def prepare() -> Callable[[bytes], bytes]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
-    folder = model_folder()
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else model_folder()
 
     import torch
     from sentence_transformers import SentenceTransformer

@@ -8,7 +8,7 @@ encoder comes in as a function.
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from rag.answer_types import AnswerType, expected, holds
-from rag.language import Language, detect
-from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
+from rag.answer_types import holds
+from rag.lexical import coverage, inverse_frequency, keys, name_words, terms_of
+from rag.question import COMMON, COMMON_WEIGHT, Question, is_name, take_apart
 from rag.sentences import Sentence, split
 from rag.types import Evidence, Passage
+from rag.years import years_in
 
 Embed = Callable[[Sequence[str]], Awaitable[npt.NDArray[np.float32]]]
 """Texts → unit vectors, float32 ``(n, d)``."""
@@ -31,38 +32,17 @@ MAX_QUOTES = 3
 _PRONOUN = re.compile(
     r"(?:he|she|it|they|his|her|hers|its|their|this|these|that|those)\b", re.IGNORECASE
 )
-_OWNER = re.compile(r"\b(\w+)['’]s\b(?=\s+[a-z])")
-_COUNTED = re.compile(r"\bhow (?:much|many) ([a-z]+)", re.IGNORECASE)
-_LOOKED_UP = re.compile(
-    r"\bwhat(?: (?:is|are|was|were)|['’]s) (?:the|our|my|your|his|her|their) (.+?)"
-    r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
-    re.IGNORECASE,
-)
-_ACTION = re.compile(
-    r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
-    r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
-    re.IGNORECASE,
-)
-GENERIC = keys(
-    "mean happen call name kind type sort use work make go give show tell say find put take may per"
-    " turn have need want know problem thing"
-)
-"""Terms too general to be missed."""
-_CALENDAR = keys(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
-    " july august september october november december christmas easter halloween advent"
-)
-"""Capitalised, but no names: "before Christmas" is answered by a date."""
-ACTION_WEIGHT = 0.4
-"""Of a verb such as "add" in "How do I add salt?", where the manual says "fill in"."""
 MAX_PARAGRAPH = 300
 """Characters of a paragraph that is quoted whole."""
+SHORTEST_PART = 5
+PART = 0.7
+"""Of a term that the text holds as the first part of a longer word; from that many letters on."""
 KEEP_QUOTE = 0.5
 """A second or third quote must be at least this fraction as likely as the first."""
 
-NEARLY_AS_LIKELY = 0.8
-"""Of the best quote's probability, from which a second one is shown beside it: on 240 questions of
-XQuAD-en .796 of the shown answers then hold the answer, .733 without; three in ten get longer."""
+NEARLY_AS_LIKELY = 0.6
+"""Of the best quote's probability, from which a second one is shown beside it. Chosen on every
+fifth question of XQuAD-en; docs/retrieval.md has the others."""
 
 
 class Features(NamedTuple):
@@ -72,6 +52,9 @@ class Features(NamedTuple):
     sentence: float
     """Weighted share of the question's terms in the sentence and in what stands above it:
     headings, a table's header, the document's name."""
+    evenly: float
+    """The same with every term weighing alike: one that each candidate holds says which document
+    speaks of it."""
     untyped: float
     """1 when the question asks for a kind of thing and the sentence holds none."""
     untyped_strict: float
@@ -89,6 +72,8 @@ class Features(NamedTuple):
     """1 when the question names a code ("E24") that is not here, or that another sentence names."""
     foreign_owner: float
     """1 when the question names whose thing it is ("Ella's"), and the sentence other people."""
+    foreign_year: float
+    """1 when the question is about a year, and the sentence or what stands above it of another."""
 
 
 class Model(NamedTuple):
@@ -98,11 +83,14 @@ class Model(NamedTuple):
     weights: Features
 
 
-# Fitted by bench/retrieval.py on XQuAD and bench/household.json; tables in docs/retrieval.md. The
-# weights of the ``foreign`` features are set, not fitted: too few questions name codes or owners.
-WITH_ENCODER = Model(-7.0, Features(9.6, 5.4, -4.2, -1.7, -1.4, -1.5, -3.3, -2.1, -5.0, -4.0))
-LEXICAL = Model(-2.4, Features(0.0, 6.1, -4.8, -1.7, -1.5, -0.6, -6.2, -3.0, -5.0, -4.0))
-CHINESE = Model(-3.9, Features(0.0, 14.7, -1.0, 0.0, 0.0, 0.0, 0.0, -3.0, -5.0, 0.0))
+# Fitted by bench/evidence.py on XQuAD, bench/household.json and samples/; tables in
+# docs/retrieval.md. The weights of the ``foreign`` features are set, not fitted: too few questions
+# name codes, owners or years.
+WITH_ENCODER = Model(
+    -6.1, Features(7.6, 2.7, 2.0, -2.8, -2.2, -0.9, -1.2, -1.6, -1.3, -5.0, -4.0, -4.0)
+)
+LEXICAL = Model(-3.2, Features(0.0, 2.4, 3.8, -3.4, -2.3, -1.0, -0.9, -1.8, -1.9, -5.0, -4.0, -4.0))
+CHINESE = Model(-6.0, Features(0.0, 12.9, 6.5, -1.9, 0.0, 0.0, 0.0, 0.0, -3.5, -5.0, 0.0, -4.0))
 
 ANSWERABLE = 0.5
 """At this probability one in ten answerable questions of the calibration sets is refused."""
@@ -119,24 +107,6 @@ class Candidate(NamedTuple):
     """Keys of the headings, of the document's name, and of what stands above the sentence."""
     present: frozenset[str]
     """The same with those of the sentence and of its subject."""
-
-
-class Question(NamedTuple):
-    """A question, taken apart once."""
-
-    text: str
-    language: Language
-    wanted: frozenset[str]
-    specific: frozenset[str]
-    """Codes, numbers and names: a text without them speaks of something else."""
-    codes: frozenset[str]
-    anchors: frozenset[str]
-    """What is counted or looked up, and whose it is."""
-    actions: frozenset[str]
-    """What "do I" or "can we" do: named by many words, so that one may be missing."""
-    owners: frozenset[str]
-    """Whose it is, where that is a name."""
-    kind: AnswerType | None
 
 
 async def evidence(question: str, passages: Sequence[Passage], embed: Embed | None) -> Evidence:
@@ -177,26 +147,6 @@ def _apart(one: Passage, other: Passage) -> bool:
     return not same_page or one.end <= other.start or other.end <= one.start
 
 
-def take_apart(question: str) -> Question:
-    """The question's terms and the kind of answer it wants."""
-    kind = expected(question)
-    found = terms_of(question)
-    wanted = frozenset(term.key for term in found)
-    asked_by_form = kind.implied if kind else frozenset()
-    wanted = (wanted - GENERIC - asked_by_form) or wanted
-    return Question(
-        text=question,
-        language=detect(question),
-        wanted=wanted,
-        specific=frozenset(term.key for term in found if _is_specific(term)),
-        anchors=_anchors(question) & wanted,
-        actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
-        owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
-        codes=frozenset(term.key for term in found if term.kind == "code"),
-        kind=kind,
-    )
-
-
 def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
     """The sentences of ``passages`` that can answer, each text once a document, in order."""
     seen: set[tuple[str, str]] = set()
@@ -219,7 +169,9 @@ def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
     """The features of every candidate but the cosine, which stays 0."""
     weights = inverse_frequency([candidate.present for candidate in candidates])
-    weights |= {key: ACTION_WEIGHT * weights.get(key, weights[""]) for key in asked.actions}
+    often_paraphrased = asked.actions | (asked.wanted & COMMON)
+    weights |= {key: COMMON_WEIGHT * weights.get(key, weights[""]) for key in often_paraphrased}
+    alike = {"": 1.0} | dict.fromkeys(often_paraphrased, COMMON_WEIGHT)
     names = frozenset[str]().union(*(c.around for c in candidates))
     documents = _terms_by_document(candidates)
     coded = any(asked.codes <= candidate.present for candidate in candidates)
@@ -234,7 +186,8 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
         features.append(
             Features(
                 cosine=0.0,
-                sentence=coverage(asked.wanted, candidate.present, weights),
+                sentence=_coverage(asked.wanted, candidate.present, weights),
+                evenly=_coverage(asked.wanted, candidate.present, alike),
                 untyped=float(asked.kind is not None and not typed),
                 untyped_strict=float(strict and not typed),
                 unnamed=float(
@@ -246,6 +199,7 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
                 absent=len(asked.specific - document) / max(1, len(asked.specific)),
                 foreign_code=float(not asked.codes <= (candidate.present if coded else passage)),
                 foreign_owner=float(_names_others(asked, candidate.sentence.text)),
+                foreign_year=float(_is_of_another_year(asked, candidate)),
             )
         )
     return features
@@ -288,11 +242,34 @@ def _terms_by_document(candidates: Sequence[Candidate]) -> dict[str, frozenset[s
     return found
 
 
+def _coverage(
+    wanted: frozenset[str], present: frozenset[str], weights: Mapping[str, float]
+) -> float:
+    """``coverage``, where a term that only begins another ("break", "breakdown") counts in part."""
+    begun = {
+        key
+        for key in wanted - present
+        if len(key) >= SHORTEST_PART and any(other.startswith(key) for other in present)
+    }
+    whole = coverage(wanted, present, weights)
+    return whole + PART * coverage(wanted, frozenset(begun), weights) if begun else whole
+
+
+def _is_of_another_year(asked: Question, candidate: Candidate) -> bool:
+    """Whether the years of the sentence, else those above it, are not those asked for."""
+    if not asked.years:
+        return False
+    passage, sentence = candidate.passage, candidate.sentence
+    above = " ".join((sentence.context, passage.heading, name_words(passage.document)))
+    years = years_in(sentence.text) | years_in(above)
+    return bool(years) and not asked.years & years
+
+
 def _names_others(asked: Question, text: str) -> bool:
     """Whether ``text`` names somebody, but not the owner that the question names."""
     if not asked.owners or asked.owners & keys(text):
         return False
-    return any(_is_name(term) and term.key not in asked.wanted for term in terms_of(text))
+    return any(is_name(term) and term.key not in asked.wanted for term in terms_of(text))
 
 
 def _can_answer(sentence: Sentence) -> bool:
@@ -301,34 +278,6 @@ def _can_answer(sentence: Sentence) -> bool:
         return False
     found = terms_of(sentence.text)
     return len(found) >= 2 or any(term.kind in ("number", "code") for term in found)
-
-
-def _anchors(question: str) -> frozenset[str]:
-    """The noun after "how many" or at the end of "what is the …", and every owner ("Ella's")."""
-    found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
-    counted = _COUNTED.search(question)
-    if counted:
-        found |= keys(counted[1])
-    looked_up = _LOOKED_UP.search(question)
-    if looked_up and (terms := terms_of(looked_up[1])):
-        found |= {terms[-1].key}
-    return found
-
-
-def _is_specific(term: Term) -> bool:
-    """Codes and numbers always; capitalised words unless they only begin the question."""
-    return term.kind in ("code", "number") or _is_name(term)
-
-
-def _is_name(term: Term) -> bool:
-    """A capital that does not merely begin the sentence, on no day, month, or unit ("150 °C")."""
-    return (
-        term.kind == "word"
-        and term.capital
-        and term.start > 0
-        and term.end - term.start > 2
-        and term.key not in _CALENDAR
-    )
 
 
 def prefilter(features: Features) -> float:

@@ -9,14 +9,14 @@ import asyncio
 import datetime
 import hashlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag import files
 from rag.activity import Activity
-from rag.chunk import ChunkSpan
+from rag.chunk import ChunkSpan, embedded_text
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
 from rag.errors import LoadError
@@ -24,6 +24,7 @@ from rag.files import Found, FoundFile
 from rag.load_requests import LoadReply
 from rag.loaders import check_size
 from rag.reader import Reader
+from rag.reindex import embed_missing, sweep
 from rag.store import NewChunk, Record, Store
 from rag.types import Document, FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
 
@@ -41,7 +42,7 @@ class Ingester:
     ) -> None:
         self._store = store
         self._thread = thread
-        self._embedder = embedder
+        self.embedder = embedder
         self._activity = activity
         self._reader = Reader(store, thread, activity)
         self._made_by = f"reader {READER_VERSION}"
@@ -79,8 +80,18 @@ class Ingester:
         finally:
             self._activity.drop(files.printable(str(file.path)) for file in waiting)
         await self._thread.run(self._store.drop_unfinished)
-        await embed_missing(self._store, self._thread, self._embedder, wait_until_idle)
+        await self._catch_up(wait_until_idle)
         return await self._forget(gone, found) + reports
+
+    async def _catch_up(self, wait_until_idle: WaitUntilIdle | None) -> None:
+        """Make all vectors anew where the library was opened with another model than theirs."""
+        table = self._store.table
+        if not await self._thread.run(lambda: table.serving):
+            await embed_missing(
+                self._store, self._thread, table, self.embedder, wait_until_idle=wait_until_idle
+            )
+            await self._thread.run(self._store.switch, table)
+            await sweep(self._store, self._thread)
 
     def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str | None) -> bool:
         """Whether a look at the file's size and times tells that nothing is to be done."""
@@ -172,7 +183,7 @@ class Ingester:
     ) -> NDArray[np.float32]:
         """A vector of each chunk; what the old version or a cut-off ingest has is not made anew."""
         texts = [embedded_text(name, chunk.heading, chunk.text) for chunk in chunks]
-        pieces = [_piece(self._embedder.model, text) for text in texts]
+        pieces = [_piece(self.embedder.model, text) for text in texts]
         known = await self._known_vectors(digest, old)
         missing = [at for at, piece in enumerate(pieces) if piece not in known]
         for start in range(0, len(missing), BATCH):
@@ -180,7 +191,7 @@ class Ingester:
             await pace.wait()
             self._reader.check_open()
             batch = missing[start : start + BATCH]
-            vectors = await self._embedder.embed([texts[at] for at in batch])
+            vectors = await self.embedder.embed([texts[at] for at in batch])
             new = {pieces[at]: v for at, v in zip(batch, vectors, strict=True)}
             known |= new
             if len(missing) > KEEP_FROM:
@@ -192,7 +203,7 @@ class Ingester:
     async def _known_vectors(
         self, digest: str, old: Record | None
     ) -> dict[str, NDArray[np.float32]]:
-        model = self._embedder.model
+        model = self.embedder.model
         known = {}
         if old is not None:
             for heading, text, vector in await self._thread.run(self._store.chunks_of, old.path):
@@ -280,39 +291,6 @@ class _Pace:
                     chunks_total=chunks_total,
                 )
             )
-
-
-async def embed_missing(
-    store: Store,
-    thread: DatabaseThread,
-    embedder: Embedder,
-    wait_until_idle: WaitUntilIdle | None = None,
-) -> int:
-    """Embed the stored chunks that the store's model has no vector of; returns how many.
-
-    The vectors of an older model stay until then, and each batch is kept as it is made.
-
-    Raises:
-        rag.errors.EmbedderError: no vectors to be had; what was stored before stays.
-    """
-    done = 0
-    while chunks := await thread.run(store.without_vector, BATCH):
-        if wait_until_idle:
-            await wait_until_idle()
-        texts = [embedded_text(chunk.document, chunk.heading, chunk.text) for chunk in chunks]
-        vectors = await embedder.embed(texts)
-        await thread.run(store.add_vectors, [chunk.id for chunk in chunks], vectors)
-        done += len(chunks)
-    if done:
-        await thread.run(store.table.drop_older)
-    return done
-
-
-def embedded_text(document: str, heading: str, text: str) -> str:
-    """What the encoder sees: the document's name in words and the heading path, then the chunk."""
-    stem = PurePosixPath(document).stem.replace("-", " ").replace("_", " ")
-    context = " > ".join(filter(None, (stem, heading)))
-    return f"{context}\n{text}"
 
 
 def document_of(record: Record, pages: int, chunks: int) -> Document:

@@ -6,7 +6,7 @@ another. Must not know of HTTP, conversations or homes.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,14 +19,16 @@ from rag import db, files, uploads
 from rag.activity import Activity
 from rag.db import DatabaseThread
 from rag.embed import Embedder
-from rag.errors import EmbedderError, LoadError, UnknownDocumentError
+from rag.errors import EmbedderError, LibraryClosedError, LoadError, UnknownDocumentError
 from rag.evidence import evidence
 from rag.files import Found
 from rag.ingest import Ingester, document_of
 from rag.language import detect
 from rag.picture_requests import Mark
 from rag.pictures import Pictures, lines_under, visible
+from rag.reindex import embed_missing, sweep
 from rag.retrieve import retrieve
+from rag.schema import bring_up_to_date
 from rag.store import Record, Store
 from rag.types import (
     Document,
@@ -35,11 +37,15 @@ from rag.types import (
     PageText,
     Passage,
     ProgressCallback,
+    ReindexProgressCallback,
     Retrieval,
     Visible,
     WaitUntilIdle,
 )
+from rag.vector_table import EmbedderRow, embedders
 
+MadeWith = Callable[[EmbedderRow], Embedder | None]
+"""The embedder that the vectors of a library were made with; None where it cannot be had."""
 REMOVED = "you removed it here; the file itself is still in its folder"
 
 _log = logging.getLogger(__name__)
@@ -70,16 +76,25 @@ class Library:
         self._pictures = Pictures(pictures)
         self._ingester = Ingester(store, thread, embedder, self.activity)
         self._ingesting = asyncio.Lock()
+        self._reindexing = asyncio.Lock()
         self._closed = False
 
     @classmethod
     async def open(
-        cls, database: Path, *, embedder: Embedder, uploads: Path, pictures: Path | None = None
+        cls,
+        database: Path,
+        *,
+        embedder: Embedder,
+        uploads: Path,
+        pictures: Path | None = None,
+        made_with: MadeWith | None = None,
     ) -> Self:
         """Open (or create) the library in the file ``database``, with uploads in ``uploads``.
 
         ``pictures`` is a folder for drawn pages, or None to draw them anew each time. ``embedder``
-        stays the caller's: ``close`` of the library does not close it.
+        stays the caller's: ``close`` of the library does not close it. Where the vectors are of
+        another model, ``made_with`` is asked for that one; without it the search goes by words
+        alone until the next ingest has made them anew.
 
         Raises:
             rag.errors.DatabaseError: the file is no database, or a newer version wrote it.
@@ -87,7 +102,7 @@ class Library:
         thread = DatabaseThread("library")
         try:
             connection = await thread.run(db.connect, database)
-            store = await thread.run(Store, connection, embedder.model, embedder.dimension)
+            embedder, store = await thread.run(_open_store, connection, embedder, made_with)
         except BaseException:
             await thread.close()
             raise
@@ -156,8 +171,9 @@ class Library:
         Only documents in ``visible`` collections are searched. When the embedder is down, full-text
         search answers alone.
         """
-        vector = await self._question_vector(text)
-        return await self._thread.run(retrieve, self._store, text, vector, k, visible)
+        embedder = self._embedder
+        vector = await _question_vector(embedder, text)
+        return await self._thread.run(self._search, text, vector, embedder.model, k, visible)
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
         """The sentences of ``passages`` that answer ``question``, and how sure that is."""
@@ -166,6 +182,58 @@ class Library:
         except EmbedderError as error:
             _log.warning("weighing sentences without vectors: %s", error)
             return await evidence(question, passages, None)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The one whose vectors are searched."""
+        return self._embedder
+
+    async def embedders(self) -> list[EmbedderRow]:
+        """The embedding models that there are vectors of, oldest first."""
+        return await self._thread.run(self._store.embedders)
+
+    async def intend(self, model: str, source: str) -> None:
+        """Remember that ``model`` of the folder ``source`` is to come, before it is loaded."""
+        await self._thread.run(self._store.coming, model, 0, source)
+
+    async def reindex(
+        self,
+        embedder: Embedder,
+        *,
+        source: str = "",
+        progress: ReindexProgressCallback | None = None,
+        wait_until_idle: WaitUntilIdle | None = None,
+    ) -> None:
+        """Make the vectors anew with ``embedder`` and search those from then on.
+
+        Until all are there the ones in use are searched, and new documents join them. What was
+        made before the library was closed, or a failure, is not made again. ``source`` is
+        remembered with the model: where it can be had from. Two calls take turns.
+
+        Raises:
+            rag.errors.EmbedderError: no vectors to be had; those in use stay in use.
+            rag.errors.LibraryClosedError: ``close`` was called meanwhile.
+        """
+
+        async def wait() -> None:
+            if wait_until_idle:
+                await wait_until_idle()
+            if self._closed:
+                raise LibraryClosedError("the library was closed")
+
+        async with self._reindexing:
+            await wait()
+            table = await self._thread.run(
+                self._store.coming, embedder.model, embedder.dimension, source
+            )
+            complete = False
+            while not complete:
+                await embed_missing(self._store, self._thread, table, embedder, progress, wait)
+                async with self._ingesting:  # what is stored meanwhile has a vector of the old one
+                    complete = await self._thread.run(self._store.switch, table)
+                    if complete:
+                        self._embedder = self._ingester.embedder = embedder
+            await sweep(self._store, self._thread)
 
     async def documents(self, *, visible: Visible = None) -> list[Document]:
         """The ``visible`` documents by name: read, skipped, and those that are being read."""
@@ -285,20 +353,22 @@ class Library:
         self._closed = True
         await self._ingester.close()
         await self._pictures.close()
-        async with self._ingesting:
+        async with self._reindexing, self._ingesting:
             await self._thread.run(self._connection.close)
             await self._thread.close()
 
-    async def _question_vector(self, text: str) -> NDArray[np.float32] | None:
-        """The embedded question; None when the encoder is down or does not know its language."""
-        if detect(text) != "en":
-            return None
-        try:
-            vectors = await self._embedder.embed([text])
-        except EmbedderError as error:
-            _log.warning("searching without vectors: %s", error)
-            return None
-        return np.asarray(vectors[0])
+    def _search(
+        self,
+        text: str,
+        vector: NDArray[np.float32] | None,
+        model: str,
+        k: int,
+        visible: Visible,
+    ) -> Retrieval:
+        """Runs on the database thread, where the model may be another by now: then by words."""
+        if model != self._store.table.model:
+            vector = None
+        return retrieve(self._store, text, vector, k, visible)
 
     def _upload_slot(self, name: str) -> tuple[str, Path | None]:
         """The name for an upload called ``name``, and the upload that has it, to be replaced.
@@ -321,3 +391,26 @@ class Library:
             used = await self._thread.run(self._store.record, str(path))
             if self._is_upload(str(path)) and not used:
                 await asyncio.to_thread(path.unlink, missing_ok=True)
+
+
+def _open_store(
+    connection: apsw.Connection, embedder: Embedder, made_with: MadeWith | None
+) -> tuple[Embedder, Store]:
+    """The tables, with the vectors that are searched, and what made these."""
+    bring_up_to_date(connection)
+    for row in embedders(connection):
+        if row.state == "serving" and row.model != embedder.model and made_with:
+            embedder = made_with(row) or embedder
+    return embedder, Store(connection, embedder.model, embedder.dimension)
+
+
+async def _question_vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    """The embedded question; None when the encoder is down or does not know its language."""
+    if detect(text) != "en":
+        return None
+    try:
+        vectors = await embedder.embed([text])
+    except EmbedderError as error:
+        _log.warning("searching without vectors: %s", error)
+        return None
+    return np.asarray(vectors[0])

@@ -86,6 +86,19 @@ MIGRATIONS = (
     UPDATE pages SET text = packed(text);
     UPDATE documents SET made_by = substr(made_by, 1, instr(made_by || ',', ',') - 1);
     """,
+    """
+    ALTER TABLE embedders ADD COLUMN source TEXT NOT NULL DEFAULT '';
+        -- the folder that it is in; empty for the household's own
+    ALTER TABLE embedders ADD COLUMN state TEXT NOT NULL DEFAULT 'coming';
+        -- 'serving': searched, every chunk has a vector; 'coming': being made; 'old': to be deleted
+    UPDATE embedders SET state = 'serving' WHERE id = (
+        SELECT max(id) FROM embedders WHERE NOT EXISTS (
+            SELECT 1 FROM chunks WHERE NOT EXISTS (
+                SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND embedder_id = embedders.id
+            )
+        )
+    );
+    """,
 )
 
 

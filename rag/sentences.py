@@ -31,6 +31,7 @@ class _Line(NamedTuple):
 
 _HEADING = re.compile(r"#{1,6}\s+\S|[*_]{2}[^*_]+[*_]{2}:?$")
 _ITEM = re.compile(r"(?:[-*+•·▪◦–—]|\(?\d{1,2}[.)]|\(?[a-h][.)]|步骤\d+|[①-⑳])\s+\S|[①-⑳•]\S")
+_TITLE_YEAR = re.compile(r"\s(?:19|20)\d\d$")
 _RULE = re.compile(r"[\s|:=*_+-]+$")
 _LABEL = re.compile(r"[^.!?:;。！？：；]{1,40}(?::\s+|：\s*)\S")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,})\S")
@@ -155,8 +156,13 @@ def _line_kind(line: str, following: str, after_gap: bool) -> Kind:
 
 
 def _looks_like_a_title(line: str) -> bool:
-    """A short line without an end stop or a value: "4.2 Descaling", not "Password: oak-17"."""
+    """A short line without an end stop or a value: "4.2 Descaling", not "Password: oak-17".
+
+    In capitals it may have a year: "RULES 2026".
+    """
     words = re.sub(r"^\d+(?:\.\d+)*\.?\s+", "", line)
+    if words.isupper():
+        words = _TITLE_YEAR.sub("", words)
     return (
         len(words) <= 60
         and len(words.split()) <= 8

@@ -18,7 +18,7 @@ from rag.language import terms
 from rag.loaders.page import PlacedLine
 from rag.schema import bring_up_to_date, packed, unpacked
 from rag.types import Visible
-from rag.vector_table import VectorTable
+from rag.vector_table import EmbedderRow, VectorTable, embedders
 
 _CHUNK_COLUMNS = """
     chunks.id, documents.name, CASE WHEN documents.paged THEN chunks.page END,
@@ -97,6 +97,8 @@ class Store:
         self._connection = connection
         bring_up_to_date(connection)
         self.table = VectorTable(connection, model, dimension)
+        if not self.table.serving and not self.chunk_count():
+            self.switch(self.table)
 
     def search_text(
         self, fts_query: str, k: int, visible: Visible = None
@@ -122,18 +124,9 @@ class Store:
         """The ``k`` nearest chunks as (id, cosine similarity), best first.
 
         ``vector``: float32 of the model's dimension, not zero. ``visible`` as for ``search_text``.
-        Nothing while the library is being embedded anew: a chunk without vector must not lose.
+        Nothing while chunks lack a vector of the model: they must not lose for that.
         """
-        if not self.table.covers(self.chunk_count()):
-            return []
-        documents = None
-        if visible is not None:
-            rows = self._connection.execute(
-                "SELECT id FROM documents WHERE collection IN (SELECT value FROM json_each(?))",
-                _listed(visible),
-            )
-            documents = [int(row[0]) for row in rows]
-        return self.table.nearest(vector, k, documents)
+        return self.table.nearest(vector, k, visible) if self.table.serving else []
 
     def chunks(self, ids: Sequence[int]) -> dict[int, Chunk]:
         """The chunks with these ids; an unknown id is left out."""
@@ -279,13 +272,41 @@ class Store:
             for row in rows:
                 self._index(*cast(tuple[int, str, str, str], row))
 
-    def without_vector(self, count: int) -> list[Chunk]:
-        """Up to ``count`` chunks that the store's model has no vector of."""
-        return list(self.chunks(self.table.missing(count)).values())
+    def embedders(self) -> list[EmbedderRow]:
+        """The models that there are vectors of, oldest first."""
+        return embedders(self._connection)
 
-    def add_vectors(self, ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors, float32 (n, dimension), of stored chunks."""
-        with self._change():
+    def coming(self, model: str, dimension: int, source: str) -> VectorTable:
+        """The vectors of ``model``, to be made beside those in use; of no other any more.
+
+        Raises:
+            ValueError: it made vectors of another dimension before.
+        """
+        if model == self.table.model:
+            table = self.table
+        else:
+            table = VectorTable(self._connection, model, dimension, source)
+        table.give_up_others()
+        return table
+
+    def switch(self, table: VectorTable) -> bool:
+        """Search ``table`` from now on, if it has a vector of every chunk; says whether so."""
+        with transaction(self._connection):
+            complete = table.serve()
+        if complete:
+            self.table = table
+        return complete
+
+    def without_vector(self, table: VectorTable, count: int, after: int = 0) -> list[Chunk]:
+        """Up to ``count`` chunks numbered above ``after`` that ``table`` lacks, in order."""
+        found = self.chunks(table.missing(count, after))
+        return [found[number] for number in sorted(found)]
+
+    def add_vectors(
+        self, table: VectorTable, ids: Sequence[int], vectors: NDArray[np.float32]
+    ) -> None:
+        """Keep the vectors, float32 (n, dimension), of stored chunks in ``table``."""
+        with self._change(table):
             rows = self._connection.execute(
                 "SELECT id, document_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
                 (msgspec.json.encode(list(ids)).decode(),),
@@ -293,16 +314,16 @@ class Store:
             documents = {int(number): int(document) for number, document in rows}
             for number, vector in zip(ids, vectors, strict=True):
                 if number in documents:  # else it went away meanwhile
-                    self.table.insert([number], documents[number], vector[None])
+                    table.insert([number], documents[number], vector[None])
 
     @contextlib.contextmanager
-    def _change(self) -> Iterator[None]:
+    def _change(self, table: VectorTable | None = None) -> Iterator[None]:
         """A transaction; what is in memory is read again when it is undone."""
         try:
             with transaction(self._connection):
                 yield
         except BaseException:
-            self.table.reload()
+            (table or self.table).reload()
             raise
 
     def _insert(self, document_id: int, name: str, chunks: Sequence[NewChunk]) -> None:

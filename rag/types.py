@@ -100,9 +100,21 @@ class IngestProgress(msgspec.Struct, frozen=True, kw_only=True):
     chunks_total: int
 
 
+class ReindexProgress(msgspec.Struct, frozen=True):
+    """Where the embedding of stored chunks by another model is."""
+
+    model: str
+    done: int
+    total: int
+    """Chunks."""
+    seconds_left: float
+    """At the speed so far, pauses for people who ask included."""
+
+
 Visible = frozenset[str] | None
 """The collections that the asking person may see; ``None``: all of them."""
 
 ProgressCallback = Callable[[IngestProgress], None]
+ReindexProgressCallback = Callable[[ReindexProgress], None]
 WaitUntilIdle = Callable[[], Awaitable[None]]
 """Awaited between batches, so that ingest yields to a person who asks."""

@@ -29,7 +29,7 @@ State = Literal["stopped", "starting", "ready", "busy"]
 
 
 class Worker:
-    """The parent's end: starts ``python -m module`` when needed and ends it when idle.
+    """The parent's end: starts ``python -m module arguments`` when needed and ends it when idle.
 
     One request is on the wire at a time, the others wait their turn. A caller that is cancelled
     leaves; the exchange goes on to its end (or its time limit), so the stream stays in step.
@@ -38,11 +38,12 @@ class Worker:
     def __init__(
         self,
         module: str,
-        *,
+        *arguments: str,
         start_seconds: float = 120.0,
         idle_seconds: float = 600.0,
     ) -> None:
         self.module = module
+        self._arguments = arguments
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         self._process: asyncio.subprocess.Process | None = None
@@ -154,7 +155,7 @@ class Worker:
         self._state = "starting"
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", self.module),
+                *(sys.executable, "-P", "-m", self.module, *self._arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -282,14 +282,17 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     sums = floats(scratch + _TILE, (last - first) * CHUNK)
     sums[:] = np.float32(0.0)
     row_bytes = 2 * outputs  # of scales
+    block_bytes = row_bytes if bits == 8 else 2 * row_bytes
     for block in range(blocks if last > first else 0):
         record = x + SINGLE_BYTES * block
+        scales = layer[SCALES] + block * block_bytes + 2 * CHUNK * first
         if block + _AHEAD < blocks:
             ahead = record + SINGLE_BYTES * _AHEAD
-            _ask_for_columns(ahead, block + _AHEAD, layer, start, size)
+            if nonzero_mask(ahead) != 0:
+                _ask_for_columns(ahead, block + _AHEAD, layer, start, size)
+                prefetch(scales + _AHEAD * block_bytes, 2 * CHUNK * (last - first))
         mask = nonzero_mask(record)
         whole, front = integers(record + OFFSET_SUM, 1)[0], integers(record + FIRST_SUM, 1)[0]
-        scales = layer[SCALES] + block * row_bytes * (1 if bits == 8 else 2) + 2 * CHUNK * first
         for half in range(2 if bits == 6 else 1):
             chosen = mask
             begin = whole if bits == 8 else 0

@@ -10,49 +10,79 @@ import ctypes
 import mmap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
-_ROOM = 0.9
-"""Of the memory that there is: as much may be locked."""
+_OF_LIMIT = 0.9
+"""Of what a memory cgroup leaves to this process: as much may be locked."""
+_OF_MACHINE = 0.7
+"""The same of what the machine has to spare, which its other programs may want tomorrow: what is
+locked they cannot get back. Home Assistant takes some hundred MB more while it is updated."""
 _PAGE = mmap.PAGESIZE
 
 
-def available_memory(root: Path = Path("/")) -> int | None:
-    """Bytes that this process may fill with files' pages: what the machine has to spare, or what
-    its memory cgroup leaves beside its own memory (proc(5), cgroups(7)). None where nobody tells.
+class Room(NamedTuple):
+    """Memory for files' pages, in bytes."""
+
+    available: int
+    """What this process may fill."""
+    lockable: int
+    """What it may keep others from."""
+
+
+def memory_room(root: Path = Path("/")) -> Room | None:
+    """What the machine has to spare, or what this process's memory cgroup leaves beside its own
+    memory (proc(5), cgroups(7)), whichever is less. None where nobody tells.
     """
     try:
-        spare = _field(root / "proc/meminfo", "MemAvailable")
+        spare = _spare(root)
         own = _field(root / "proc/self/status", "RssAnon")
         limits = [int(text) - own for text in _limits(root) if text.isdigit()]
-    except (OSError, ValueError, StopIteration):
+    except (OSError, ValueError):
         return None
-    return min([spare, *limits])
+    lockable = [_OF_MACHINE * spare, *(_OF_LIMIT * limit for limit in limits)]
+    return Room(min([spare, *limits]), int(min(lockable)))
+
+
+def _spare(root: Path) -> int:
+    """Bytes of memory that nobody needs. Where /proc shows processes alone (ProcSubset=pid of
+    systemd) it is the free memory and files' pages of each memory node."""
+    if (root / "proc/meminfo").is_file():
+        return _field(root / "proc/meminfo", "MemAvailable")
+    nodes = list((root / "sys/devices/system/node").glob("node*/meminfo"))
+    if not nodes:
+        raise FileNotFoundError("nothing tells how much memory is free")
+    names = ("MemFree", "Active(file)", "Inactive(file)")
+    return sum(_field(node, name) for node in nodes for name in names)
 
 
 def _field(path: Path, name: str) -> int:
-    """Bytes, out of a file with a line `name: value kB`."""
-    lines = (line.split() for line in path.read_text().splitlines())
-    return next(1024 * int(words[1]) for words in lines if words and words[0] == f"{name}:")
+    """Bytes, out of a file with a line `name: value kB`, maybe behind `Node 0`."""
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if f"{name}:" in words:
+            return 1024 * int(words[words.index(f"{name}:") + 1])
+    raise ValueError(f"{path} has no {name}")
 
 
 def _limits(root: Path) -> list[str]:
-    """What the memory cgroup of this process and those above it say; "max" is no limit."""
+    """What the memory cgroup of this process and those above it say, also of how much slows a
+    process down; "max" is no limit."""
     found = []
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers not in ("memory", ""):
             continue
-        base, name = root / "sys/fs/cgroup", "memory.max"
+        base, names = root / "sys/fs/cgroup", ["memory.max", "memory.high"]
         if controllers == "memory":
-            base, name = base / "memory", "memory.limit_in_bytes"
+            base, names = base / "memory", ["memory.limit_in_bytes"]
         group = base / path.lstrip("/")
         for folder in (group, *group.parents):
-            if (folder / name).is_file():
-                found.append((folder / name).read_text().strip())
+            files = [folder / name for name in names if (folder / name).is_file()]
+            found += [file.read_text().strip() for file in files]
             if folder == base:
                 break
     return found
@@ -65,11 +95,11 @@ def stay(always: Sequence[Bytes], sometimes: Sequence[Bytes], all_bytes: int) ->
     for. Nothing is done where `all_bytes` fit anyway, or where this process may not lock memory
     (RLIMIT_MEMLOCK).
     """
-    room = available_memory()
-    if room is None or all_bytes <= room:
+    room = memory_room()
+    if room is None or all_bytes <= room.available:
         return False
     ends = np.cumsum([one.size for one in always])
-    chosen = always[: int(np.searchsorted(ends, _ROOM * room, side="right"))]
+    chosen = always[: int(np.searchsorted(ends, room.lockable, side="right"))]
     library = ctypes.CDLL(None, use_errno=True)
     library.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for function in (library.mlock, library.munlock):

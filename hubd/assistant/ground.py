@@ -14,8 +14,9 @@ import msgspec
 
 from hubd.assistant.events import Citation
 from rag.cite import align
-from rag.evidence import GENERIC, shown
+from rag.evidence import shown
 from rag.lexical import Term, keys, terms_of
+from rag.question import GENERIC
 from rag.sentences import split
 from rag.types import Evidence, Passage
 

@@ -34,6 +34,7 @@ from hubd.assistant.events import (
     Timings,
     Token,
 )
+from hubd.assistant.followup import standalone
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics
@@ -246,12 +247,17 @@ class Assistant:
         clock: "_Clock",
         kind: Kind,
     ) -> AsyncGenerator[Event, None]:
-        """From the documents; a statement that they say nothing about may still be a command."""
+        """From the documents; a statement that they say nothing about may still be a command.
+
+        What the question leaves to the conversation ("and when does it end?") is put in.
+        """
         visible = visible_to(utterance.person, self._config.rag)
+        before = await self._history(utterance)
+        question = standalone(utterance.text, [m.text() for m in before if m.role == "user"])
         retrieval = await self._library.retrieve(
-            utterance.text, self._config.rag.passages, visible=visible
+            question, self._config.rag.passages, visible=visible
         )
-        evidence = await self._library.evidence(utterance.text, retrieval.passages)
+        evidence = await self._library.evidence(question, retrieval.passages)
         clock.mark("retrieve_ms")
         yield Retrieved(passages=retrieval.passages)
         if not evidence.quotes or evidence.answerable < ANSWERABLE:
@@ -270,12 +276,12 @@ class Assistant:
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
             return
-        grounding = Grounding(utterance.text, evidence)
+        grounding = Grounding(question, evidence)
         pieces: list[str] = []
-        history = [] if grounding.complete else await self._history(utterance)
-        read = [] if grounding.complete else prompt.build(utterance.text, evidence, history)
+        history = [] if grounding.complete else before
+        read = [] if grounding.complete else prompt.build(question, evidence, history)
         parts = [PromptPart(role=one.role, content=one.text()) for one in read]
-        written = self._write(utterance, evidence, grounding, clock, read, alone=not history)
+        written = self._write(question, evidence, grounding, clock, read, alone=not history)
         async with aclosing(written):
             async for grounded in written:
                 clock.mark("first_token_ms")
@@ -296,7 +302,7 @@ class Assistant:
 
     async def _write(
         self,
-        utterance: Utterance,
+        text: str,
         evidence: Evidence,
         grounding: Grounding,
         clock: "_Clock",
@@ -312,7 +318,7 @@ class Assistant:
             for grounded in grounding.finish():
                 yield grounded
             return
-        question = asked(self._engine.name, utterance.text, evidence.quotes)
+        question = asked(self._engine.name, text, evidence.quotes)
         if alone and (known := self.answers.get(question)):
             for grounded in known:
                 grounding.citations.append(grounded.citation)

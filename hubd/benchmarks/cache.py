@@ -1,10 +1,11 @@
 """What a long prompt costs the second time: in memory, after a restart, with a clock in front.
 
-    hubd bench cache [--model MODEL.gguf] [--threads 2] [--json]
+    hubd bench cache [--model MODEL.gguf] [--threads 2] [--documents DIR --questions FILE] [--json]
 
 Starts engine processes of its own, with an empty cache directory, and asks them as the hub does.
 Times are from sending a request to the first token received; figures are medians. Prompts of random
-tokens, but for the foreign ones, which are text as Home Assistant sends it.
+tokens, but for the foreign ones, which are text as Home Assistant sends it, and those of guessing
+ahead: what the hub sends for the questions about the documents (the sample household's).
 """
 
 import argparse
@@ -24,10 +25,13 @@ import msgspec
 from engine.client import Answered, EngineClient
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, ChatRequest, CompletionRequest
+from hubd.benchmarks._household import prompts_of
 from hubd.config import load_config
+from hubd.errors import HubError
 from hubd.http.volatile import PromptMemory
 from hubd.paths import find_paths
 from hubd.supervisor import model_path
+from rag.errors import RagError
 
 SYSTEM_TOKENS, NEW_TOKENS = 2000, 30
 ROUNDS, RESTARTS, FOREIGN_REQUESTS = 9, 3, 30
@@ -37,6 +41,8 @@ START_LIMIT_S = 600.0
 VOCABULARY = 20_000
 """Random ids stay below it: every model has so many."""
 
+SAMPLES = Path(__file__).parents[2] / "samples"
+"""Documents and questions of a household, where hubd runs from its repository."""
 QUESTIONS = (
     "turn the bed lamp on please",
     "is the garage door open?",
@@ -82,12 +88,24 @@ class Figures(msgspec.Struct, kw_only=True):
     """The same with the time left in its place."""
     streams4_ratio: float | None = None
     """From `hubd bench streams`, with the next one."""
+    longest_gap_ms: float | None = None
+    """Between two tokens of an answer while prompts of 4 000 tokens arrive."""
     lookup_ratio: float | None = None
+    """From `hubd bench guesses`, with the next ones."""
+    lookup_identical: bool | None = None
+    """Whether all answers were the same with and without guesses."""
+    lookup_questions: int = 0
+    """How many questions about documents that was; 0: passages to be repeated."""
 
 
 class _Streams(msgspec.Struct):
     streams4_ratio: float
-    lookup_ratio: float
+    longest_gap_s: float
+
+
+class _Guesses(msgspec.Struct):
+    speedup: float
+    identical: bool
 
 
 class Bench:
@@ -166,22 +184,40 @@ async def measure(bench: Bench) -> Figures:
     )
 
 
-async def with_streams(bench: Bench, figures: Figures) -> Figures:
-    """The figures with those of ``engine.benchmarks.streams``, which runs in its own process."""
-    command = [
-        *(sys.executable, "-m", "engine.benchmarks.streams", str(bench.model), "--json"),
-        *("--threads", str(bench.threads), "--cache-directory", str(bench.directory)),
-    ]
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    said, _ = await process.communicate()
-    if process.returncode:
-        raise EngineError(f"hubd bench streams ended with status {process.returncode}")
-    ratios = msgspec.json.decode(said, type=_Streams)
+async def with_decoding(
+    bench: Bench, figures: Figures, prompts: Sequence[Sequence[ChatMessage]]
+) -> Figures:
+    """The figures with those of `hubd bench streams` and `hubd bench guesses`.
+
+    prompts: for guessing ahead; none: its own."""
+    file = bench.directory / "prompts.jsonl"
+    file.write_bytes(b"\n".join(msgspec.json.encode(messages) for messages in prompts))
+    of_file = ("--prompts", str(file), "--tokens", "200") if prompts else ()
+    streams = msgspec.json.decode(await _said(bench, "streams"), type=_Streams)
+    guesses = msgspec.json.decode(await _said(bench, "guesses", *of_file), type=_Guesses)
     return msgspec.structs.replace(
         figures,
-        streams4_ratio=round(ratios.streams4_ratio, 2),
-        lookup_ratio=round(ratios.lookup_ratio, 2),
+        streams4_ratio=round(streams.streams4_ratio, 2),
+        longest_gap_ms=_ms(streams.longest_gap_s),
+        lookup_ratio=round(guesses.speedup, 2),
+        lookup_identical=guesses.identical,
+        lookup_questions=len(prompts),
     )
+
+
+async def _said(bench: Bench, measurement: str, *options: str) -> bytes:
+    """What a measurement of the engine, in a process of its own, prints."""
+    command = [
+        *(sys.executable, "-m", f"engine.benchmarks.{measurement}", str(bench.model), "--json"),
+        *("--threads", str(bench.threads), "--cache-directory", str(bench.directory)),
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, *options, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    if process.returncode:
+        raise EngineError(f"hubd bench {measurement} ended with status {process.returncode}")
+    return said
 
 
 async def _first_token(client: EngineClient, prompt: Sequence[int]) -> tuple[float, int]:
@@ -276,8 +312,11 @@ def show(figures: Figures) -> str:
             f"  tokens found in the cache        {f.foreign_hit_ratio:8.1%}"
             f"  ({f.foreign_hit_ratio_with_first:.1%} with the first request,"
             f" {f.foreign_hit_ratio_unmoved:.1%} with the time left in its place)",
-            f"four streams, quoting with guesses: {f.streams4_ratio} and {f.lookup_ratio} times"
-            " one stream and none (`hubd bench streams` tells more)",
+            f"four streams: {f.streams4_ratio} times one; beside prompts of 4 000 tokens a token"
+            f" waits at most {f.longest_gap_ms} ms (`hubd bench streams` tells more)",
+            f"guessing ahead: {f.lookup_ratio} times the decode speed, "
+            + (f"{f.lookup_questions} questions" if f.lookup_questions else "passages repeated")
+            + f", answers {'' if f.lookup_identical else 'NOT '}the same",
         )
     )
 
@@ -288,6 +327,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file, default the hub's")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache-directory", type=Path, help="where its own one is made")
+    household = SAMPLES / "household" if SAMPLES.is_dir() else None
+    parser.add_argument("--documents", type=Path, default=household, help="a folder")
+    parser.add_argument(
+        "--questions", type=Path, default=SAMPLES / "questions.jsonl", help="a file"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
     where, model = given.cache_directory, given.model or _configured_model()
@@ -295,8 +339,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             bench = Bench(model, given.threads, Path(directory))
             figures = asyncio.run(measure(bench))
-            figures = asyncio.run(with_streams(bench, figures))
-        except EngineError as error:
+            prompts = []
+            if given.documents is not None:
+                prompts = asyncio.run(prompts_of(given.documents, given.questions))
+            figures = asyncio.run(with_decoding(bench, figures, prompts))
+        except (EngineError, HubError, RagError, OSError, ValueError) as error:
             raise SystemExit(f"{model.name} cannot be measured: {error}") from error
     print(msgspec.json.encode(figures).decode() if given.json else show(figures))
 

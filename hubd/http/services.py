@@ -25,6 +25,7 @@ from hubd.http.traffic import Traffic
 from hubd.http.volatile import PromptMemory
 from hubd.mcp.offer import Offer
 from hubd.paths import Paths
+from hubd.reindexing import Reindexing
 from hubd.store.access import Access
 from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
@@ -116,6 +117,8 @@ class Services:
     webhooks: Webhooks
     access: Access
     clock: Clock
+    turns: Turns
+    reindexing: Reindexing
     set_aside: str = ""
     """What is told of a damaged database that was set aside at this start."""
     answers: Answers = field(default_factory=Answers)
@@ -125,7 +128,6 @@ class Services:
     traffic: Traffic = field(default_factory=Traffic)
     backoff: BackOff = field(default_factory=BackOff)
     prompts: PromptMemory = field(default_factory=PromptMemory)
-    turns: Turns = field(default_factory=Turns)
     started: float = field(default_factory=time.monotonic)
 
     async def alive(self) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine
-from engine.batch import Batch, Ticket
+from engine.batch import MIN_SLICE_TOKENS, SHARED_SLICE_SECONDS, Batch, Ticket
 from engine.beam_search import BeamSearch
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece
@@ -192,7 +192,7 @@ def test_a_higher_priority_takes_the_blocks_of_a_lower(home):
 
 def test_a_running_answer_goes_on_while_a_long_prompt_is_computed(home):
     traffic = home.batch(200)
-    traffic.batch._prefill_rate = 400.0  # 32 tokens in a slice
+    traffic.batch._cost.learn(400.0, 1.0)  # 32 tokens in a slice
     traffic.submit(5, tokens=40)
     for _ in range(3):
         traffic.step()
@@ -201,10 +201,56 @@ def test_a_running_answer_goes_on_while_a_long_prompt_is_computed(home):
     while not traffic.outcomes[1]:
         before = len(traffic.outcomes[0])
         traffic.step()
-        traffic.batch._prefill_rate = 400.0
+        traffic.batch._cost.learn(400.0, 1.0)
         steps += 1
         assert len(traffic.outcomes[0]) > before
     assert steps >= 8
+    traffic.run()
+    traffic.check()
+
+
+class SlowDisk:
+    """Has more of every prompt, and takes all the time that it is given."""
+
+    def __init__(self):
+        self.restore_s, self.restored_tokens = 0.0, 0
+
+    def restore(self, tokens, seconds):
+        self.restore_s += seconds
+        return True
+
+    def keep(self, tokens):
+        """Nothing is written."""
+
+
+def test_all_that_wait_for_a_slow_disk_share_the_time_of_a_slice(home):
+    traffic, disk = home.batch(200), SlowDisk()
+    traffic.submit(5, tokens=10)
+    traffic.step()
+    traffic.batch._kept = disk
+    for _ in range(3):
+        traffic.submit(100)
+    for number in range(1, 6):
+        before = len(traffic.outcomes[0])
+        traffic.step()
+        assert disk.restore_s == pytest.approx(number * SHARED_SLICE_SECONDS)
+        assert len(traffic.outcomes[0]) > before
+    traffic.batch._kept = None
+    traffic.run()
+    traffic.check()
+
+
+def test_a_slice_is_shorter_by_what_the_disk_took(home):
+    traffic = home.batch(200)
+    traffic.batch._cost.learn(400.0, 1.0)
+    traffic.submit(300, tokens=2)
+    traffic.submit(5, tokens=2, priority=1)
+    traffic.step()
+    traffic.batch._cost.learn(400.0, 1.0)
+    assert MIN_SLICE_TOKENS < traffic.batch._plan(busy=True)[0][1][0].tokens.size <= 32
+    traffic.batch._restored_s = SHARED_SLICE_SECONDS
+    plan = traffic.batch._plan(busy=True)
+    assert sum(part.tokens.size for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
     traffic.run()
     traffic.check()
 

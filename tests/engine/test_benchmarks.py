@@ -142,3 +142,20 @@ def test_a_model_without_zeros_is_one_line(model_path, tmp_path):
     assert done.returncode == 1
     assert "hubd model calibrate" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_answers_with_guesses_and_without_are_compared(model_path, tmp_path):
+    prompts = tmp_path / "prompts.jsonl"
+    asked = "Say this word by word: the rain in spain falls in the rain in spain"
+    prompts.write_text(json.dumps([{"role": "user", "content": asked}]) + "\n")
+    quick = ["--tokens", "12", "--rounds", "2", "--threads", "1", "--prompts", str(prompts)]
+    command = [sys.executable, "-m", "engine.benchmarks.guesses", str(model_path), *quick, "--json"]
+    done = subprocess.run(
+        [*command, "--cache-directory", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    result = json.loads(done.stdout)
+    assert result["identical"]
+    assert result["prompts"] == 1
+    assert 2 <= result["tokens"] <= 12
+    ratio = result["guessing_tokens_per_s"] / result["plain_tokens_per_s"]
+    assert np.isclose(result["speedup"], ratio)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from rag.embed import DIMENSION, REMEMBERED, CachingEmbedder, WorkerEmbedder, checked
+from rag.embed import DIMENSION, REMEMBERED, CachingEmbedder, checked
 from rag.errors import EmbedderError
+from rag.worker_embedder import WorkerEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -10,12 +10,20 @@ import numpy as np
 import pytest
 
 from rag import db
-from rag.embed import WorkerEmbedder
-from rag.evidence import ANSWERABLE, MAX_EMBEDDED, MAX_QUOTES, Embed, evidence, shown
+from rag.evidence import (
+    ANSWERABLE,
+    MAX_EMBEDDED,
+    MAX_QUOTES,
+    NEARLY_AS_LIKELY,
+    Embed,
+    evidence,
+    shown,
+)
 from rag.language import detect
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Evidence, Passage
+from rag.worker_embedder import WorkerEmbedder
 
 HOUSEHOLD = Path(__file__).parents[2] / "bench" / "household.json"
 PAGE = (
@@ -230,7 +238,7 @@ def test_a_second_quote_is_shown_only_where_it_is_nearly_as_likely_and_elsewhere
     best = quote(0.9, 0)
     for others, expected in (
         ([], []),
-        ([quote(0.7, 20)], []),
+        ([quote(0.9 * NEARLY_AS_LIKELY - 0.01, 20)], []),
         ([quote(0.8, 5)], []),
         ([quote(0.8, 9)], [1]),
         ([quote(0.8, 5, "b")], [1]),
@@ -240,3 +248,29 @@ def test_a_second_quote_is_shown_only_where_it_is_nearly_as_likely_and_elsewhere
         quotes = [best, *others]
         found = shown(Evidence(quotes=quotes, answerable=0.9))
         assert found == [best, *(quotes[at] for at in expected)]
+
+
+async def test_a_value_of_another_year_is_refused() -> None:
+    page = passage("MOT test for the car: Wednesday 2027-02-03 08:30; costs 54 pounds")
+    this = await evidence("How much does the MOT cost in 2027?", [page], None)
+    other = await evidence("How much did the MOT cost in 2025?", [page], None)
+    assert other.answerable < ANSWERABLE < this.answerable
+
+
+async def test_the_year_of_a_document_counts_for_its_rows() -> None:
+    bill = passage("| Total for the year | £1,071.85 |", document="electricity-bill-2026.md")
+    old = passage("| Total for the year | £998.20 |", document="electricity-bill-2025.md")
+    found = await evidence("What did electricity cost us in 2025?", [bill, old], None)
+    assert found.quotes[0].document == "electricity-bill-2025.md"
+
+
+async def test_a_year_is_no_count() -> None:
+    page = passage("ORCHARD RISE ALLOTMENTS - RULES 2026\n\nPlots are let from Easter 2026 on.")
+    found = await evidence("How many plots are there at Orchard Rise?", [page], None)
+    assert found.answerable < ANSWERABLE
+
+
+async def test_a_word_that_begins_a_longer_one_counts_in_part() -> None:
+    rows = "Glass | 555-0151 | on weekdays\nBreakdown and towing | 555-0152 | day and night"
+    found = await evidence("The car broke down, which number do I call?", [passage(rows)], None)
+    assert "555-0152" in found.quotes[0].text

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from rag.embed import WorkerEmbedder
 from rag.errors import DatabaseError, EmbedderError, UnknownDocumentError
 from rag.library import Library
 from rag.types import PageText
+from rag.worker_embedder import WorkerEmbedder
 
 
 async def kept(tmp_path) -> list[str]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rag import db
-from rag.embed import WorkerEmbedder
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
+from rag.worker_embedder import WorkerEmbedder
 
 XQUAD = Path(__file__).parents[3] / "shared" / "eval"
 DIMENSION = 384

@@ -29,30 +29,54 @@ def path(tmp_path):
 
 def test_a_model_of_any_dimension_beside_another(path):
     connection = connect(path)
-    first, second = Store(connection, "first", 3), Store(connection, "second", 70)
+    first = Store(connection, "first", 3)
     put(first, "a", [1, 0, 0])
     put(first, "b", [0, 1, 0])
-    missing = second.without_vector(5)
+    second = Store(connection, "second", 70)
+    missing = second.without_vector(second.table, 5)
     assert [chunk.document for chunk in missing] == ["a", "b"]
-    second.add_vectors([missing[0].id], np.eye(70, dtype=np.float32)[:1])
+    assert not second.switch(second.table)
+    second.add_vectors(second.table, [missing[0].id], np.eye(70, dtype=np.float32)[:1])
     assert found(second, [1.0] + [0.0] * 69) == []  # half of them would be no fair search
     assert found(first, [0.1, 1, 0]) == ["b", "a"]
-    second.add_vectors([missing[1].id], np.eye(70, dtype=np.float32)[1:2])
+    assert not second.switch(second.table)
+    second.add_vectors(second.table, [missing[1].id], np.eye(70, dtype=np.float32)[1:2])
+    assert second.switch(second.table)
     assert found(second, [0.0, 1.0] + [0.0] * 68) == ["b", "a"]
-    second.table.drop_older()
-    assert Store(connection, "second", 70).without_vector(5) == []
-    assert len(Store(connection, "first", 3).without_vector(5)) == 2
+    while second.table.sweep(1):
+        pass
+    assert [row.model for row in second.embedders()] == ["second"]
+    assert Store(connection, "second", 70).table.missing(5) == []
+    assert len(Store(connection, "first", 3).table.missing(5)) == 2
     with pytest.raises(ValueError, match="made vectors of 70 numbers"):
         Store(connection, "second", 71)
 
 
-def test_an_older_model_leaves_a_newer_one_that_is_still_being_made(path):
-    connection = connect(path)
-    older, newer = Store(connection, "older", 2), Store(connection, "newer", 2)
-    put(older, "a", [1, 0])
-    newer.add_vectors([older.chunks([1])[1].id], np.eye(2, dtype=np.float32)[:1])
-    older.table.drop_older()
-    assert newer.without_vector(1) == []
+def test_what_is_being_made_of_one_model_is_kept_until_another_is_wanted(path):
+    store = Store(connect(path), "serving", 2)
+    put(store, "a", [1, 0])
+    coming = store.coming("coming", 2, "/models/coming")
+    store.add_vectors(coming, [1], np.eye(2, dtype=np.float32)[:1])
+    assert not store.table.sweep(9)
+    assert Store(connect(path), "serving", 2).coming("coming", 2, "").missing(1) == []
+    assert store.embedders()[1].source == "/models/coming"
+    assert store.coming("a third", 2, "").missing(1) == [1]
+    while store.table.sweep(9):
+        pass
+    assert [row.model for row in store.embedders()] == ["serving", "a third"]
+    assert found(store, [1, 0]) == ["a"]
+
+
+def test_chunks_without_a_vector_are_found_from_any_of_them_on(path):
+    store = Store(connect(path), "m", 2)
+    for name in "abcd":
+        put(store, name, [1, 0])
+    table = store.coming("n", 2, "")
+    store.add_vectors(table, [2], np.eye(2, dtype=np.float32)[:1])
+    assert table.missing_count() == 3
+    assert table.missing(2) == [1, 3]
+    assert table.missing(2, after=1) == [3, 4]
+    assert table.missing(9, after=4) == []
 
 
 def test_what_another_process_stores_is_found(path):
@@ -107,8 +131,8 @@ def test_a_file_of_version_3_is_taken_over(path):
     assert store.page("a.txt", 1) == ("锅炉 boiler", 1)
     ((number, cosine),) = store.search_vector(vector, 5)
     assert (number, cosine > 0.9999) == (1, True)
-    assert store.without_vector(5) == []
+    assert store.table.serving
     record = store.record("/a")
     assert record
     assert record.made_by == "reader 2"
-    assert path.with_name("hub.db.before-rag-4").is_file()
+    assert path.with_name("hub.db.before-rag-5").is_file()

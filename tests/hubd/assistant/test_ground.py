@@ -17,6 +17,7 @@ NOTICE = quote("The tenants must give notice of six weeks, the landlord of three
 PETS = quote(
     "One cat is allowed; any further animal needs permission in writing.", start=400, score=0.6
 )
+UNLIKELY_PETS = quote(PETS.text, start=400, score=0.5)
 MOTOR = quote("Motor | 10 years", document="warranty.pdf")
 GUESTS = quote("guest net | pepper-2026 | visitors", document="wifi.md")
 
@@ -65,7 +66,7 @@ def test_anything_else_becomes_the_quote(said):
 
 def test_the_answer_begins_with_the_best_quote_even_if_the_model_prefers_another():
     text, cited = answer(
-        "How much notice?", [NOTICE, PETS], "One cat is allowed. ", "Notice is six"
+        "How much notice?", [NOTICE, UNLIKELY_PETS], "One cat is allowed. ", "Notice is six"
     )
     assert text == f"“{NOTICE.text}”"
     assert cited == [NOTICE.text]

@@ -36,3 +36,23 @@ async def test_a_command_no_rule_knows_is_done_or_declined_and_never_read_from_a
     assert [a["arguments"] for a in done["actions"]] == [{"entities": ["light.desk_lamp"]}]
     states = {e.id: e.state for e in hub.app[SERVICES].household.snapshot().entities}
     assert states["light.desk_lamp"] == "off"
+
+
+async def test_a_question_that_leans_on_the_one_before_is_answered(open_hub, tmp_path):
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, day in (("lease", "31 March 2029"), ("gym", "4 May 2027")):
+        page = f"# The {name}\n\nThe {name} costs 90 pounds. The {name} ends on {day}.\n"
+        (papers / f"{name}.md").write_text(page)
+    async with open_hub(tmp_path / "home") as client:
+        await client.app[SERVICES].library.ingest([papers])
+
+        async def asked(text, conversation):
+            body = {"text": text, "conversation": conversation}
+            return (await (await client.post("/hub/ask", json=body)).json())["answer"]
+
+        assert "90 pounds" in await asked("How much does the lease cost?", "one")
+        assert "31 March 2029" in await asked("and when does it end?", "one")
+        assert "4 May 2027" in await asked("What about the gym?", "one")
+        neither = await asked("and when does it end?", "two")
+        assert ("31 March 2029" in neither) == ("4 May 2027" in neither)

@@ -1,0 +1,45 @@
+"""The prompts that the hub sends for questions about a folder of documents."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from engine.protocol import ChatMessage
+from hubd.assistant import prompt
+from hubd.config import load_config
+from hubd.daemon import open_models
+from hubd.events import NoticeBoard
+from hubd.paths import create_directories, find_paths
+from rag.evaluate import read_cases
+from rag.library import Library
+
+
+async def prompts_of(folder: Path, questions: Path) -> list[list[ChatMessage]]:
+    """One for each answerable question of a file in the form of `rag.evaluate`, in its order.
+
+    Reads the folder into a library of its own, with the configured embedder. Raises HubError,
+    RagError, EngineError, OSError or ValueError.
+    """
+    real, home = find_paths(), Path(tempfile.mkdtemp(prefix="hubd-bench-"))
+    surroundings = {**os.environ, "HUBD_HOME": str(home)}
+    paths = msgspec.structs.replace(find_paths(surroundings), models=real.models)
+    config = load_config(real.config_file)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
+        create_directories(paths)
+        _, embedder = await open_models(stack, config, paths, NoticeBoard())
+        library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
+        stack.push_async_callback(library.close)
+        await library.ingest([folder])
+        prompts = []
+        for case in read_cases(questions):
+            if case.answerable:
+                found = await library.retrieve(case.question, config.rag.passages)
+                evidence = await library.evidence(case.question, found.passages)
+                prompts.append(prompt.build(case.question, evidence))
+        return prompts

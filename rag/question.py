@@ -1,0 +1,123 @@
+"""A question taken apart: its terms, whose thing it asks about, of which year, what kind of answer.
+
+Must not know of passages or scores.
+"""
+
+import re
+from datetime import date
+from typing import NamedTuple
+
+from rag.answer_types import AnswerType, expected
+from rag.language import Language, detect
+from rag.lexical import Term, keys, terms_of
+from rag.years import years_asked
+
+_OWNER = re.compile(r"\b(\w+)['’]s\b(?=\s+[a-z])")
+_COUNTED = re.compile(r"\bhow (?:much|many) ([a-z]+)", re.IGNORECASE)
+_LOOKED_UP = re.compile(
+    r"\bwhat(?: (?:is|are|was|were)|['’]s) (?:the|our|my|your|his|her|their) (.+?)"
+    r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
+    re.IGNORECASE,
+)
+_ACTION = re.compile(
+    r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
+    r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
+    re.IGNORECASE,
+)
+GENERIC = keys(
+    "mean happen call name kind type sort use work make go give show tell say find put take may per"
+    " turn have need want know problem thing"
+)
+"""Terms too general to be missed."""
+_CALENDAR = keys(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
+    " july august september october november december christmas easter halloween advent"
+)
+"""Capitalised, but no names: "before Christmas" is answered by a date."""
+COMMON = keys(
+    "be have do say get make go know take see come think look want give use find tell ask work"
+    " seem feel try leave call keep let begin start stop show hear play run move live believe hold"
+    " bring happen write provide sit stand lose pay meet include continue set learn change lead"
+    " watch understand follow create speak read spend grow open walk win offer remember love"
+    " consider appear buy wait serve die send expect build stay fall cut reach kill remain suggest"
+    " raise pass sell require report decide pull turn put pick carry need help shut close allow"
+    " become add break arrive choose good new last long great little own other old right big high"
+    " different small large next early young important few public bad same able wrong whole main"
+    " real certain sure current present recent various full free ready really altogether well also"
+    " again still even back away always never often together already actually exactly everywhere"
+    " outside inside around currently usually normally now then here there today thing way kind"
+    " sort type part place lot number people man person problem matter question reason example"
+    " case fact"
+)
+"""The commonest words of English besides function words: another text says them otherwise."""
+COMMON_WEIGHT = 0.4
+"""Of such a word, and of the verb in "How do I add salt?", where the manual says "fill in"."""
+
+
+class Question(NamedTuple):
+    """A question, taken apart once."""
+
+    text: str
+    language: Language
+    wanted: frozenset[str]
+    specific: frozenset[str]
+    """Codes, numbers and names: a text without them speaks of something else."""
+    codes: frozenset[str]
+    anchors: frozenset[str]
+    """What is counted or looked up, and whose it is."""
+    actions: frozenset[str]
+    """What "do I" or "can we" do: named by many words, so that one may be missing."""
+    owners: frozenset[str]
+    """Whose it is, where that is a name."""
+    years: frozenset[int]
+    """Of which year it asks; "last year" counted from today."""
+    kind: AnswerType | None
+
+
+def take_apart(question: str, today: date | None = None) -> Question:
+    """The question's terms and the kind of answer it wants; ``today`` is for "last year"."""
+    kind = expected(question)
+    found = terms_of(question)
+    wanted = frozenset(term.key for term in found)
+    asked_by_form = kind.implied if kind else frozenset()
+    wanted = (wanted - GENERIC - asked_by_form) or wanted
+    return Question(
+        text=question,
+        language=detect(question),
+        wanted=wanted,
+        specific=frozenset(term.key for term in found if _is_specific(term)),
+        anchors=_anchors(question) & wanted,
+        actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
+        owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
+        codes=frozenset(term.key for term in found if term.kind == "code"),
+        years=years_asked(question, today or date.today()),
+        kind=kind,
+    )
+
+
+def _anchors(question: str) -> frozenset[str]:
+    """The noun after "how many" or at the end of "what is the …", and every owner ("Ella's")."""
+    found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
+    counted = _COUNTED.search(question)
+    if counted:
+        found |= keys(counted[1])
+    looked_up = _LOOKED_UP.search(question)
+    if looked_up and (terms := terms_of(looked_up[1])):
+        found |= {terms[-1].key}
+    return found
+
+
+def _is_specific(term: Term) -> bool:
+    """Codes and numbers always; capitalised words unless they only begin the question."""
+    return term.kind in ("code", "number") or is_name(term)
+
+
+def is_name(term: Term) -> bool:
+    """A capital that does not merely begin the sentence, on no day, month, or unit ("150 °C")."""
+    return (
+        term.kind == "word"
+        and term.capital
+        and term.start > 0
+        and term.end - term.start > 2
+        and term.key not in _CALENDAR
+    )

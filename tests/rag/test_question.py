@@ -1,0 +1,28 @@
+"""A question taken apart: what is asked about, whose, and of which year."""
+
+from datetime import date
+
+from rag.question import COMMON, take_apart
+
+
+def test_names_codes_and_owners_are_told_from_words() -> None:
+    asked = take_apart("What does E-24 mean on Ella's bicycle?")
+    assert asked.codes == {"e24"}
+    assert asked.specific == {"e24", "ella"}
+    assert asked.owners == {"ella"}
+
+
+def test_the_noun_that_is_counted_or_looked_up_is_the_anchor() -> None:
+    assert take_apart("How much sugar goes into the jam?").anchors == {"sugar"}
+    assert take_apart("What is the rent of the flat?").anchors == {"rent"}
+
+
+def test_last_year_is_counted_from_today() -> None:
+    question = "How much did the MOT cost last year?"
+    assert take_apart(question, date(2026, 11, 21)).years == {2025}
+    assert take_apart(question, date(2031, 1, 2)).years == {2030}
+
+
+def test_what_a_house_is_about_is_not_common() -> None:
+    assert not COMMON & take_apart("boiler rent passport oven dog school pressure").wanted
+    assert take_apart("stopped broken buying altogether").wanted <= COMMON
