@@ -160,14 +160,14 @@ class Commands:
         if step := await self._revised(text, conversation, area, person):
             return step
         decision = await self._by_rules(text, language, area)
+        further = None
         if memory.last:
             snapshot = self._tools.home.snapshot()
             further = follow.follow(self._router, text, memory.last, snapshot)
-            if further is not None and not follow.names_more(decision):
-                decision = further
-        if decision.tool is None and revise.sets_a_value(text, decision.language):
-            # "no, fifteen" of which nobody knows what it corrects begins nothing new.
-            return None
+        if further is not None and not follow.names_more(decision):
+            decision = further
+        elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
+            return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         decision = await self._or_by_likeness(decision, text, area)
         decision = await self._unless_unattended(decision, area)
         if decision.declined:
@@ -226,17 +226,26 @@ class Commands:
 
         Two commands in one sentence are carried out one after the other if both are understood.
         """
+        replies: list[str] = []
+        for part in await self._two(text, speaker):
+            replies.append(await self.carry_out(part, speaker))
+        if replies:
+            return " ".join(replies)
         decision = await self.decide(text, speaker.language, speaker.area)
         if decision.call is None or decision.asks is not None:
-            parts = [part for part in AND.split(text) if part.strip()] if not decision.call else []
-            each = [await self.decide(part, speaker.language, speaker.area) for part in parts]
-            if len(parts) > 1 and all(one.call and one.asks is None for one in each):
-                return " ".join([await self.carry_out(part, speaker) for part in parts])
             return f"“{text}”: {decision.reason}."
         try:
             return (await self._tools.call(decision.call, speaker)).text
         except ToolError as error:
             return str(error)
+
+    async def _two(self, text: str, speaker: Speaker) -> list[str]:
+        """The commands that ``text`` joins; empty where it is one, or one is not understood."""
+        parts = [part for part in AND.split(text) if part.strip()]
+        if len(parts) < 2 or (await self._by_rules(text, speaker.language, speaker.area)).call:
+            return []
+        each = [await self._by_rules(part, speaker.language, speaker.area) for part in parts]
+        return parts if all(one.call and one.asks is None for one in each) else []
 
     async def _answered(
         self, pending: Pending, text: str, person: Person, area: str

@@ -92,10 +92,13 @@ def corrects(text: str, language: str) -> str:
     return said[opening.end() :].strip(" ,，") if opening else ""
 
 
-def sets_a_value(text: str, language: str) -> bool:
-    """Whether ``text`` corrects a number and says no more: "no 22" is no new alarm."""
+def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
+    """Whether ``text`` corrects a number and says no more: "no 22" is no new alarm.
+
+    bare: only where the number has no unit: "make it 22 degrees" says enough by itself
+    """
     value = _value(corrects(text, language), language)
-    return value is not None
+    return value is not None and (value.isdigit() or not bare)
 
 
 async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> Revised | None:
