@@ -1,11 +1,12 @@
-"""Questions and commands, one after the other, with ingest in between: what grows, and what stays.
+"""Questions, commands and stories one after the other, ingest in between: what grows, what stays.
 
     .venv/bin/python -m bench.soak [--rounds 5000] [--limit SECONDS] [--json]
 
 Starts a daemon of its own in a temporary home, with the sample household and the default model.
-Every kind of work is done once for each hundred rounds before the first look, so that what is
-loaded once is loaded. Looked at: private memory, file descriptors and threads of the hub and of its
-engine. Exits with 1 where private memory grew by `GROWTH` or more, or one of the others grew.
+Before the first look every kind of work is done for a hundred rounds, so that what is loaded once
+is loaded, and long prompts fill the memory for keys and values, which is as large as it may get.
+Looked at: private memory, file descriptors and threads of the hub and of its engine. Exits with 1
+where private memory grew by `GROWTH` or more, or one of the others grew.
 """
 
 import argparse
@@ -20,7 +21,9 @@ from typing import Any
 import aiohttp
 
 from bench.load import daemon, private_mb
+from hubd.config import DEFAULT_MODEL
 
+MODEL = f"raw:{Path(DEFAULT_MODEL).stem}"
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "household"
 WARM_ROUNDS = 100
 GROWTH = 0.02
@@ -39,6 +42,13 @@ SAID = (
     "what is on the shopping list?",
 )
 INGEST_EVERY = 25
+WRITE_EVERY = 5
+"""So often the language model writes about something that it was not asked before: answers from
+documents are kept, and the same question is not written again."""
+STORY_TOKENS = 24
+LONG_PROMPTS = 16
+LONG_LINES = 300
+"""Of some ten tokens each. Sixteen such prompts are more than 256 MB hold."""
 Look = dict[str, dict[str, float]]
 
 
@@ -81,12 +91,35 @@ async def ingest(session: aiohttp.ClientSession, url: str, number: int) -> None:
         response.raise_for_status()
 
 
+async def write(session: aiohttp.ClientSession, url: str, number: int) -> None:
+    """Some words of the plain model, about a number of its own each time."""
+    await complete(session, url, f"Tell a story about {number} lighthouses.", STORY_TOKENS)
+
+
+async def fill(session: aiohttp.ClientSession, url: str) -> None:
+    """Prompts that are new and long, until the oldest has to go."""
+    for number in range(LONG_PROMPTS):
+        lines = (f"Ship {number}-{line} passed the lighthouse." for line in range(LONG_LINES))
+        await complete(session, url, " ".join(lines), 1)
+
+
+async def complete(session: aiohttp.ClientSession, url: str, prompt: str, tokens: int) -> None:
+    """An answer of the plain model."""
+    messages = [{"role": "user", "content": prompt}]
+    body = {"model": MODEL, "messages": messages, "max_tokens": tokens}
+    async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+        response.raise_for_status()
+        await response.read()
+
+
 async def one_round(session: aiohttp.ClientSession, url: str, number: int) -> None:
-    """One thing said; sometimes a document."""
+    """One thing said; sometimes something written, sometimes a document."""
     body = {"text": SAID[number % len(SAID)], "conversation": f"soak {number // 20}"}
     async with session.post(f"{url}/hub/ask", json=body) as response:
         response.raise_for_status()
         await response.read()
+    if number % WRITE_EVERY == 0:
+        await write(session, url, number)
     if number % INGEST_EVERY == 0:
         await ingest(session, url, number)
 
@@ -105,6 +138,7 @@ async def measure(rounds: int, limit_s: float) -> dict[str, Any]:
                         await reply.read()
                 for number in range(WARM_ROUNDS):
                     await one_round(session, running.url, number)
+                await fill(session, running.url)
                 pids = {"hub": running.pid, "engine": engine_of(running.pid)}
                 before = {name: look(pid) for name, pid in pids.items()}
                 began, done = time.monotonic(), 0

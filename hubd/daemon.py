@@ -37,6 +37,7 @@ from hubd.http.services import Services, Turns
 from hubd.ingest_news import tell_of_files
 from hubd.mcp.offer import Offer
 from hubd.mcp.servers import Servers
+from hubd.memory import give_back_large_blocks
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.reindexing import Reindexing, made_with
@@ -99,6 +100,7 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
         HubError: a directory, the database or the port cannot be used.
     """
     create_directories(paths)
+    give_back_large_blocks()
     async with contextlib.AsyncExitStack() as stack:
         home = stack.enter_context(lock.hold(paths.lock))
         shutil.rmtree(paths.cache / "incoming", ignore_errors=True)  # of uploads cut off by a crash

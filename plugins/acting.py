@@ -79,6 +79,14 @@ def shown(entity: Entity) -> dict[str, Any]:
     return {"id": entity.id, "name": entity.name, "state": entity.state, **kept}
 
 
+def as_of(context: ToolContext) -> str:
+    """What is said before states that may be old; empty while the household can be reached."""
+    heard = context.home.snapshot().as_of
+    if heard is None:
+        return ""
+    return say(context.language, "last_heard", value=f"{heard:%H:%M}") + " "
+
+
 def undo_of(before: Sequence[Entity]) -> ToolCall | None:
     """The call that brings back how the entities were."""
     if not before or any(entity.domain in ("scene", "script", "button") for entity in before):

@@ -108,6 +108,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 0
     """Grows when a floor, area or entity comes, goes, moves or is renamed; not with states. What is
     compiled from names is compiled once a version."""
+    as_of: datetime | None = None
+    """When the household was heard from last, where it cannot be reached; ``None`` while it can."""
 
     def entity(self, entity_id: str) -> Entity | None:
         """The entity of that id."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, found
+from plugins.acting import EntityIds, act, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.speech import say
 
@@ -72,7 +72,7 @@ async def temperature(context: ToolContext, entities: tuple[str, ...] = ()) -> T
     if not warm:
         raise ToolError(say(context.language, "nothing_known"))
     text = " ".join(say(context.language, "temperature", [name], value) for name, value in warm[:5])
-    return ToolResult(text=text, data={"temperatures": dict(warm)})
+    return ToolResult(text=as_of(context) + text, data={"temperatures": dict(warm)})
 
 
 def _target(heater: Entity) -> float | None:

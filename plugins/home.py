@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, found, shown
+from plugins.acting import EntityIds, act, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.speech import joined, say
 
@@ -145,13 +145,14 @@ async def state(
     if state:
         matching = [entity.name for entity in things if _is_in(entity, state)]
         if matching:
-            return ToolResult(text=say(context.language, "yes", matching), data=data)
-        if len(things) > 1:
-            return ToolResult(text=say(context.language, "none_in_state", (), state), data=data)
-        one = things[0]
-        return ToolResult(text=say(context.language, "no", [one.name], _told(one)), data=data)
-    text = " ".join(say(context.language, "state", [e.name], _told(e)) for e in things[:8])
-    return ToolResult(text=text, data=data)
+            text = say(context.language, "yes", matching)
+        elif len(things) > 1:
+            text = say(context.language, "none_in_state", (), state)
+        else:
+            text = say(context.language, "no", [things[0].name], _told(things[0]))
+    else:
+        text = " ".join(say(context.language, "state", [e.name], _told(e)) for e in things[:8])
+    return ToolResult(text=as_of(context) + text, data=data)
 
 
 class Before(msgspec.Struct, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from plugins.acting import found
+from plugins.acting import as_of, found
 from plugins.api import Entity, Plugin, ToolContext, ToolError, ToolResult
 from plugins.days import day_of
 from plugins.numbers import written
@@ -40,7 +40,7 @@ async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResul
     text = " ".join(
         say(context.language, "weather", [place.name], _told(context, place)) for place in places
     )
-    return ToolResult(text=text, data={"weather": {p.id: p.state for p in places}})
+    return ToolResult(text=as_of(context) + text, data={"weather": {p.id: p.state for p in places}})
 
 
 @plugin.tool(risk="read", fits=_is_day, timeout_s=20)

@@ -98,12 +98,13 @@ class Semantics:
         Raises:
             EmbedderError: there are no vectors.
         """
-        if language in self._classifiers or not intents_of(language):
+        if language in self._classifiers or not await _has_examples(language):
             return
-        if self._fitting is None or self._fitting.done():
-            self._fitting = asyncio.create_task(self._fit(language))
-        # Who does not want to wait leaves; the next one finds it done.
-        await asyncio.shield(self._fitting)
+        while language not in self._classifiers:  # another language may be at it
+            if self._fitting is None or self._fitting.done():
+                self._fitting = asyncio.create_task(self._fit(language))
+            # Who does not want to wait leaves; the next one finds it done.
+            await asyncio.shield(self._fitting)
 
     async def close(self) -> None:
         """End the fitting, if one goes on."""
@@ -115,13 +116,12 @@ class Semantics:
         async with asyncio.timeout(FITTING_S):
             texts = await asyncio.to_thread(examples_of, language)
             vectors = await self._embed(texts) if language in ENCODED else None
-            self._classifiers[language] = await asyncio.to_thread(
-                Classifier, intents_of(language), texts, vectors, lexicon(language).spaces
-            )
+            fitted = await asyncio.to_thread(_fitted, language, texts, vectors)
+            self._classifiers[language] = fitted
 
     async def guesses(self, text: str, language: str) -> list[Guess]:
         """All intents, likeliest first; empty where there are no examples or no vectors."""
-        if not intents_of(language):
+        if language not in self._classifiers and not await _has_examples(language):
             return []
         try:
             async with asyncio.timeout(FIRST_PATIENCE_S):
@@ -229,6 +229,15 @@ class Semantics:
             return True
         against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
         return against <= MOST_OPPOSED * guess.confidence
+
+
+async def _has_examples(language: str) -> bool:
+    """In a thread: reading them for the first time held the event loop for 31 ms."""
+    return bool(await asyncio.to_thread(intents_of, language))
+
+
+def _fitted(language: str, texts: Sequence[str], vectors: Vectors | None) -> Classifier:
+    return Classifier(intents_of(language), texts, vectors, lexicon(language).spaces)
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:

@@ -209,10 +209,10 @@ class HubDevice:
         async with aiohttp.ClientSession() as session:
             while True:
                 try:
-                    await self._keep(session, home.link)
+                    await self._keep(session, home)
                 except ForgottenError:
                     log.info("Home Assistant forgot the hub: registering it again")
-                    self._registration = None
+                    self._registration = home.registration = None
                 except HomeAwayError as error:
                     log.info("%s", error)
                 except HomeError as error:
@@ -227,8 +227,9 @@ class HubDevice:
         if isinstance(data, dict):
             self._heard.append(data.get("id"))
 
-    async def _keep(self, session: aiohttp.ClientSession, link: Link) -> None:
-        registration = await self._registered(session, link)
+    async def _keep(self, session: aiohttp.ClientSession, home: HomeAssistant) -> None:
+        link = home.link
+        registration = home.registration = await self._registered(session, link)
         sensors = {sensor.unique_id: sensor for sensor in SENSORS}
         told: dict[str, Reading] = {}
         for name, reading in (await self._read()).items():

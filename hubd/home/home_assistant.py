@@ -1,7 +1,8 @@
 """Home Assistant as the hub's home: connected for as long as it can be, mirrored, acted on.
 
 States come over the WebSocket and are seen without waiting; services go over REST, and what they
-did is read back. While Home Assistant is away that is said, and nothing is kept to be run later.
+did is read back. Where the WebSocket alone is gone, both go over the webhook. While Home Assistant
+is away that is said, and nothing is kept to be run later.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ import aiohttp
 import msgspec
 
 from hubd.home import mirror as wire
+from hubd.home.by_webhook import ByWebhook
+from hubd.home.carry_out import PING_LIMIT_S, carried_out
 from hubd.home.connection import (
     CommandError,
     Connection,
@@ -28,7 +31,7 @@ from hubd.home.connection import (
 from hubd.home.link import Link
 from hubd.home.mirror import Mirror, Registry
 from hubd.home.model import Entity, HomeError, ServiceResult, Snapshot
-from hubd.home.read_back import unmet
+from hubd.home.read_back import failures
 
 log = logging.getLogger(__name__)
 
@@ -36,11 +39,9 @@ BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
 """Between attempts; then the last one. Short: at its return the mirror is right within seconds."""
 REFUSED_RETRY_S = 600.0
 """Home Assistant bans addresses that try wrong tokens again and again."""
-SOON_S = 1.0
-PING_LIMIT_S = 0.8
-"""A service that is not done soon: within both it is known whether Home Assistant still answers."""
-DEVICE_LIMIT_S = 6.0
 READ_BACK_S = 2.0
+READ_AGAIN_S = 0.2
+"""Over the webhook states are asked for: nothing tells of a change."""
 REGISTRY_SETTLES_S = 0.5
 REGISTRY_AGAIN_S = 300.0
 """Exposure has no event of its own for every entity, so registries are read this often too."""
@@ -74,7 +75,11 @@ class HomeAssistant:
         self._version = ""
         self._problem = ""
         self._stale = asyncio.Event()
+        self._old: Snapshot | None = None
+        """The snapshot since it is away."""
         self._connection: Connection | None = None
+        self.registration = link.registration
+        """Of the hub as a device there, while one is known."""
         self.on_connected: Callable[[], Awaitable[None]] | None = None
         """Called each time the connection is there and the mirror is right."""
 
@@ -102,7 +107,12 @@ class HomeAssistant:
 
     def snapshot(self) -> Snapshot:
         """As ``plugins.api.Home.snapshot``; the last that was known while it is away."""
-        return self._mirror.snapshot()
+        now = self._mirror.snapshot()
+        if self._state == "connected":
+            return now
+        if self._old is None or self._old.entities is not now.entities:
+            self._old = msgspec.structs.replace(now, as_of=self._since)
+        return self._old
 
     async def hear(self, event: str, handler: Handler) -> None:
         """Have ``handler`` called with each event of that type until the connection ends.
@@ -125,12 +135,18 @@ class HomeAssistant:
         Home Assistant answers 200 to an id that it does not know and to one that is in the state
         already, so ids are checked before, and states are read after.
         """
-        self._check_connected()
+        webhook = self._webhook()
+        if webhook is None:
+            self._check_connected()
         wanted = list(dict.fromkeys(entities))
         before = tuple(self._known(entity) for entity in wanted)
-        domain, _, name = service.partition(".")
         body = {**data, "entity_id": wanted} if wanted else dict(data)
-        await self._serve(f"/api/services/{domain}/{name}", body, service)
+        if webhook is not None:
+            return await self._call_by_webhook(webhook, service, before, body)
+        began = asyncio.get_running_loop().time()
+        if not await self._is_alive():
+            raise HomeAwayError("Home Assistant does not answer; nothing was sent to it.")
+        await carried_out(self._post(body, service), self._is_alive, began)
         after, failed = await self._read_back(service, wanted, data)
         return ServiceResult(before=before, after=after, failed=failed)
 
@@ -139,10 +155,12 @@ class HomeAssistant:
     def _check_connected(self) -> None:
         if self._state == "connected":
             return
-        since = f"{self._since:%H:%M}"
         if self._state == "refused":
-            raise HomeError(f"Home Assistant has not let the hub in since {since}.")
-        raise HomeAwayError(f"Home Assistant has not answered since {since}.")
+            raise HomeError(f"Home Assistant has not let the hub in since {self._since:%H:%M}.")
+        raise self._away()
+
+    def _away(self) -> HomeAwayError:
+        return HomeAwayError(f"Home Assistant has not answered since {self._since:%H:%M}.")
 
     def _known(self, entity_id: str) -> Entity:
         entity = self._mirror.entity(entity_id)
@@ -150,34 +168,41 @@ class HomeAssistant:
             raise HomeError(f"There is no {entity_id} in this household.")
         return entity
 
-    async def _serve(self, path: str, body: Mapping[str, Any], service: str) -> None:
-        """Post a service and wait until it is done.
+    def _webhook(self) -> ByWebhook | None:
+        """The other way in, where the WebSocket was there and is gone. None for whom Home Assistant
+        has locked out: a token is revoked to end all of it."""
+        if self._state != "away" or self.registration is None:
+            return None
+        return ByWebhook(self._session, self.link, self.registration)
 
-        Nothing is sent to a Home Assistant that does not answer: it would do it when it comes back.
-        A device may take seconds while Home Assistant itself is well: then a ping is answered.
-        """
-        loop = asyncio.get_running_loop()
-        soon = loop.time() + SOON_S
-        if not await self._is_alive():
-            raise HomeAwayError("Home Assistant does not answer; nothing was sent to it.")
-        work = asyncio.create_task(self._post(path, body, service))
+    async def _call_by_webhook(
+        self, webhook: ByWebhook, service: str, known: Sequence[Entity], body: Mapping[str, Any]
+    ) -> ServiceResult:
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
-            await asyncio.wait({work}, timeout=max(0.0, soon - loop.time()))
-            if not work.done():
-                if not await self._is_alive():
-                    raise HomeAwayError(
-                        f"Home Assistant has not answered for {SOON_S + PING_LIMIT_S:.0f} seconds; "
-                        "whether it did it is not known."
-                    )
-                await asyncio.wait({work}, timeout=DEVICE_LIMIT_S)
-            if not work.done():
-                raise HomeError(
-                    "Home Assistant is still at it; look whether the device answers it."
-                )
-            work.result()
-        finally:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            before = await webhook.read(known, PING_LIMIT_S)
+        except HomeAwayError as error:
+            raise self._away() from error
+        if len(before) < len(known):  # it is starting, and does not know its own devices yet
+            raise self._away()
+
+        async def is_alive() -> bool:
+            return await webhook.is_alive(PING_LIMIT_S)
+
+        await carried_out(webhook.call(service, body), is_alive, began)
+        wanted, deadline = [entity.id for entity in known], clock() + READ_BACK_S
+        while True:
+            try:
+                after = await webhook.read(known, PING_LIMIT_S)
+            except HomeAwayError as error:
+                raise HomeAwayError(
+                    "Home Assistant does not answer any more; whether it did it is not known."
+                ) from error
+            failed = failures(service, wanted, after, body)
+            if not failed or clock() >= deadline:
+                return ServiceResult(before=before, after=after, failed=failed)
+            await asyncio.sleep(READ_AGAIN_S)
 
     async def _is_alive(self) -> bool:
         try:
@@ -189,9 +214,9 @@ class HomeAssistant:
             return False
         return True
 
-    async def _post(self, path: str, body: Mapping[str, Any], service: str) -> None:
+    async def _post(self, body: Mapping[str, Any], service: str) -> None:
         headers = {"Authorization": f"Bearer {self.link.token}"}
-        url = self.link.url + path
+        url = f"{self.link.url}/api/services/{service.replace('.', '/', 1)}"
         try:
             async with self._session.post(url, json=body, headers=headers) as response:
                 text = await response.text()
@@ -204,17 +229,15 @@ class HomeAssistant:
             raise HomeError(f"Home Assistant refused {service}: {_reason(text)}")
 
     async def _read_back(
-        self, service: str, entities: Sequence[str], data: Mapping[str, Any]
+        self, service: str, wanted: Sequence[str], data: Mapping[str, Any]
     ) -> tuple[tuple[Entity, ...], dict[str, str]]:
         """The entities as they are once all are as asked, or time is up; and which are not."""
         deadline = asyncio.get_running_loop().time() + READ_BACK_S
         while True:
             self._changed.clear()
-            now = [self._mirror.entity(entity) for entity in entities]
+            now = [self._mirror.entity(entity) for entity in wanted]
             after = tuple(entity for entity in now if entity is not None)
-            reasons = {entity.id: unmet(service, entity, data) for entity in after}
-            failed = {entity: reason for entity, reason in reasons.items() if reason}
-            failed |= {known: "it is gone" for known in entities if known not in reasons}
+            failed = failures(service, wanted, after, data)
             try:
                 async with asyncio.timeout_at(deadline):
                     if not failed:
@@ -336,7 +359,7 @@ class HomeAssistant:
 
     def _show(self, state: Phase, problem: str = "") -> None:
         if state != self._state:
-            self._since = _now()
+            self._since, self._old = _now(), None
             log.info("home assistant %s%s", state, f": {problem}" if problem else "")
         self._state, self._problem = state, problem
         self._changed.set()

@@ -1,6 +1,6 @@
 """Whether an entity reached what a service asked of it, told from its state alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hubd.home.model import Entity
@@ -39,6 +39,15 @@ _VALUES = {
     "hvac_mode": None,
 }
 """Value of a service → the attribute that shows it, ``None`` for the state itself."""
+
+
+def failures(
+    service: str, wanted: Sequence[str], now: Sequence[Entity], data: Mapping[str, Any]
+) -> dict[str, str]:
+    """The entities that are not as the service asked, and why."""
+    reasons = {entity.id: unmet(service, entity, data) for entity in now}
+    failed = {entity: reason for entity, reason in reasons.items() if reason}
+    return failed | {known: "it is gone" for known in wanted if known not in reasons}
 
 
 def unmet(service: str, entity: Entity, data: Mapping[str, Any]) -> str:

@@ -267,6 +267,22 @@ def test_followers_share_the_prompt_of_their_leader(home):
     traffic.check()
 
 
+def test_what_one_computes_others_with_the_same_prompt_need_not(home, monkeypatch):
+    """Also where both began before it was known."""
+    traffic, computed, step = home.batch(200), [], home.model.step
+
+    def counted(parts):
+        computed.append(sum(part.tokens.size for part in parts))
+        return step(parts)
+
+    monkeypatch.setattr(home.model, "step", counted)
+    traffic.submit(300, tokens=2)
+    traffic.submit(300, 1, tokens=2)
+    traffic.run()
+    assert 300 < sum(computed) < 450
+    traffic.check()
+
+
 def test_followers_of_a_cancelled_leader_are_not_lost(home):
     traffic = home.batch(200, max_active=1)
     traffic.submit(20, tokens=5)

@@ -8,6 +8,8 @@ from pathlib import Path
 import gguf
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine import weights
 from engine.formats import FORMATS
@@ -102,6 +104,27 @@ def test_a_file_cut_short_while_it_is_packed(tmp_path):
         with pytest.raises(ModelFormatError, match=r"tensor 'm' .*cut short"):
             Weights(file, ["m"], "0" * 64, tmp_path, lambda *_: None)
     assert [path.name for path in tmp_path.iterdir()] == ["m.gguf"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(at=st.integers(0, 1 << 20), bit=st.integers(0, 7))
+def test_a_packed_file_that_was_damaged_is_packed_again(tmp_path_factory, at, bit):
+    folder = tmp_path_factory.mktemp("damaged")
+    write(folder / "m.gguf", "m", "F32", np.ones(16 * COLUMNS, np.float32).view(np.uint8))
+
+    def packed_bytes():
+        with GGUFFile(folder / "m.gguf") as file:
+            weights = Weights(file, ["m"], "0" * 64, folder, lambda *_: None)
+            return weights.packed("m").tobytes()
+
+    right = packed_bytes()
+    (path,) = folder.glob("*.packed")
+    sound = path.read_bytes()
+    damaged = bytearray(sound)
+    damaged[at % len(damaged)] ^= 1 << bit
+    path.write_bytes(damaged)
+    assert packed_bytes() == right
+    assert path.read_bytes() == sound
 
 
 def mapping(path):

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from hubd.cli import cli
 from hubd.config import Config, load_config
@@ -41,6 +42,30 @@ def test_the_commands_of_the_readme_exist():
     makefile = (DOCS.parent / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["security.md", "reliability.md"])
+def test_every_test_that_a_page_names_exists(page):
+    """A defence without its test is a claim."""
+    text = (DOCS / page).read_text()
+    defined = {
+        name
+        for file in (DOCS.parent / "tests").rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert len(named) > 10
+    assert named <= defined, named - defined
+    for place in re.findall(r"`(tests/[\w/.]+)`", text):
+        assert (DOCS.parent / place).exists(), place
+
+
+def test_every_threat_has_a_test():
+    table = (DOCS / "security.md").read_text().partition("| threat |")[2].partition("\n\n")[0]
+    rows = [line.split("|") for line in table.splitlines()[2:]]
+    assert len(rows) > 20
+    for row in rows:
+        assert re.search(r"`test", row[3]), row[1]
 
 
 def test_links_and_pictures_of_the_documentation_lead_somewhere():

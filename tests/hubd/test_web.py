@@ -1,9 +1,7 @@
 """The chat page's modules in a real browser, and how the page bears a daemon that misbehaves."""
 
-import hashlib
 import itertools
 import json
-import re
 import socket
 import threading
 import time
@@ -20,7 +18,6 @@ from hubd.http.static import TYPES
 pytestmark = pytest.mark.browser
 
 WEB = Path(__file__).parents[2] / "hubd" / "web"
-TEST_VENDOR = Path(__file__).parents[1] / "data" / "vendor"
 IN_BROWSER = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -437,33 +434,3 @@ def test_without_documents_the_page_invites_to_add_some(site, open_page):
     page.get_by_role("link", name="Add documents").click()
     page.get_by_role("heading", name="Documents").wait_for()
     page.get_by_text("Nothing here yet.").wait_for()
-
-
-# --- what is shipped ---
-
-
-@pytest.mark.parametrize("folder", [WEB / "vendor", TEST_VENDOR], ids=["page", "tests"])
-def test_vendored_files_are_what_was_vendored(folder):
-    lines = (folder / "SHA256SUMS").read_text().splitlines()
-    sums = {name: digest for digest, name in (line.split() for line in lines)}
-    files = {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
-    assert set(sums) == files
-    for name, digest in sums.items():
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
-
-
-def linked(name: str, pattern: str) -> set[str]:
-    """The page's files that ``name`` refers to, and those that they refer to."""
-    seen: set[str] = set()
-    waiting = [name]
-    while waiting:
-        found = re.findall(pattern, (WEB / waiting.pop()).read_text())
-        waiting += set(found) - seen
-        seen |= set(found)
-    return seen
-
-
-def test_every_module_is_fetched_at_once():
-    """Without the list in the head a module is asked for only when its importer has come."""
-    modules = linked("app.js", r'from "/static/([^"]+)"')
-    assert linked("index.html", r'modulepreload" href="/static/([^"]+)"') == modules

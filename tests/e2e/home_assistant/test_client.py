@@ -167,6 +167,8 @@ async def test_it_goes_and_comes_back(make_home_assistant):
             await home.call("light.turn_off", ["light.kitchen_lights"])
         assert time.monotonic() - began < 2
         assert home.snapshot().entities, "what was known stays known"
+        assert home.snapshot().as_of == home.status().since, "and that it may be old"
+        assert home.snapshot() is home.snapshot(), "pages are told of changes alone"
         await asyncio.to_thread(process.start)
         began = time.monotonic()
         await until(lambda: home.status().state == "connected")
@@ -179,6 +181,7 @@ async def test_it_goes_and_comes_back(make_home_assistant):
         )
         assert time.monotonic() - began < 5
         await asyncio.sleep(1)  # time for what might be done late
+        assert home.snapshot().as_of is None
         assert home.snapshot().entity("light.kitchen_lights").state == "on"
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from playwright.sync_api import expect
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +25,11 @@ def hub(home_assistant, start, tmp_path_factory):
     return hub
 
 
-def ask(hub, text, conversation=None):
+def ask(hub, text, conversation=None, token=""):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    body = {"text": text, "conversation": conversation}
     with hub.client() as client:
-        response = client.post("/hub/ask", json={"text": text, "conversation": conversation})
+        response = client.post("/hub/ask", json=body, headers=headers)
     assert response.status_code == 200, response.text
     return response.json()
 
@@ -51,6 +54,42 @@ def test_the_garage_door_is_asked_about_first(hub, home_assistant):
     assert home_assistant.state("cover.garage_door") in ("open", "opening")
 
 
+def test_a_guest_is_refused_whatever_they_answer(hub, home_assistant):
+    hub.command("person", "add", "Ann", "--role", "guest")
+    token = hub.command("token", "add", "phone", "--person", "Ann", "--quiet").stdout.strip()
+    home_assistant.service("light.turn_off", entity_id="light.kitchen_lights")
+    lit = ask(hub, "turn on the kitchen lights", token=token)
+    assert [action["ok"] for action in lit["actions"]] == [True]
+    assert home_assistant.state("light.kitchen_lights") == "on"
+    home_assistant.service("cover.close_cover", entity_id="cover.garage_door")
+    home_assistant.wait_for("cover.garage_door", "closed", 30)
+    refused = ask(hub, "open the garage door", token=token)
+    again = ask(hub, "yes", refused["conversation"], token)
+    for told in (refused, again):
+        assert not any(action["ok"] for action in told["actions"]), told
+    assert home_assistant.state("cover.garage_door") == "closed"
+
+
+@pytest.mark.browser
+def test_a_person_has_it_done_on_the_page(hub, home_assistant, open_page):
+    home_assistant.service("light.turn_off", entity_id="light.kitchen_lights")
+    home_assistant.service("cover.close_cover", entity_id="cover.garage_door")
+    home_assistant.wait_for("cover.garage_door", "closed", 30)
+    page = open_page(hub.page())
+    page.get_by_label("Your question").fill("turn on the kitchen lights")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn").last).to_contain_text("Kitchen Lights", timeout=15_000)
+    home_assistant.wait_for("light.kitchen_lights", "on")
+    page.get_by_label("Your question").fill("open the garage door")
+    page.keyboard.press("Enter")
+    yes = page.get_by_role("button", name="Yes", exact=True)
+    yes.wait_for()
+    assert home_assistant.state("cover.garage_door") == "closed"
+    yes.click()
+    expect(page.locator(".turn").last).to_contain_text("Garage Door", timeout=15_000)
+    assert home_assistant.state("cover.garage_door") in ("open", "opening")
+
+
 def test_what_is_not_exposed_is_not_touched(hub, home_assistant):
     before = home_assistant.state("alarm_control_panel.security")
     done = ask(hub, "arm the security alarm")
@@ -64,5 +103,7 @@ def test_while_home_assistant_is_away_the_rest_works(hub, home_assistant):
         done = ask(hub, "turn on the kitchen lights")
         assert "has not answered since" in done["answer"]
         assert "No timer is running" in ask(hub, "list timers")["answer"]
+        told = ask(hub, "is the garage door open")["answer"]
+        assert "when the home was last heard from" in told, "what may be old is told as old"
     finally:
         home_assistant.start()

@@ -1,6 +1,10 @@
 """Meaning by examples: how often it is right where rules fail; never does it do the opposite."""
 
+import asyncio
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +27,52 @@ async def semantics(real_router, embed, classifiers):
     made = Semantics(embed, real_router("home.en.yaml"), TOOLS, classifiers)
     await made.prepare()
     return made
+
+
+async def test_two_languages_at_once_wait_for_each_other(real_router, embed, monkeypatch):
+    """English is prepared when the hub starts, and somebody speaks German in that moment."""
+    monkeypatch.setattr("hubd.assistant.semantic.FIRST_PATIENCE_S", 120.0)  # the machine is busy
+    made = Semantics(embed, real_router("home.en.yaml"), TOOLS)
+    english, german = await asyncio.gather(
+        made.guesses("switch on the light", "en"), made.guesses("mach das Licht an", "de")
+    )
+    assert english
+    assert german
+
+
+async def test_reading_the_examples_does_not_hold_the_event_loop(real_router, embed):
+    """It took 31 ms of work on the loop, when the hub started."""
+    intents_of.cache_clear()
+    lexicon.cache_clear()
+    made = Semantics(embed, real_router("home.en.yaml"), TOOLS)
+    own = time.thread_time()
+    await made.prepare()
+    assert time.thread_time() - own < 0.02
+
+
+FITTED = """
+import asyncio, os, numpy as np
+from hubd.assistant.semantic import Semantics
+from hubd.http.health import resident_mb
+from hubd.memory import give_back_large_blocks
+
+give_back_large_blocks()
+
+async def embed(texts):
+    made = np.random.default_rng(1).normal(size=(len(texts), 384)).astype(np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+before = resident_mb(os.getpid())
+asyncio.run(Semantics(embed, None, []).prepare())
+print(resident_mb(os.getpid()) - before)
+"""
+
+
+def test_what_fitting_needed_is_given_back():
+    """A process of its own, since memory is counted. It was 49 MB, 31 of them for nothing."""
+    command = [sys.executable, "-c", FITTED]
+    grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert float(grown) < 32
 
 
 def sentences(folder, name):
