@@ -107,7 +107,9 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     if last is None or last.call is None:
         return None
     if last.tool == ADD and (listed := _listed(router, text, last)):
-        return Revised(decision=listed, said=text)
+        if (await decide(text)).tool is None:  # it names no list of its own
+            return Revised(decision=listed, said=text)
+        return None
     rest = corrects(text, last.language)
     if not rest:
         return None
