@@ -290,8 +290,8 @@ def _best_rank(one: Sample, scores: NDArray[np.float64]) -> int | None:
 
 
 LEXICAL_FEATURES = ("sentence", "evenly", "untyped", "untyped_strict", "unnamed", "missing")
-LEXICAL_FEATURES += ("elsewhere", "absent")
-CHINESE_FEATURES = ("sentence", "evenly", "untyped", "absent")
+LEXICAL_FEATURES += ("elsewhere", "absent", "behind")
+CHINESE_FEATURES = ("sentence", "evenly", "untyped", "absent", "behind")
 MODELS = (
     ("with encoder", "en", True, WITH_ENCODER, ("cosine", *LEXICAL_FEATURES)),
     ("without encoder", "en", False, LEXICAL, LEXICAL_FEATURES),

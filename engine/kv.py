@@ -5,14 +5,13 @@ may be held by several sequences, and by the prefix cache; who writes into a blo
 gets a copy first. Knows nothing of token ids. For one thread at a time.
 """
 
-import contextlib
-import mmap
 import weakref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import EngineError
+from engine.huge_pages import anonymous
 from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
 
 
@@ -205,8 +204,4 @@ def _reserved(blocks: int, block_bytes: int) -> NDArray[np.uint8]:
     In huge pages: attention at 1 024 positions takes 1.0 ms a token instead of 1.4 (SmolLM2), for
     which a sequence's first block takes 2 MB.
     """
-    memory = mmap.mmap(-1, blocks * block_bytes)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # a kernel without them
-            memory.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(memory, np.uint8).reshape(blocks, block_bytes)
+    return np.frombuffer(anonymous(blocks * block_bytes), np.uint8).reshape(blocks, block_bytes)

@@ -23,7 +23,11 @@ class AnswerType(NamedTuple):
     """Such an answer always has this form: a text without it is no answer."""
 
 
-_COUNT = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
+_COUNT = (
+    r"(?:\d+[\s-]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
+    r"[\s-]+)"
+)
+"""With what stands before the unit: in "has" no "a" counts seconds."""
 _TIME_UNIT = (
     r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|nights?|weeks?|months?|years?"
     r"|decades?|centur(?:y|ies))\b"
@@ -38,7 +42,7 @@ _DAY = (
 )
 _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
-    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\b{_COUNT}[\s-]*{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|{_COUNT}{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
     r"|\d{1,2} (?:to|till|until) \d{1,2}"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
     r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|christmas|easter|working day"
@@ -102,7 +106,8 @@ ANSWER_TYPES = (
         r"\bhow much (?:is|are|was|were|(?:do|did|does) .* cost|(?:do|did|does) \w+ pay)\b"
         r"|\bhow expensive\b|\b(?:price|cost|costs|fee|premium)\b|多少钱|价格|费用",
         _MONEY,
-        "cost price pay expensive fee much money amount 多少钱 价格 钱 费用",
+        "cost price pay expensive fee much money amount total altogether charge"
+        " 多少钱 价格 钱 费用",
     ),
     _type(
         "temperature",
@@ -119,7 +124,7 @@ ANSWER_TYPES = (
     _type(
         "duration",
         rf"\bhow long\b|\bhow many {_TIME_UNIT}|\bhow much (?:time|notice|longer)\b|多久|多长时间",
-        rf"{_COUNT}[\s-]*(?:full |more |calendar |working )?{_TIME_UNIT}|\b(?:until|till)\b"
+        rf"{_COUNT}(?:full |more |calendar |working )?{_TIME_UNIT}|\b(?:until|till)\b"
         rf"|{_LENGTH}|小时|分钟|天|年|月|\b(?:over)?night\b",
         "long last take time duration 多久 时间",
         strict=False,

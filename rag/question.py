@@ -13,7 +13,12 @@ from rag.lexical import Term, keys, terms_of
 from rag.years import years_asked
 
 _OWNER = re.compile(r"\b(\w+)['’]s\b(?=\s+[a-z])")
-_COUNTED = re.compile(r"\bhow (?:much|many) ([a-z]+)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\bhow (?:much|many) (?:[a-z]+ (?=[a-z]+ (?:do|does|did|can|could|should|must|may|is|are|was"
+    r"|were|has|have|had|will|would|goes?)\b))?([a-z]+)",
+    re.IGNORECASE,
+)
+"""Of "how much dog food does …" the second noun: it is the thing, the first its kind."""
 _LOOKED_UP = re.compile(
     r"\bwhat(?: (?:is|are|was|were)|['’]s) (?:the|our|my|your|his|her|their) (.+?)"
     r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",

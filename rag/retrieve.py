@@ -13,13 +13,18 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rag.answer_types import holds
 from rag.language import detect, fts_query
 from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
+from rag.question import Question, take_apart
 from rag.sentences import split
 from rag.types import Passage, Retrieval, Visible
+from rag.years import years_in
 
 CANDIDATES_PER_LEG = 24
 """Chunks that each leg proposes for scoring."""
+
+_KINDS_OF_PAPER = keys("manual notes letter list document file copy scan guide plan summary paper")
 
 SAMPLE = 500
 """Characters of a chunk that tell its language."""
@@ -62,9 +67,13 @@ class _Weights(NamedTuple):
     passage: float
     sentence: float
     cosine: float
+    untyped: float = -1.0
+    named: float = 1.0
+    foreign_year: float = -1.5
 
 
 # Fitted on XQuAD (1 190 questions, 240 paragraphs) by bench/retrieval.py; see docs/retrieval.md.
+# The last three are set: XQuAD has no documents with names, and hardly a question of that kind.
 _HYBRID = _Weights(bias=-10.4, bm25=1.6, passage=0.0, sentence=5.3, cosine=10.6)
 _LEXICAL = _Weights(bias=-6.1, bm25=2.0, passage=1.0, sentence=1.0, cosine=0.0)
 _CHINESE = _Weights(bias=-6.6, bm25=5.6, passage=2.8, sentence=2.8, cosine=0.0)
@@ -79,6 +88,14 @@ class _Features(NamedTuple):
     sentence: float
     """The same for the best single sentence with its headings."""
     cosine: float
+    untyped: float
+    """1 when the question asks for what cannot be missed, a price or a phone number, and no such
+    thing is in the chunk."""
+    named: float
+    """1 when the question names the document: "in the lease" and ``lease.docx``."""
+    foreign_year: float
+    """1 when the question is about a year ("last year's bill"), and the chunk's document or
+    headings, else its text, of others."""
 
 
 def retrieve(
@@ -120,6 +137,7 @@ def _features(
     cosines: Mapping[int, float],
 ) -> dict[int, _Features]:
     """The features of every candidate; a term's weight comes from its rarity among them."""
+    asked = take_apart(question)
     wanted = keys(question)
     around = {n: keys(name_words(c.document)) | keys(c.heading) for n, c in chunks.items()}
     read = {n: terms_of(c.text) for n, c in chunks.items()}
@@ -139,9 +157,30 @@ def _features(
                 default=0.0,
             ),
             cosine=cosines.get(number, unseen_cosine),
+            untyped=float(_lacks_what_is_asked(asked, chunk)),
+            named=float(_is_named(wanted, chunk.document)),
+            foreign_year=float(_is_of_another_year(asked, chunk)),
         )
         for number, chunk in chunks.items()
     }
+
+
+def _lacks_what_is_asked(asked: Question, chunk: Chunk) -> bool:
+    kind = asked.kind
+    return kind is not None and kind.strict and not holds(kind, chunk.text, asked.wanted)
+
+
+def _is_named(wanted: frozenset[str], document: str) -> bool:
+    """Whether all words of the document's name are asked about, but years and "manual", "notes"."""
+    name = {key for key in keys(name_words(document)) - _KINDS_OF_PAPER if not key.isdecimal()}
+    return bool(name) and name <= wanted
+
+
+def _is_of_another_year(asked: Question, chunk: Chunk) -> bool:
+    if not asked.years:
+        return False
+    years = years_in(f"{name_words(chunk.document)} {chunk.heading}") or years_in(chunk.text)
+    return bool(years) and not asked.years & years
 
 
 def _sentences(text: str, terms: Sequence[Term]) -> Iterator[frozenset[str]]:
@@ -163,6 +202,9 @@ def _probability(weights: _Weights, features: _Features) -> float:
         + weights.passage * features.passage
         + weights.sentence * features.sentence
         + weights.cosine * features.cosine
+        + weights.untyped * features.untyped
+        + weights.named * features.named
+        + weights.foreign_year * features.foreign_year
     )
     return 1 / (1 + math.exp(-log_odds))
 

@@ -14,6 +14,13 @@ _RELATIVE = (
     (re.compile(r"\bnext year\b|明年", re.IGNORECASE), 1),
     (re.compile(r"\bthe year before last\b|\btwo years ago\b|前年", re.IGNORECASE), -2),
 )
+_MONTHS = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}} )?{_MONTHS} (?:19|20)\d\d\b|(?<!\d)(?:19|20)\d\d-\d\d-\d\d(?!\d)"
+    r"|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?"
+)
 
 
 def years_in(text: str) -> frozenset[int]:
@@ -26,3 +33,12 @@ def years_asked(question: str, today: date) -> frozenset[int]:
     """The years that ``question`` names, or means on the day ``today`` by "last year"."""
     meant = {today.year + shift for pattern, shift in _RELATIVE if pattern.search(question)}
     return years_in(question) | meant
+
+
+def date_in(text: str) -> str:
+    """The first date of ``text`` as it is written there, else its only year, else ""."""
+    written = _DATE.search(text)
+    if written:
+        return written[0]
+    years = years_in(text)
+    return str(*years) if len(years) == 1 else ""

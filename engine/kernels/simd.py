@@ -34,6 +34,7 @@ from engine.kernels.vectors import (
     I32,
     I64,
     INTEGERS,
+    ask_for,
     broadcast,
     fma,
     load,
@@ -41,9 +42,9 @@ from engine.kernels.vectors import (
 )
 
 GROUPS = 8  # of four weights in a block of 32
-STREAMS = 4
-"""Tiles far apart that a single row meets at once. A core that reads in four places has more of
-its loads under way: 27 GB/s of 4-bit weights with two threads, and 23 reading in one place."""
+AHEAD = 1024
+"""How far behind the weights at hand a single row asks for, into L2. What a core's own
+prefetching leaves: products of SmolLM2 Q8_0 take 12 % less time."""
 
 
 class Dot(NamedTuple):
@@ -202,24 +203,31 @@ def emit_tile(
     _finish(builder, totals, y, stride, valid, add)
 
 
-def emit_row(builder: Any, bits: int, streams: int, dot: Dot, arguments: list[Any]) -> None:
-    """Write the code that multiplies `streams` tiles with a single row of activations.
+def _ask_ahead(builder: Any, bits: int, record: Any, block: Any) -> None:
+    """Ask for what lies AHEAD of a block, whose scales are at `record`: whole cache lines."""
+    size = Q8_BLOCK_BYTES if bits == 8 else RECORD_BYTES[bits]
+    lines = [builder.add(block if bits == 8 else record, I64(at)) for at in range(0, size, 64)]
+    for line in [record, *lines] if bits == 8 else lines:
+        ask_for(builder, builder.add(line, I64(AHEAD)))
 
-    arguments, all int64: address of the first tile, number of blocks, address of the activations,
-    address of y[first row of the first tile], bytes from one of the tiles to the next, tiles
-    between them, whether to add.
+
+def emit_row(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> None:
+    """Write the code that multiplies tiles with a single row of activations, one after the other.
+
+    arguments, all int64: address of the first tile, number of tiles, bytes of each, number of
+    blocks, address of the activations, address of y[first row of the first tile], whether to add.
     """
-    tile, blocks, x, y, size, apart, add = arguments
-    totals = zeros(builder, streams)
-    distances = [builder.mul(apart, I64(stream)) for stream in range(streams)]
-    tiles = [builder.add(tile, builder.mul(distance, size)) for distance in distances]
-    with cgutils.for_range(builder, blocks) as loop:
-        x_block = _X(builder.add(x, builder.mul(loop.index, I64(SINGLE_BYTES))), 1)
-        for here, total in zip(tiles, totals, strict=True):
-            record, block = _places(builder, bits, here, loop.index)
+    weights, tiles, size, blocks, x, y, add = arguments
+    (total,) = zeros(builder, 1)
+    with cgutils.for_range(builder, tiles) as outer:
+        builder.store(ir.Constant(FLOATS, None), total)
+        tile = builder.add(weights, builder.mul(outer.index, size))
+        with cgutils.for_range(builder, blocks) as loop:
+            x_block = _X(builder.add(x, builder.mul(loop.index, I64(SINGLE_BYTES))), 1)
+            record, block = _places(builder, bits, tile, loop.index)
+            _ask_ahead(builder, bits, record, block)
             _add_block(builder, bits, record, block, x_block, [total], dot)
-    for distance, total in zip(distances, totals, strict=True):
-        out = builder.add(y, builder.mul(distance, I64(4 * LANES)))
+        out = builder.add(y, builder.mul(outer.index, I64(4 * LANES)))
         _finish(builder, [total], out, I64(0), I64(1), add)
 
 
@@ -244,8 +252,8 @@ def _tile(bits: int, columns: int, dot: Dot) -> Callable[..., None]:
     return _compiled(lambda builder, given: emit_tile(builder, bits, columns, COLUMNS, dot, given))
 
 
-def _row(bits: int, streams: int, dot: Dot) -> Callable[..., None]:
-    return _compiled(lambda builder, given: emit_row(builder, bits, streams, dot, given))
+def _row(bits: int, dot: Dot) -> Callable[..., None]:
+    return _compiled(lambda builder, given: emit_row(builder, bits, dot, given))
 
 
 def tile_multiplier(dot: Dot) -> Callable[..., None]:
@@ -288,7 +296,7 @@ def _by_columns(bits: int, dot: Dot) -> Callable[..., None]:
 
 def row_multiplier(dot: Dot) -> Callable[..., None]:
     """A compiled `engine.kernels.portable.multiply_row` for an instruction set."""
-    q4, q5, q6, q8 = (_by_streams(bits, dot) for bits in (4, 5, 6, 8))
+    q4, q5, q6, q8 = (_row(bits, dot) for bits in (4, 5, 6, 8))
 
     @njit
     def multiply_row(
@@ -305,22 +313,4 @@ def row_multiplier(dot: Dot) -> Callable[..., None]:
             q8(weights, tiles, size, blocks, x, y, add)
 
     result: Callable[..., None] = multiply_row
-    return result
-
-
-def _by_streams(bits: int, dot: Dot) -> Callable[..., None]:
-    """All tiles: one of each quarter at once, then those that are left."""
-    four, one = _row(bits, STREAMS, dot), _row(bits, 1, dot)
-
-    @njit
-    def multiply(
-        weights: int, tiles: int, size: int, blocks: int, x: int, y: int, add: int
-    ) -> None:
-        apart = tiles // STREAMS
-        for tile in range(apart):
-            four(weights + tile * size, blocks, x, y + 4 * LANES * tile, size, apart, add)
-        for tile in range(STREAMS * apart, tiles):
-            one(weights + tile * size, blocks, x, y + 4 * LANES * tile, size, 0, add)
-
-    result: Callable[..., None] = multiply
     return result

@@ -15,10 +15,11 @@ import msgspec
 from hubd.assistant.events import Citation
 from rag.cite import align
 from rag.evidence import shown
-from rag.lexical import Term, keys, terms_of
+from rag.lexical import Term, keys, name_words, terms_of
 from rag.question import GENERIC
 from rag.sentences import split
 from rag.types import Evidence, Passage
+from rag.years import date_in
 
 LONGEST_SENTENCE = 300
 """Characters. A model that has found no end by then repeats itself."""
@@ -75,8 +76,11 @@ class Grounding:
         last, self._pending = self._pending, ""
         yield from self._supported(last)
         if not self.citations:
-            for quote in shown(self._evidence):
-                yield self._cite(f"“{_plain(quote.text)}”", quote)
+            quotes = shown(self._evidence)
+            several = len({quote.document for quote in quotes}) > 1
+            for quote in quotes:
+                date = date_of(quote) if several else ""
+                yield self._cite(f"“{_plain(quote.text)}”{f' ({date})' if date else ''}", quote)
 
     def _supported(self, text: str) -> Iterator[Grounded]:
         sentence = text.strip()
@@ -103,6 +107,14 @@ class Grounding:
         )
         self.citations.append(citation)
         return Grounded(text=separator + text, citation=citation)
+
+
+def date_of(quote: Passage) -> str:
+    """Of when a quote is, where its headings or its document's name tell; else "".
+
+    Two documents that contradict each other are told apart by it.
+    """
+    return date_in(quote.heading) or date_in(name_words(quote.document))
 
 
 def supporting_quote(

@@ -52,3 +52,11 @@ def test_a_number_of_the_question_is_no_answer() -> None:
     assert found is not None
     assert not holds(found, "Of 3 codes some are wrong.", keys(question))
     assert holds(found, "Of 3 codes 2 are wrong.", keys(question))
+
+
+def test_an_article_within_a_word_counts_no_seconds() -> None:
+    duration = expected("How long does it take?")
+    assert duration is not None
+    assert not holds(duration, "The password has been changed as agreed.", frozenset())
+    assert holds(duration, "Half an hour.", frozenset())
+    assert holds(duration, "after 2h", frozenset())

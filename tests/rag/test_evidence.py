@@ -216,8 +216,8 @@ def test_household_questions_are_answered_and_refused(household: Household) -> N
     has_answer = [bool(q["answer"]) for q in household.questions]
     wrong = [not a for a, has in zip(answered, has_answer, strict=True) if has]
     right = [not a for a, has in zip(answered, has_answer, strict=True) if not has]
-    assert sum(wrong) / len(wrong) <= 0.15
-    assert sum(right) / len(right) >= 0.85
+    assert sum(wrong) / len(wrong) <= 0.12
+    assert sum(right) / len(right) >= 0.84
 
 
 def test_household_quotes_hold_the_answer(household: Household) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from rag.worker_embedder import WorkerEmbedder
 
 XQUAD = Path(__file__).parents[3] / "shared" / "eval"
 DIMENSION = 384
+THIS_YEAR = date.today().year
 
 
 def unit(index: int) -> np.ndarray:
@@ -152,3 +154,35 @@ def test_xquad_with_the_encoder(tmp_path: Path) -> None:
     connection.close()
     assert hybrid[0] >= max(words[0], 0.95), (hybrid, words)
     assert hybrid[1] >= 0.99, hybrid
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Iterator[Store]:
+    connection = db.connect(tmp_path / "papers.db")
+    made = Store(connection)
+    texts = {
+        f"bill-{THIS_YEAR}.md": "The electricity bill: 998 pounds for the year.",
+        f"bill-{THIS_YEAR - 1}.md": "The electricity bill: 1,071 pounds for the year.",
+        "garage-notes.txt": "Car insurance: glass.",
+        "car-insurance.pdf": "Glass is covered.",
+        "dishwasher-manual.pdf": "The dishwasher: unplug it before you clean the filter.",
+        "dishwasher-service.txt": "Dishwasher: customer care answers under 555-0122.",
+    }
+    fill(made, texts, [unit(i) for i in range(len(texts))])
+    yield made
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "document"),
+    [
+        ("How much was last year's electricity bill?", f"bill-{THIS_YEAR - 1}.md"),
+        ("How much is this year's electricity bill?", f"bill-{THIS_YEAR}.md"),
+        ("What does the car insurance say about glass?", "car-insurance.pdf"),
+        ("Who do I ring when the dishwasher is broken?", "dishwasher-service.txt"),
+    ],
+)
+def test_years_names_and_what_is_asked_for_are_honoured(
+    papers: Store, question: str, document: str
+) -> None:
+    assert names(papers, question, None)[0] == document

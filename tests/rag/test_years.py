@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from rag.years import years_asked, years_in
+from rag.years import date_in, years_asked, years_in
 
 TODAY = date(2026, 11, 21)
 
@@ -37,3 +37,18 @@ def test_years_in_a_text(text: str, years: set[int]) -> None:
 )
 def test_years_that_a_question_asks_for(question: str, years: set[int]) -> None:
     assert years_asked(question, TODAY) == years
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("Energy survey of the loft, 11 March 2026", "11 March 2026"),
+        ("Statement of 2027-01-10 for 2026", "2027-01-10"),
+        ("electricity bill 2025", "2025"),
+        ("calendar 2026/2027", ""),
+        ("Garden notes", ""),
+        ("通知 2026年5月3日", "2026年5月3日"),
+    ],
+)
+def test_the_date_of_a_heading(text: str, date: str) -> None:
+    assert date_in(text) == date

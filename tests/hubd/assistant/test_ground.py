@@ -1,5 +1,6 @@
 """What a small model says is shown only as far as the evidence says it too."""
 
+import msgspec
 import pytest
 
 from hubd.assistant.ground import Grounding, supporting_quote
@@ -151,3 +152,16 @@ def test_a_sentence_is_shown_as_soon_as_it_ends():
     assert [part.text for part in grounding.feed(". And")] == [
         "The tenants must give notice of six weeks."
     ]
+
+
+def test_two_documents_are_shown_with_their_dates():
+    survey = msgspec.structs.replace(
+        quote("The insulation is 27 cm thick.", document="survey.md"),
+        heading="Survey of the loft, 11 March 2026",
+    )
+    notes = quote("The insulation is 10 cm thick.", document="loft-notes-2009.txt", score=0.85)
+    text, _ = answer("How thick is the insulation?", [survey, notes], "I do not know")
+    assert text == (
+        "“The insulation is 27 cm thick.” (11 March 2026) “The insulation is 10 cm thick.” (2009)"
+    )
+    assert "(" not in answer("How thick is the insulation?", [survey], "I do not know")[0]
