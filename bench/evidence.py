@@ -24,6 +24,7 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from rag import db
+from rag.embed import DIMENSION, MODEL
 from rag.evaluate import Case, holds_answer, read_cases
 from rag.evidence import (
     ANSWERABLE,
@@ -156,6 +157,24 @@ def household_samples(
         yield sample(condition, question.group, question.text, found, encode, answers)
 
 
+class _Embedder:
+    """The encoder as a library takes one."""
+
+    model, dimension, state = MODEL, DIMENSION, "ready"
+
+    def __init__(self, encode: Encoder) -> None:
+        self._encode = encode
+
+    async def start(self) -> None:
+        """Nothing: it is loaded with the first text."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._encode(texts) if texts else np.empty((0, DIMENSION), np.float32)
+
+    async def close(self) -> None:
+        """Nothing."""
+
+
 async def sample_passages(
     folder: Path, encode: Encoder, cases: Sequence[Case]
 ) -> list[tuple[Case, list[Passage]]]:
@@ -163,7 +182,7 @@ async def sample_passages(
     papers = Path(__file__).parents[1] / "samples"
     uploads = folder / "uploads"
     uploads.mkdir()
-    library = await Library.open(folder / "samples.db", embedder=encode, uploads=uploads)
+    library = await Library.open(folder / "samples.db", embedder=_Embedder(encode), uploads=uploads)
     await library.ingest([papers / "household", papers / "cabinet"])
     found = [(case, (await library.retrieve(case.question, PASSAGES)).passages) for case in cases]
     await library.close()

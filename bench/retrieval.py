@@ -1,10 +1,9 @@
-"""Measure retrieval, and fit the models of rag/evidence.py.
+"""Measure retrieval on XQuAD: each leg, their fusion by rank, and rag/retrieve.py.
 
     python bench/retrieval.py --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
 
-``FOLDER`` holds xquad.en.json and xquad.zh.json. Prints the tables of docs/retrieval.md and the
-weights for rag/evidence.py. Takes about two minutes on one thread, and less when ``--cache`` (a
-SQLite file) holds the embeddings already. scikit-learn comes with sentence-transformers.
+``FOLDER`` holds xquad.en.json and xquad.zh.json. Prints the tables of docs/retrieval.md. Takes
+about a minute on one thread, less when ``--cache`` (a SQLite file) holds the embeddings already.
 """
 
 import argparse

@@ -10,6 +10,7 @@ offered tool and for entities of this home, how many of those the words support,
 import argparse
 import asyncio
 import collections
+import contextlib
 import random
 import statistics
 import tempfile
@@ -17,6 +18,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from engine.errors import EngineUnavailable
 from hubd.assistant.agent import Agent, Wanted, call_of
 from hubd.assistant.intents import READ_ONLY
 from hubd.assistant.lexicon import lexicon
@@ -31,7 +33,7 @@ from hubd.paths import create_directories, find_paths
 from hubd.schedule import Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
-from hubd.supervisor import EngineSupervisor
+from hubd.supervisor import EngineDown, EngineSupervisor
 from hubd.tools import ToolBox, find_plugins
 
 HOME = Path(__file__).parents[1] / "tests/data/assistant/home.en.yaml"
@@ -57,7 +59,11 @@ async def measure(agent: Agent, text: str, seed: int, temperature: float) -> tup
     if not offer.tools:
         return "nothing offered", 0.0
     began = time.perf_counter()
-    written = await agent.written(wanted, offer, temperature=temperature, seed=seed)
+    while True:
+        with contextlib.suppress(EngineUnavailable, EngineDown):  # on a machine that was stopped
+            written = await agent.written(wanted, offer, temperature=temperature, seed=seed)
+            break
+        await asyncio.sleep(2)
     took = time.perf_counter() - began
     call = call_of(written, offer.tools)
     if isinstance(call, str):

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolContext, ToolResult
 
-plugin = Plugin("announce")
+plugin = Plugin("announce", sentences="announce.{language}.yaml")
 
 SAID = {
     "en": "Announced: {}", "de": "Durchgesagt: {}", "fr": "Annoncé : {}", "es": "Anunciado: {}",

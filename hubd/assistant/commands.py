@@ -5,12 +5,14 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import asyncio
+import contextlib
+import re
 from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
 
-from hubd.assistant import follow
+from hubd.assistant import follow, revise
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.lexicon import lexicon
@@ -26,6 +28,7 @@ from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.when import parse
 
 LATER = "routines.later"
+AND = re.compile(r"[,;，；]?\s+(?:and|und|et|y)\s+|[，,；;]\s*|并且|并", re.IGNORECASE)
 Kind = Literal["command", "statement", "question"]
 
 
@@ -37,6 +40,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     """What is said instead of a call."""
     confirmed: bool = False
+    undo: ToolCall | None = None
+    """What is taken back first, because the person corrects it."""
+    said: str = ""
+    """What a correction comes to, said at once."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,12 +157,17 @@ class Commands:
                 return self._asked(step, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
+        if step := await self._revised(text, conversation, area, person):
+            return step
         decision = await self._by_rules(text, language, area)
-        if memory.last and (follow.points_back(text) or decision.tool is None):
+        further = None
+        if memory.last:
             snapshot = self._tools.home.snapshot()
             further = follow.follow(self._router, text, memory.last, snapshot)
-            if further is not None and (decision.tool is None or decision.route != "grammar"):
-                decision = further
+        if further is not None and not follow.names_more(decision):
+            decision = further
+        elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
+            return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         decision = await self._or_by_likeness(decision, text, area)
         decision = await self._unless_unattended(decision, area)
         if decision.declined:
@@ -163,6 +175,22 @@ class Commands:
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)
+
+    async def _revised(
+        self, text: str, conversation: str, area: str, person: Person
+    ) -> Step | None:
+        """The step of a correction of what was done last; ``None`` where it is none."""
+        memory = self._dialogues.of(conversation)
+        spoken = memory.last.language if memory.last else None
+
+        async def decide(said: str) -> Decision:
+            return await self._by_rules(said, spoken, area)
+
+        found = await revise.revised(self._router, text, memory, decide)
+        if found is None:
+            return None
+        step = self.step_of(found.decision, conversation, found.said, person)
+        return msgspec.structs.replace(step, undo=found.undo, said=found.said)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
@@ -172,6 +200,11 @@ class Commands:
         """Call the step's tool and remember it."""
         assert step.call is not None
         speaker = msgspec.structs.replace(speaker, confirmed=step.confirmed)
+        text = step.said or text
+        if step.undo is not None:
+            # What opens the house is not done unasked, not even to take something back.
+            with contextlib.suppress(ToolError):
+                await self._tools.call(step.undo, msgspec.structs.replace(speaker, confirmed=False))
         try:
             result = await self._tools.call(step.call, speaker)
         except MissingArgumentError as error:
@@ -189,7 +222,15 @@ class Commands:
         return Outcome(call=step.call, text=result.text, ok=True, result=result)
 
     async def carry_out(self, text: str, speaker: Speaker) -> str:
-        """``ToolContext.carry_out``: what needs a question back is not done."""
+        """``ToolContext.carry_out``: what needs a question back is not done.
+
+        Two commands in one sentence are carried out one after the other if both are understood.
+        """
+        replies: list[str] = []
+        for part in await self._two(text, speaker):
+            replies.append(await self.carry_out(part, speaker))
+        if replies:
+            return " ".join(replies)
         decision = await self.decide(text, speaker.language, speaker.area)
         if decision.call is None or decision.asks is not None:
             return f"“{text}”: {decision.reason}."
@@ -197,6 +238,14 @@ class Commands:
             return (await self._tools.call(decision.call, speaker)).text
         except ToolError as error:
             return str(error)
+
+    async def _two(self, text: str, speaker: Speaker) -> list[str]:
+        """The commands that ``text`` joins; empty where it is one, or one is not understood."""
+        parts = [part for part in AND.split(text) if part.strip()]
+        if len(parts) < 2 or (await self._by_rules(text, speaker.language, speaker.area)).call:
+            return []
+        each = [await self._by_rules(part, speaker.language, speaker.area) for part in parts]
+        return parts if all(one.call and one.asks is None for one in each) else []
 
     async def _answered(
         self, pending: Pending, text: str, person: Person, area: str

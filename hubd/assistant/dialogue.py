@@ -39,7 +39,7 @@ NO = {
 }
 UNDO = re.compile(
     r"(please )?(undo( that| it| this)?|take that back|rückgängig( machen)?|"
-    r"mach das rückgängig|撤销|annule ça|deshacer|deshaz eso)( please)?"
+    r"mach das rückgängig|撤销|取消(它|掉|吧|了)?|annule ça|deshacer|deshaz eso)( please)?"
 )
 
 

@@ -4,7 +4,7 @@ import re
 
 from hubd.assistant import words
 from hubd.assistant.compose import SIMPLE, STEPPED, STEPS, VALUED
-from hubd.assistant.lexicon import lexicon, plain
+from hubd.assistant.lexicon import lexicon
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.targets import Targets, find
 from hubd.home.model import Snapshot
@@ -20,10 +20,9 @@ PRONOUNS = re.compile(
 )
 
 
-def points_back(text: str) -> bool:
-    """Whether an utterance may mean what was done last."""
-    said = plain(text)
-    return bool(OPENINGS.match(said) or PRONOUNS.search(said))
+def names_more(decision: Decision) -> bool:
+    """Whether a decision rests on the name of a thing or a place: then it continues nothing."""
+    return decision.tool is not None and bool({"name", "area", "floor"} & set(decision.arguments))
 
 
 def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Decision | None:
@@ -36,7 +35,7 @@ def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Dec
     if not said or known.negates(said) or known.asks(said):
         return None
     reading = words.read(said, known, router.phrases(last.language))
-    if reading is None:
+    if reading is None or reading.everything:
         return None
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if reading.names or reading.areas or reading.floors:
@@ -52,6 +51,8 @@ def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Dec
     domain = next(iter(domains))
     found = Targets(tuple(e for e in snapshot.entities if e.id in set(last.entities)))
     action = next(iter(reading.actions), "")
+    if "degrees" in reading.units and domain != "climate":
+        return None
     if reading.numbers and domain in VALUED:
         tool, argument, largest = VALUED[domain]
         value = reading.numbers[0]

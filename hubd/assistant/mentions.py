@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hubd.assistant.compose import NOUN_DOMAINS
 from hubd.assistant.lexicon import Lexicon
 from hubd.assistant.names import Names
-from hubd.assistant.words import NAMED, Phrases, Piece, pieces_of
+from hubd.assistant.words import NAMED, Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits
 
@@ -35,6 +35,10 @@ class Mentions(NamedTuple):
     """Plugins without entities that are spoken of."""
     everything: bool
     unknown: tuple[str, ...]
+    unnamed: str = ""
+    """The words but for the names of things and rooms, number words as digits."""
+    guessed: bool = False
+    """Whether a word that was taken for a misspelled name may as well be a verb."""
 
     @property
     def is_bare(self) -> bool:
@@ -68,10 +72,13 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
     of = _by_kind(pieces)
     # A vacuum called Dusty says nothing about the floor.
     rest = [p.text for p in pieces if not any(tag.kind == "entity" for tag in p.tags)]
-    unnamed = (" " if lexicon.spaces else "").join(rest)
+    between = " " if lexicon.spaces else ""
+    unnamed = between.join(rest)
+    # 玄关灯 turns nothing off, though 关 does.
+    verbal = between.join(p.text for p in pieces if not any(tag.kind in NAMED for tag in p.tags))
     return Mentions(
         text=digits(said, lexicon.language),
-        actions=frozenset(of.get("action", ())) | lexicon.actions_in(said, in_place=True),
+        actions=frozenset(of.get("action", ())) | lexicon.actions_in(verbal, in_place=True),
         names=tuple(dict.fromkeys(of.get("entity", ()))),
         areas=tuple(dict.fromkeys(of.get("area", ()))),
         floors=tuple(dict.fromkeys(of.get("floor", ()))),
@@ -83,6 +90,8 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         subjects=frozenset(lexicon.subjects(said)),
         everything="all" in of,
         unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
+        unnamed=verbal,
+        guessed=guessed_verb(pieces),
     )
 
 

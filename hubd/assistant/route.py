@@ -33,6 +33,8 @@ UNIT = re.compile(
     r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
     re.IGNORECASE,
 )
+VERBATIM = ("message",)
+"""Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 Asks = Literal["which", "confirm", "missing"]
 
@@ -368,6 +370,8 @@ def _worn(match: Match, before: Match | None) -> bool:
     """Whether a reading of the same intent lost words from within its free text."""
     if before is None or before.intent != match.intent:
         return False
+    if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
+        return True
     texts = (value for value in before.slots.values() if isinstance(value, str))
     whole = "\n".join(texts).casefold()
     return any(isinstance(v, str) and v.casefold() not in whole for v in match.slots.values())

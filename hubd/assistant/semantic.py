@@ -30,7 +30,7 @@ from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.route import Decision, Router
-from hubd.assistant.supported import has_verb
+from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from rag.errors import EmbedderError
@@ -220,6 +220,9 @@ class Semantics:
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
         strange = set(said.unknown) - vocabulary(guess.intent.tool, language) - known.common
+        verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
+        if (strange or said.guessed) and not reads and not verb:
+            return False
         if len(strange) > _strange_allowed(said, language, confidence, reads):
             return False
         if reads or _is_implied(guess.intent, said):
@@ -272,7 +275,7 @@ def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     the tool's and no other, and "it" is not something of another conversation."""
     if said.is_bare or known.inquires(said.text):
         return False
-    if contradiction(call.tool, said.text, call.arguments, known):
+    if contradiction(call.tool, said.unnamed, call.arguments, known):
         return False
     if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
         return False  # "has done enough" starts no vacuum

@@ -91,16 +91,20 @@ def why_not(
 
 def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) -> str:
     """What speaks against changing something."""
+    step = call.arguments.get("step")
     if why := contradiction(call.tool, text, call.arguments, lexicon):
         return why
     if lexicon.asks(said.text):
         return "it is a question or a condition, not a command"
     if any(undoes(call.tool, other.partition(":")[0]) for other in said.implied):
         return f"it says the opposite of {call.tool}"
+    unknown = set(said.unknown) - vocabulary(call.tool, lexicon.language)
+    texts = any(isinstance(value, str) for value in call.arguments.values())
+    if unknown - lexicon.common and not texts and not verb_is_known(call.tool, said, step):
+        return f"{min(unknown - lexicon.common)} is no known verb"
     if not call.arguments.get("entities"):
         return ""
     # "the lamp on the desk" is not any lamp of this room.
-    unknown = set(said.unknown) - vocabulary(call.tool, lexicon.language)
     if unknown and not said.names:
         return f"it speaks of {min(unknown)}, which is nothing here"
     if not has_verb(call.tool, said, call.arguments):
@@ -115,6 +119,12 @@ def speaks_of(tool: Tool, said: Mentions, lexicon: Lexicon) -> bool:
         return plugin in said.subjects
     described = f"{tool.name.replace('.', ' ').replace('_', ' ')} {tool.description}"
     return bool(keys(said.text) & keys(described))
+
+
+def verb_is_known(tool: str, said: Mentions, step: object = None) -> bool:
+    """Whether a word of the lexicon says what shall be done, so that an unknown one beside it may
+    be anything but the verb: "frobnicate the kitchen" does nothing."""
+    return bool(said.actions) or tool in said.implied or f"{tool}:{step}" in said.implied
 
 
 def has_verb(tool: str, said: Mentions, arguments: Mapping[str, Any]) -> bool:

@@ -115,7 +115,24 @@ def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:
     pieces = pieces_of(text, lexicon, phrases)
     if any(not piece.tags and piece.number is None for piece in pieces):
         return None
-    return _reading(pieces, lexicon)
+    reading = _reading(pieces, lexicon)
+    return None if reading and not reading.actions and guessed_verb(pieces) else reading
+
+
+def guessed_verb(pieces: Sequence[Piece]) -> bool:
+    """Whether a single word that was taken for a misspelled name stands where a verb does:
+    first or last, beside something that is named. "Munge the desk lamp" is not about the lounge."""
+    return len(pieces) > 1 and any(
+        piece.wrong
+        and piece.tags[0].kind in NAMED
+        and " " not in piece.text
+        and any(_names(other) for other in pieces if other is not piece)
+        for piece in (pieces[0], pieces[-1])
+    )
+
+
+def _names(piece: Piece) -> bool:
+    return any(tag.kind in NAMED or tag.kind == "noun" for tag in piece.tags)
 
 
 def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> list[Piece]:

@@ -40,7 +40,7 @@ async def test_a_dialogue_with_the_model(make_house, model, dialogue):
 
 async def played(house, dialogue):
     person = Person(name="speaker", role=dialogue.get("role", "owner"))
-    language = dialogue.get("home", "home.en.yaml").split(".")[1]
+    language = dialogue.get("language", dialogue.get("home", "home.en.yaml").split(".")[1])
     for turn in dialogue["turns"]:
         house.time += timedelta(seconds=turn.get("wait", 2))
         reply = await house.say(

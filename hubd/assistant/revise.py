@@ -1,0 +1,208 @@
+"""What changes the thing done last: "no, the bedroom", "make that ten minutes", "and butter".
+
+Only words that open a correction or go on with a list count, and only after something that they can
+change; what was done before is then taken back first, unless the same things are set anew. Decides
+and does nothing.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.follow import follow
+from hubd.assistant.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.mentions import mentions
+from hubd.assistant.route import Decision, Router
+from plugins.api import ToolCall
+from plugins.numbers import digits
+
+ADD = "lists.add"
+LONGEST_ITEM = 40
+"""Characters; more is a sentence and no item of a list."""
+SCORE = 0.85
+
+_STRONG = {
+    "en": r"no|nope|not that(?: one)?|i mean|i meant|i said|"
+    r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
+    "de": r"nein|nee|nicht|quatsch|ich meine|ich meinte|ich sagte|mach(?:e)? (?:daraus|das)",
+    "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
+    "fr": r"non|je veux dire|plutôt",
+    "es": r"no|quiero decir|mejor",
+}
+_WEAK = {
+    "en": r"sorry|wait|oops|actually|rather|it's|um|uh",
+    "de": r"doch|moment|lieber|sondern|äh|halt",
+    "zh": r"是|应该是|等等|哦",
+    "fr": r"pardon|attends",
+    "es": r"perdón|espera",
+}
+_VALUE = {
+    "en": r"(?:half past |quarter (?:past|to) )?\d+(?:[:.]\d+)?(?: ?(?:%|percent|degrees|hours?|"
+    r"minutes?|seconds?|o'clock|am|pm|a\.m|p\.m))?(?: (?:and )?\d+ (?:minutes?|seconds?))?",
+    "de": r"(?:halb |viertel (?:nach|vor) )?\d+(?:[:.,]\d+)?(?: ?(?:%|prozent|grad|stunden?|"
+    r"minuten?|sekunden?|uhr(?: \d+)?))?",
+    "zh": r"\d+(?:[.:]\d+)?(?:个?半?小时|分钟|秒钟?|点半|点\d+分|点|度|%)?",
+}
+_UNIT = re.compile(r"(?:%|[^\W\d]).*$")
+_FILLER = {
+    "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
+    "de": r"(?:um|auf|für|in|bitte|lieber|dann|\s)*",
+    "zh": r"(?:吧|的|了|在|到|请|\s)*",
+}
+_FURTHER = {
+    "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
+    "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
+    "zh": r"(?:还有|还要|再加(?:上)?|再来|另外|加上)",
+    "fr": r"(?:et|aussi|ajoute)\s+",
+    "es": r"(?:y|también|añade)\s+",
+}
+_OFF = {
+    "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
+    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)",
+    "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?",
+    "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
+}
+
+
+class Revised(msgspec.Struct, frozen=True, kw_only=True):
+    """What is meant now, and what has to be taken back first."""
+
+    decision: Decision
+    undo: ToolCall | None = None
+    said: str
+    """The utterance as it would have been said at once."""
+
+
+Decide = Callable[[str], Awaitable[Decision]]
+
+
+def corrects(text: str, language: str) -> str:
+    """What is left of a correction without its opening; empty where it is none."""
+    if language not in _STRONG:
+        return ""
+    space = r"[\s,]+" if lexicon(language).spaces else r"[\s,]*"
+    weak, strong = _WEAK[language], _STRONG[language]
+    pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
+    said = plain(text)
+    if language == "de" and (wrapped := re.fullmatch(r"mache? (.+) daraus", said)):
+        return wrapped[1]
+    opening = re.match(pattern, said)
+    return said[opening.end() :].strip(" ,，") if opening else ""
+
+
+def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
+    """Whether ``text`` corrects a number and says no more: "no 22" is no new alarm.
+
+    bare: only where the number has no unit: "make it 22 degrees" says enough by itself
+    """
+    value = _value(corrects(text, language), language)
+    return value is not None and (value.isdigit() or not bare)
+
+
+async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> Revised | None:
+    """What ``text`` makes of what ``memory`` holds; ``None`` where it changes nothing of it."""
+    last = memory.last
+    if last is None or last.call is None:
+        return None
+    if last.tool == ADD and (listed := _listed(router, text, last)):
+        if (await decide(text)).tool is None:  # it names no list of its own
+            return Revised(decision=listed, said=text)
+        return None
+    rest = corrects(text, last.language)
+    if not rest:
+        return None
+    if last.entities:
+        return await _other_things(router, rest, memory, last, decide)
+    said = replaced(memory.last_text, rest, last.language)
+    if not said:
+        return None
+    decision = await decide(said)
+    same = decision.tool == last.tool and decision.call != last.call
+    return Revised(decision=decision, undo=memory.undo, said=said) if same else None
+
+
+async def _other_things(
+    router: Router, rest: str, memory: Memory, last: Decision, decide: Decide
+) -> Revised | None:
+    """The same with other things, another value, or a whole other command."""
+    decision = follow(router, rest, last, router.snapshot())
+    if decision is None or _kind(decision.tool) != _kind(last.tool):
+        decision = await decide(rest)
+        if decision.tool != last.tool:
+            return None
+    again = set(decision.entities) & set(last.entities)
+    return Revised(decision=decision, undo=None if again else memory.undo, said=rest)
+
+
+def _kind(tool: str | None) -> str:
+    return (tool or "").partition(".")[0]
+
+
+def replaced(before: str, value: str, language: str) -> str:
+    """``before`` with its last number, and the unit, as ``value`` says; empty where that is no
+    value: ("wake me at 7", "half past eight") → "wake me at half past 8"."""
+    if language not in _VALUE:
+        return ""
+    old, meant = digits(plain(before), language), _value(value, language)
+    spans = list(re.finditer(_VALUE[language], old))
+    if meant is None or not spans:
+        return ""
+    span = spans[-1]
+    if meant.replace(".", "").isdigit() and (unit := _UNIT.search(span[0].lstrip("0123456789.:"))):
+        meant += ("" if not lexicon(language).spaces else " ") + unit[0].strip()
+    return old[: span.start()] + meant + old[span.end() :]
+
+
+def _value(text: str, language: str) -> str | None:
+    """The number, with its unit, that ``text`` is and nothing else."""
+    if language not in _VALUE:
+        return None
+    filler = _FILLER[language]
+    only = re.fullmatch(rf"{filler}({_VALUE[language]}){filler}", digits(plain(text), language))
+    return only[1] if only else None
+
+
+def _listed(router: Router, text: str, last: Decision) -> Decision | None:
+    """What else goes on the list, or off it again."""
+    assert last.call is not None
+    known, said = lexicon(last.language), plain(text)
+    name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
+    if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
+        item = _as_said(text, next(value for value in off.groupdict().values() if value))
+        return _called(router, last, "lists.remove", {"item": item, **name}, item, known)
+    further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
+    item = _as_said(text, said[further.end() :]) if further else ""
+    return _called(router, last, ADD, {"items": [item], **name}, item, known)
+
+
+def _as_said(text: str, part: str) -> str:
+    """``part`` of the plain form of ``text``, with its capitals."""
+    at = text.casefold().rfind(part)
+    return text[at : at + len(part)] if at >= 0 else part
+
+
+def _called(
+    router: Router,
+    last: Decision,
+    tool: str,
+    arguments: dict[str, object],
+    item: str,
+    known: Lexicon,
+) -> Decision | None:
+    """The call, unless the item is none: a command, a question, or something of the house."""
+    if not 0 < len(item) <= LONGEST_ITEM or known.inquires(item) or known.commands(item):
+        return None
+    spoken = mentions(item, known, router.phrases(last.language))
+    if spoken.names or spoken.areas or spoken.nouns or not router.knows(tool):
+        return None
+    return Decision(
+        route="words",
+        tool=tool,
+        arguments=arguments,
+        score=SCORE,
+        reason=f"it continues {last.tool}",
+        call=ToolCall(tool=tool, arguments=arguments),
+        language=last.language,
+    )
