@@ -122,20 +122,6 @@ def test_why_an_answer_shows_what_was_found_and_what_the_model_read(page):
     expect(table).to_contain_text("The model was not asked")
 
 
-def test_what_answers_best_can_be_read_before_the_answer_is_written(page):
-    page.evaluate("""() => {
-        window.quotes = [];
-        new MutationObserver(() => {
-            const quote = document.querySelector(".meanwhile:not([hidden])");
-            if (quote && !document.querySelector(".turn:last-child .prose").textContent)
-                window.quotes.push(quote.textContent);
-        }).observe(document.body, {subtree: true, childList: true, attributes: true});
-    }""")
-    ask(page, IN_A_PDF["question"])
-    assert IN_A_PDF["document"] in page.evaluate("window.quotes.join()")
-    expect(last_answer(page).locator(".meanwhile")).to_be_hidden()
-
-
 def test_what_the_documents_do_not_tell_is_said_calmly(page):
     ask(page, NOT_ANSWERABLE["question"])
     expect(page.locator(".reply.refused")).to_be_visible()
@@ -232,23 +218,6 @@ def test_a_dropped_file_can_be_asked_about_and_removed(page):
     view.get_by_role("button", name=f"Remove {name}").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(view.locator(".document-list")).not_to_contain_text(name)
-
-
-def test_the_same_words_in_two_files_are_one_source_that_names_both(page, hub, tmp_path):
-    for name in ("Shed key.md", "Shed key (copy).md"):
-        (tmp_path / name).write_text("# Shed key\n\nThe key of the shed is under the third pot.\n")
-    hub.command("ingest", str(tmp_path))
-    ask(page, "Where is the key of the shed?")
-    chips = last_answer(page).locator(".chip")
-    expect(chips).to_have_count(1)
-    expect(chips).to_contain_text(re.compile(r"Shed key.*\(also in Shed key.*\)"))
-    chips.click()
-    expect(page.locator("#source mark")).to_contain_text("third pot")
-    expect(page.locator("#source-place")).to_contain_text("also in Shed key")
-    page.keyboard.press("Escape")
-    for path in list(tmp_path.iterdir()):
-        path.unlink()
-    hub.command("ingest", str(tmp_path))
 
 
 def test_a_bad_file_is_named_with_the_reason(page):
