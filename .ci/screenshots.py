@@ -16,6 +16,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 QUESTION = "What does error code E04 on the oven mean?"
+WRITTEN = [
+    "How long does the boiler take to vent?",
+    "When may the bins be put out before a collection?",
+    "What does the vet say about the cat's food?",
+]
+"""For which the language model is asked, so that the charts of its speed show something."""
 WIDTHS = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True},
@@ -56,7 +62,7 @@ def documents(page: Page) -> None:
 
 def status(page: Page) -> None:
     """A few points in each chart."""
-    page.wait_for_timeout(9_000)
+    page.wait_for_timeout(15_000)
 
 
 VIEWS = {"chat": chat, "home": home, "documents": documents, "status": status}
@@ -96,6 +102,8 @@ def main() -> None:
         setting = browser.new_context(extra_http_headers=headers)
         for tool, arguments in CALLS:
             setting.request.post(f"{url}/hub/tools/{tool}", data=arguments)
+        for question in WRITTEN:
+            setting.request.post(f"{url}/hub/ask", data={"text": question})
         for view in VIEWS:
             for scheme in ("light", "dark"):
                 for width in WIDTHS:

@@ -6,9 +6,11 @@
 import { actionCard, confirmationCard } from "/static/actions.js";
 import { markers, passageList, sourceChips } from "/static/citations.js";
 import { announce, h, icon } from "/static/dom.js";
-import { createStream, renderAnswer } from "/static/render.js";
+import { createStream, plainText, renderAnswer } from "/static/render.js";
+import { readable } from "/static/sources.js";
 import { canSpeak, speak } from "/static/speech.js";
 import { t } from "/static/strings.js";
+import { sourceName } from "/static/text.js";
 
 /**
  * @typedef {import("/static/api.js").Passage} Passage
@@ -128,10 +130,11 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
     doing,
   );
   const actions = h("div", { class: "actions" });
+  const meanwhile = h("blockquote", { class: "meanwhile", hidden: true });
   const prose = h("div", { class: "prose" });
   const chips = h("ul", { class: "chips", "aria-label": t("sources") });
   const footer = h("div", { class: "answer-footer" });
-  const reply = h("div", { class: "reply", hidden: true }, working, actions, prose, chips, footer);
+  const reply = h("div", { class: "reply", hidden: true }, working, actions, meanwhile, prose, chips, footer);
   const asked = questionHead(question, (words) => again(answer, words));
   const element = h("article", { class: "turn" }, asked, reply);
   /** @type {Citation[]} */
@@ -163,13 +166,20 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
     },
     /** @param {string} piece */
     addToken(piece) {
-      working.hidden = true;
+      working.hidden = meanwhile.hidden = true;
       text += piece;
       stream.append(piece);
     },
-    /** @param {Passage[]} found */
-    setPassages(found) {
+    /** @param {Passage[]} found @param {Passage | null} [quote] to be read until the answer comes */
+    setPassages(found, quote = null) {
       passages = found;
+      if (!quote) return;
+      meanwhile.replaceChildren(
+        h("p", {}, ...readable(quote.text)),
+        h("cite", {}, sourceName(quote)),
+      );
+      meanwhile.hidden = reply.hidden = false;
+      grown();
     },
     /** @param {Citation} citation */
     addCitation(citation) {
@@ -187,7 +197,7 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
     finish(done, { silent = false } = {}) {
       stream.stop();
       reply.hidden = false;
-      working.hidden = true;
+      working.hidden = meanwhile.hidden = true;
       reply.classList.toggle("refused", done.refused);
       const takeBack = silent ? null : undo;
       actions.replaceChildren(...done.actions.map((action) => actionCard(action, takeBack)));
@@ -198,6 +208,7 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
           .join(" ")
           .trim() === done.answer.trim();
       const body = renderAnswer(repeated ? "" : done.answer, markers(done.citations, openSource));
+      const spoken = plainText(done.answer);
       prose.replaceChildren(body);
       if (done.refused) prose.prepend(icon("question"));
       chips.replaceChildren(...sourceChips(done.citations, openSource));
@@ -207,18 +218,18 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
       footer.replaceChildren(
         ...(done.asks === "confirm" && !silent ? [confirmationCard(say)] : []),
         ...(repeated ? [] : [copyButton(done.answer)]),
-        ...(!repeated && canSpeak() ? [speakButton(done.answer)] : []),
+        ...(!repeated && canSpeak() ? [speakButton(spoken)] : []),
         ...(done.actions.length === 0 ? [againButton()] : []),
         ...(passages.length > 0
           ? [passageList(passages, title, openSource, done.prompt ?? null, done.left_out ?? 0)]
           : []),
       );
-      if (!silent) announce(done.answer);
+      if (!silent) announce(spoken);
       grown();
     },
     /** The person stopped it: what came so far stays. */
     stopped() {
-      working.hidden = true;
+      working.hidden = meanwhile.hidden = true;
       footer.replaceChildren(
         h("p", { class: "note" }, t(text ? "stopped_here" : "stopped")),
         ...(text ? [copyButton(text)] : []),
@@ -228,7 +239,7 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
     },
     /** @param {{message: string, hint?: string}} error */
     fail(error) {
-      working.hidden = true;
+      working.hidden = meanwhile.hidden = true;
       reply.hidden = false;
       const retry = h(
         "button",

@@ -7,7 +7,7 @@ import { t } from "/static/strings.js";
 
 /**
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
- *            score: number, heading: string}} Passage
+ *            score: number, heading: string, also_in?: string[]}} Passage
  * @typedef {Passage & {answer_start: number, answer_end: number}} Citation
  * @typedef {{tool: string, arguments: Object}} ToolCall
  * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object,

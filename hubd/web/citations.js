@@ -61,7 +61,7 @@ export function sourceChips(citations, openSource) {
       "button",
       { type: "button", class: "chip", title: source.heading || sourceName(source) },
       h("span", { class: "chip-number", "aria-hidden": "true" }, String(i + 1)),
-      h("span", { class: "chip-name" }, sourceName(source)),
+      h("span", { class: "chip-name" }, sourceName(source), also(source)),
     );
     chip.addEventListener("click", () => openSource(source, chip));
     return h("li", {}, chip);
@@ -81,6 +81,7 @@ export function passageList(passages, title, openSource, prompt, leftOut) {
         "div",
         { class: "passage-head" },
         link,
+        also(passage),
         h("span", { class: "score", title: t("how_well") }, percent),
       ),
       passage.heading &&
@@ -95,6 +96,12 @@ export function passageList(passages, title, openSource, prompt, leftOut) {
     h("ol", { class: "passages" }, ...items),
     prompt && modelRead(prompt, leftOut),
   );
+}
+
+/** The other documents that hold the same words. @param {Passage} passage */
+function also(passage) {
+  const names = (passage.also_in ?? []).join(", ");
+  return names && h("span", { class: "also" }, ` ${t("also_in", { names })}`);
 }
 
 /** What the language model had before it, word for word. @param {PromptPart[]} prompt @param {number} leftOut */

@@ -121,6 +121,13 @@ export function renderAnswer(answer, markers) {
 }
 
 /**
+ * An answer as it is said: its words without the marks of Markdown.
+ *
+ * @param {string} answer Markdown @returns {string}
+ */
+export const plainText = (answer) => renderMarkdown(answer).textContent?.trim() ?? "";
+
+/**
  * @param {string} part a word with markers after it @param {{make: () => Node}[]} markers
  * @returns {HTMLElement}
  */

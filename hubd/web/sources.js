@@ -98,7 +98,9 @@ export function startSources() {
     next.disabled = page >= read.pages;
     const where = read.page === null ? "" : t("page_of", { page: read.page, pages: read.pages });
     const heading = onCitedPage ? cited.heading.replaceAll(" > ", " › ") : "";
-    place.textContent = [where, heading].filter(Boolean).join(" · ");
+    const names = onCitedPage ? (cited.also_in ?? []).join(", ") : "";
+    const also = names && t("also_in", { names });
+    place.textContent = [where, heading, also].filter(Boolean).join(" · ");
     original.href = originalAddress(read.document, read.page, read.type);
     const shown = onCitedPage ? cited : null;
     const { nodes, mark } = shown

@@ -122,6 +122,20 @@ def test_why_an_answer_shows_what_was_found_and_what_the_model_read(page):
     expect(table).to_contain_text("The model was not asked")
 
 
+def test_what_answers_best_can_be_read_before_the_answer_is_written(page):
+    page.evaluate("""() => {
+        window.quotes = [];
+        new MutationObserver(() => {
+            const quote = document.querySelector(".meanwhile:not([hidden])");
+            if (quote && !document.querySelector(".turn:last-child .prose").textContent)
+                window.quotes.push(quote.textContent);
+        }).observe(document.body, {subtree: true, childList: true, attributes: true});
+    }""")
+    ask(page, IN_A_PDF["question"])
+    assert IN_A_PDF["document"] in page.evaluate("window.quotes.join()")
+    expect(last_answer(page).locator(".meanwhile")).to_be_hidden()
+
+
 def test_what_the_documents_do_not_tell_is_said_calmly(page):
     ask(page, NOT_ANSWERABLE["question"])
     expect(page.locator(".reply.refused")).to_be_visible()

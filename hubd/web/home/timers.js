@@ -30,13 +30,14 @@ export function createTimerCards() {
   const form = lineForm(t("start"), [minutes, name], () =>
     start(Number(minutes.value), name.value),
   );
+  minutes.classList.add("number");
   const quick = h(
     "div",
     { class: "buttons" },
     ...QUICK_MINUTES.map((count) =>
       h(
         "button",
-        { type: "button", class: "secondary", on: { click: () => start(count, "") } },
+        { type: "button", class: "secondary small", on: { click: () => start(count, "") } },
         t("minutes", { count }),
       ),
     ),

@@ -8,6 +8,7 @@ export default {
   add_words: "Add manuals, contracts, recipes, letters",
   alarm: "Alarm",
   all_collections: "All collections",
+  also_in: "(also in {names})",
   ask: "Ask",
   ask_again: "Ask again",
   ask_again_soon: "Ask again in a moment.",
@@ -225,7 +226,7 @@ export default {
   welcome_words:
     "Ask about anything in your family’s documents. Every answer shows the page it comes from.",
   what: "What",
-  what_for: "What for (or nothing)",
+  what_for: "What for?",
   what_is_in: "What is in the {name}?",
   what_to_add: "What to add",
   when: "When, such as: tomorrow at 6 pm",
