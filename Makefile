@@ -12,6 +12,8 @@ BIN := .venv/bin
 TRY := What does error code E04 on the oven mean?
 export HF_HUB_OFFLINE ?= 1
 export HUBD_REQUIRE_HASHES := $(HASHES)
+# As the daemon sets it (hubd/commands/serve.py): two processes of tests share two cores.
+export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: lock sbom audit run test home-assistant venv lint format clean soak
 

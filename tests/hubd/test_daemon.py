@@ -42,6 +42,25 @@ def test_it_serves_says_where_and_ends_cleanly(environment, hubd, served):
     assert hubd("status").returncode == 2
 
 
+COUNT_THREADS = """
+from hubd.commands import serve
+async def count(*_):
+    import numpy, threadpoolctl
+    print([library["num_threads"] for library in threadpoolctl.threadpool_info()])
+serve._serve = count
+serve.serve(standalone_mode=False, args=[])
+"""
+
+
+def test_numpy_leaves_the_other_cores_to_the_engine(environment):
+    environment.pop("OPENBLAS_NUM_THREADS", None)
+    told = subprocess.run(
+        [sys.executable, "-c", COUNT_THREADS],
+        env=environment, check=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert told.stdout == "[1]\n"
+
+
 def test_a_second_one_says_where_the_first_is_and_leaves_it_alone(environment, hubd, served):
     with served() as process:
         second = hubd("serve")
