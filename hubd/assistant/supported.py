@@ -39,6 +39,9 @@ OWN_VERBS: Mapping[str, frozenset[str]] = {
 VALUES = frozenset({*(tool for tool, _, _ in VALUED.values()), "lights.set"})
 """Tools whose value says what is wanted: "the lamp at 40" needs no verb."""
 
+OF_THE_HOME = frozenset({"entities", "area"})
+"""Arguments that name what the home has; others that are texts come from the utterance."""
+
 
 def domains_of(tool: str) -> frozenset[str]:
     """The domains of the entities that a tool acts on; empty: any, or none."""
@@ -99,17 +102,22 @@ def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) ->
     if any(undoes(call.tool, other.partition(":")[0]) for other in said.implied):
         return f"it says the opposite of {call.tool}"
     unknown = set(said.unknown) - vocabulary(call.tool, lexicon.language)
-    texts = any(isinstance(value, str) for value in call.arguments.values())
-    if unknown - lexicon.common and not texts and not verb_is_known(call.tool, said, step):
-        return f"{min(unknown - lexicon.common)} is no known verb"
-    if not call.arguments.get("entities"):
-        return ""
-    # "the lamp on the desk" is not any lamp of this room.
-    if unknown and not said.names:
-        return f"it speaks of {min(unknown)}, which is nothing here"
-    if not has_verb(call.tool, said, call.arguments):
-        return f"it does not say to do {call.tool}"
+    if call.arguments.get("entities"):
+        # "the lamp on the desk" is not any lamp of this room.
+        if unknown and not said.names:
+            return f"it speaks of {min(unknown)}, which is nothing here"
+        if not has_verb(call.tool, said, call.arguments):
+            return f"it does not say to do {call.tool}"
+    strange = unknown - lexicon.common
+    if strange and not _has_texts(call) and not verb_is_known(call.tool, said, step):
+        return f"{min(strange)} is no known verb"
     return ""
+
+
+def _has_texts(call: ToolCall) -> bool:
+    """Whether a call is given words of the utterance: no lexicon knows what goes on a list."""
+    given = {name: value for name, value in call.arguments.items() if name not in OF_THE_HOME}
+    return any(isinstance(value, str | list) for value in given.values())
 
 
 def speaks_of(tool: Tool, said: Mentions, lexicon: Lexicon) -> bool:
