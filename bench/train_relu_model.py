@@ -171,12 +171,12 @@ def optimizer_of(model: Llama, rate: float) -> torch.optim.AdamW:
 
 
 def train(model: Llama, ids: Tensor, given: argparse.Namespace, checkpoint: Path) -> float:
-    """AdamW, warmed up and then let down along a cosine; gives the seconds that it took."""
+    """AdamW, warmed up and then let down along a cosine; gives the seconds up to the last step."""
     random = torch.Generator().manual_seed(given.seed)
     optimizer = optimizer_of(model, given.rate)
     warm = max(1, given.steps // 20)
-    first, before = restore(checkpoint, model, optimizer, random)
-    start = time.perf_counter() - before
+    first, seconds = restore(checkpoint, model, optimizer, random)
+    start = time.perf_counter() - seconds
     for step in range(first, given.steps):
         done = max(0, step - warm) / max(1, given.steps - warm)
         factor = min(1.0, (step + 1) / warm) * (0.05 + 0.95 * (1 + math.cos(math.pi * done)) / 2)
@@ -194,7 +194,7 @@ def train(model: Llama, ids: Tensor, given: argparse.Namespace, checkpoint: Path
             seconds = time.perf_counter() - start
             print(f"step {step + 1}: {loss.item():.3f} {seconds:.0f} s", flush=True)
             keep(checkpoint, model, optimizer, random, (step + 1, seconds))
-    return time.perf_counter() - start
+    return seconds
 
 
 def keep(
