@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import home_assistant_intents
 import yaml
 from hassil import Intents, recognize_all, recognize_best
+from hassil.intents import RangeSlotList
 from hassil.recognize import RecognizeResult
 
 from hubd.assistant.names import Names
@@ -74,6 +75,7 @@ class Grammar:
         shared = home_assistant_intents.get_intents(LANGUAGES[language])
         self._home = Intents.from_dict(shared) if shared else None
         if self._home:
+            _keep_signs_apart(self._home)
             _compile(self._home)
 
     def match(
@@ -233,3 +235,20 @@ def _load(path: Path) -> Intents:
 def _language_of(path: Path) -> str:
     """``timers.en.yaml`` → ``en``."""
     return path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else "en"
+
+
+def _keep_signs_apart(intents: Intents) -> None:
+    """Give lists of numbers that are multiplied ("down by ten percent": -10) ranges of their own.
+
+    hassil keeps the words of a range by its bounds alone: with those of another list, "to fifty
+    percent" is -50 once somebody has said "down by".
+    """
+    ranges = [one for one in intents.slot_lists.values() if isinstance(one, RangeSlotList)]
+    plain = {_bounds(one) for one in ranges if one.multiplier is None}
+    for one in ranges:
+        while one.multiplier is not None and _bounds(one) in plain:
+            one.stop += 1
+
+
+def _bounds(one: RangeSlotList) -> tuple[object, ...]:
+    return one.start, one.stop, one.step, one.fraction_type
