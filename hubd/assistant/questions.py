@@ -1,5 +1,6 @@
 """What is asked back, and what is said when nothing was done, in five languages."""
 
+import re
 from collections.abc import Sequence
 
 from hubd.home.model import Entity
@@ -57,6 +58,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         " Nomme l'appareil et l'action.",
         "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
     },
+    "part_declined": {
+        "en": "Not done, because I did not understand it: “{said}”.",
+        "zh": "没听懂，没有做：“{said}”。",
+        "de": "Nicht getan, weil ich es nicht verstanden habe: „{said}“.",
+        "fr": "Pas fait, car je ne l'ai pas compris : « {said} ».",
+        "es": "No hecho, porque no lo entendí: «{said}».",
+    },
     "do_what": {
         "en": "I did not understand what I shall do with that: {names}?",
         "zh": "我没听懂要怎样操作：{names}？",
@@ -83,11 +91,15 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "Solo quien lo pidió puede confirmarlo.",
     },
 }
+_NOBODY = re.compile(r" ?[(（]-[)）]")
+"""Of a call that touches no entity, nothing is named."""
 _OR = {"en": " or ", "zh": "还是", "de": " oder ", "fr": " ou ", "es": " o "}
 
 
 def ask(language: str, key: str, entities: Sequence[Entity] = (), said: str = "") -> str:
     """The sentence ``key``; choices are joined with "or"."""
     known = language if language in _OR else "en"
-    names = _OR[known].join(dict.fromkeys(entity.name for entity in entities)) or "-"
-    return SENTENCES[key][known].format_map({"names": names, "said": said})
+    between = _OR[known] if key == "which" else ", "
+    names = between.join(dict.fromkeys(entity.name for entity in entities)) or "-"
+    sentence = SENTENCES[key][known].format_map({"names": names, "said": said})
+    return _NOBODY.sub("", sentence)

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import msgspec
 
 from hubd.assistant import intents, targets, words
-from hubd.assistant.compose import UNCLEAR, compose, is_awning
+from hubd.assistant.compose import UNCLEAR, VALUED, compose, is_awning
 from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
 from hubd.assistant.language import language_of
-from hubd.assistant.lexicon import Tag, lexicon
+from hubd.assistant.lexicon import Tag, lexicon, plain
 from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
@@ -26,6 +26,7 @@ from hubd.assistant.reported import direct
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
+from plugins.numbers import digits
 
 PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
 UNIT = re.compile(
@@ -35,6 +36,10 @@ UNIT = re.compile(
 )
 VERBATIM = ("message",)
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
+SEARCH = "media.search"
+ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
+SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
+"""Tools that bring something to a value."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 Asks = Literal["which", "confirm", "missing"]
 
@@ -164,12 +169,29 @@ class Router:
         devices = "entities" in tool.parameters.get("properties", {})
         if devices and tool.risk != "read" and known.keeps(said):
             return True
+        if tool.name == SEARCH and self._is_elsewhere(
+            str(match.slots.get("search_query", "")), language
+        ):
+            return True
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
             return known.actions_in(said) <= UNCLEAR
+        if tool.name in SET_TO and known.is_difference(
+            digits(plain(said), language), known.actions_in(said)
+        ):
+            return True  # "increase the light by 20 percent" is not to 20
         if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
             spoken = self.mentions(text, language)
             return bool(spoken.numbers) and not spoken.nouns and not spoken.names
         return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+    def _is_elsewhere(self, query: str, language: str) -> bool:
+        """Whether what shall be searched for ends with where it shall be played, on no player here:
+        "jazz on the bedroom speaker" is no title."""
+        at = ELSEWHERE.search(plain(query))
+        if at is None:
+            return False
+        spoken = self.mentions(at[0], language)
+        return bool(spoken.areas or spoken.names or "media_player" in spoken.nouns)
 
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
@@ -289,7 +311,11 @@ class Router:
             call=call,
             language=language,
         )
-        return self.asking(decision, composed.targets)
+        asking = self.asking(decision, composed.targets)
+        if composed.sweeping and asking.asks is None:
+            reason = f"{decision.reason}; it is a great deal at once"
+            return msgspec.structs.replace(asking, asks="confirm", reason=reason)
+        return asking
 
     def knows(self, tool: str) -> bool:
         """Whether there is such a tool."""

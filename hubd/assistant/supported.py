@@ -97,6 +97,8 @@ def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) ->
     step = call.arguments.get("step")
     if why := contradiction(call.tool, text, call.arguments, lexicon):
         return why
+    if said.difference and call.tool in VALUES:
+        return "the number says by how much, not to what"
     if lexicon.asks(said.text):
         return "it is a question or a condition, not a command"
     if any(undoes(call.tool, other.partition(":")[0]) for other in said.implied):

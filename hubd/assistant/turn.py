@@ -161,21 +161,27 @@ class Assistant:
     async def _act(
         self, step: Step, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-        """Call the step's tool, or ask back; the answer is what was read back, or the question."""
-        decision, text, actions = step.decision, step.text, []
-        asks = decision.asks
-        if step.call is not None:
-            speaker = _speaker(utterance, conversation, decision.language)
-            outcome = await self.commands.run(step, utterance.text, conversation, speaker)
-            text = outcome.text
-            if outcome.asks:
-                asks = asks or "missing"
-            else:
-                actions = [_action(outcome)]
-                yield Acted(action=actions[0])
-        clock.mark("first_token_ms")
-        yield Token(text=text)
-        done = _done(text, conversation, clock, actions=actions)
+        """Call the tool of each step, or ask back; the answer is what was read back, or asked."""
+        texts: list[str] = []
+        actions: list[Action] = []
+        asks: Asks | None = None
+        for one in (step, *step.then):
+            text = one.text
+            asked: Asks | None = one.decision.asks
+            if one.call is not None:
+                speaker = _speaker(utterance, conversation, one.decision.language)
+                outcome = await self.commands.run(one, utterance.text, conversation, speaker)
+                text = outcome.text
+                if outcome.asks:
+                    asked = asked or "missing"
+                else:
+                    actions.append(_action(outcome))
+                    yield Acted(action=actions[-1])
+            asks = asks or asked
+            clock.mark("first_token_ms")
+            texts.append(f" {text}" if texts else text)
+            yield Token(text=texts[-1])
+        done = _done("".join(texts), conversation, clock, actions=actions)
         yield msgspec.structs.replace(done, asks=asks)
 
     async def _understood_by_none(

@@ -153,9 +153,11 @@ class House:
             if self.agent is None or kind != "command":
                 return None
             return await self._by_model(utterance, spoken)
-        if step.call is None:
-            return step.text
-        return (await self._run(step, utterance, provenance)).text
+        texts = []
+        for one in (step, *step.then):
+            outcome = await self._run(one, utterance, provenance) if one.call else one
+            texts.append(outcome.text)
+        return " ".join(texts)
 
     async def _by_model(self, utterance, language):
         async def run(decision):
