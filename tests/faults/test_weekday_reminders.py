@@ -1,0 +1,85 @@
+"""Weekdays at seven, by the real daemon over both changes of the clocks in Berlin, through power
+cuts: each ``with light()`` ends with the process killed, and the next begins at a later time.
+"""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.faults.conftest import LIBRARIES
+
+pytestmark = pytest.mark.skipif(not LIBRARIES, reason="Debian's package faketime is not installed")
+
+FOUND_S = 20.0
+"""A daemon that has just started looks at what is due at once; beside others it takes longer."""
+MOMENT_S = 1.5
+"""In which what is not due does not ring."""
+AUTUMN = {
+    "friday": datetime(2027, 10, 29, 9, 0, tzinfo=UTC),
+    "sunday": datetime(2027, 10, 31, 6, 10, tzinfo=UTC),
+    "too early": datetime(2027, 11, 1, 5, 0, 30, tzinfo=UTC),  # seven, were it still summer
+    "due": datetime(2027, 11, 1, 6, 20, tzinfo=UTC),
+}
+SPRING = {
+    "friday": datetime(2027, 3, 26, 9, 0, tzinfo=UTC),
+    "sunday": datetime(2027, 3, 28, 6, 10, tzinfo=UTC),
+    "too early": datetime(2027, 3, 29, 4, 59, tzinfo=UTC),
+    "due": datetime(2027, 3, 29, 5, 20, tzinfo=UTC),  # seven, but six in winter's time
+}
+
+
+def state(daemon):
+    (reminder,) = daemon.post("/hub/tools/reminders.list", {})[1]["data"]["reminders"]
+    return reminder["state"]
+
+
+def rings(daemon):
+    deadline = time.monotonic() + FOUND_S
+    while state(daemon) != "ringing" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return state(daemon) == "ringing"
+
+
+def called(daemon, tool, **arguments):
+    status, told = daemon.post(f"/hub/tools/{tool}", arguments)
+    assert status == 200, told
+    return told["text"]
+
+
+@pytest.mark.parametrize("when", [AUTUMN, SPRING], ids=["autumn", "spring"])
+def test_a_weekday_reminder_over_a_change_of_the_clocks(light, clock, when):
+    clock.set_to(when["friday"])
+    with light() as daemon:
+        told = called(daemon, "reminders.add", what="take the bins out", when="every weekday at 7")
+        assert "07:00" in told
+    for early in ("sunday", "too early"):
+        clock.set_to(when[early])
+        with light() as daemon:
+            time.sleep(MOMENT_S)
+            assert state(daemon) == "waiting", early
+    clock.set_to(when["due"])  # twenty minutes late, because the power was off
+    with light() as daemon:
+        assert rings(daemon)
+
+
+def test_what_is_snoozed_rings_again_after_a_power_cut_and_then_the_next_day(light, clock):
+    clock.set_to(AUTUMN["friday"])
+    with light() as daemon:
+        called(daemon, "reminders.add", what="take the bins out", when="every weekday at 7")
+    clock.set_to(AUTUMN["due"])
+    with light() as daemon:
+        assert rings(daemon)
+        called(daemon, "reminders.snooze", minutes=10)
+    clock.set_to(AUTUMN["due"].replace(minute=25))
+    with light() as daemon:
+        time.sleep(MOMENT_S)
+        assert state(daemon) == "waiting"
+    clock.set_to(AUTUMN["due"].replace(minute=31))
+    with light() as daemon:
+        assert rings(daemon)
+        called(daemon, "reminders.cancel")  # it is done for today
+        assert state(daemon) == "waiting"
+    clock.set_to(datetime(2027, 11, 2, 6, 1, tzinfo=UTC))
+    with light() as daemon:
+        assert rings(daemon)
