@@ -20,7 +20,7 @@ from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.semantic import Semantics
-from hubd.assistant.several import Part, commands_in, has_verb
+from hubd.assistant.several import Part, commands_in
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
@@ -103,16 +103,28 @@ class Commands:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
 
-        async def decide(part: str, before: Decision | None) -> Decision:
-            decision = await self._by_rules(part, language, area)
-            if before and (not follow.names_more(decision) or not has_verb(part, known)):
-                snapshot = self._tools.home.snapshot()
+        async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
+            snapshot = self._tools.home.snapshot()
+            further = None
+            if before is not None:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
+            if verb_of:
+                return further or await self._with_verb(part, verb_of, language, area)
+            decision = await self._by_rules(part, language, area)
+            if not follow.names_more(decision):
                 decision = further or decision
             decision = await self._or_by_likeness(decision, part, area)
             return await self._unless_unattended(decision, area)
 
-        return await commands_in(text, known, decide)
+        async def mentioned(part: str) -> Mentions:
+            return await self.mentions(part, language)
+
+        return await commands_in(text, known, decide, mentioned)
+
+    async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+        async with self._routing:
+            with_verb = self._router.with_verb
+            return await asyncio.to_thread(with_verb, part, verb_of, language, area)
 
     async def _unless_unattended(self, decision: Decision, area: str) -> Decision:
         """A command for later is declined now where it would not be done then (``carry_out``)."""
@@ -160,9 +172,10 @@ class Commands:
             spoken = await self._router.prepare(text, language)
         known = lexicon(spoken)
         said = known.fixed(known.stripped(text))
-        if known.inquires(said):
+        if known.inquires(said) and not (known.commands(said, whole=False) and known.keeps(said)):
             return "question", spoken
-        return ("command" if known.commands(said) else "statement"), spoken
+        begins_so = known.commands(said, whole=False)
+        return ("command" if begins_so else "statement"), spoken
 
     async def speaks_of_home(self, text: str, language: str) -> bool:
         """Whether ``text`` has to do with anything that could be worked."""

@@ -98,6 +98,8 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
         return None
     if len(reading.areas) > 1 and (reading.names or reading.floors):
         return None
+    if reading.here and reading.areas:
+        return None  # "in here and in the kitchen"
     if _is_everything(reading, action):
         return _all_off(snapshot)
     domains, device_class = _kinds(reading, action)

@@ -39,6 +39,8 @@ class Mentions(NamedTuple):
     """The words but for the names of things and rooms, number words as digits."""
     difference: bool = False
     """Whether the number says by how much something shall change, and not to what."""
+    times: bool = False
+    """Whether it says when, or for how long."""
     guessed: bool = False
     """Whether a word that was taken for a misspelled name may as well be a verb."""
 
@@ -96,6 +98,7 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
         unnamed=verbal,
         difference=lexicon.is_difference(text, actions),
+        times=lexicon.times(text),
         guessed=guessed_verb(pieces),
     )
 

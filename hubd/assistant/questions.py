@@ -65,6 +65,23 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Pas fait, car je ne l'ai pas compris : « {said} ».",
         "es": "No hecho, porque no lo entendí: «{said}».",
     },
+    "not_told": {
+        "en": "I don't know: your documents do not tell.",
+        "zh": "我不知道：您的文档里没有写。",
+        "de": "Das weiß ich nicht: In deinen Dokumenten steht es nicht.",
+        "fr": "Je ne sais pas : vos documents ne le disent pas.",
+        "es": "No lo sé: tus documentos no lo dicen.",
+    },
+    "no_documents": {
+        "en": "I don't know yet: there are no documents."
+        " Add some on the page, or with `hubd ingest`.",
+        "zh": "我还不知道：还没有文档。请在页面上添加，或使用 `hubd ingest`。",
+        "de": "Das weiß ich noch nicht: Es gibt keine Dokumente."
+        " Füge welche auf der Seite hinzu, oder mit `hubd ingest`.",
+        "fr": "Je ne sais pas encore : il n'y a pas de documents."
+        " Ajoutez-en sur la page, ou avec `hubd ingest`.",
+        "es": "Aún no lo sé: no hay documentos. Añade algunos en la página o con `hubd ingest`.",
+    },
     "do_what": {
         "en": "I did not understand what I shall do with that: {names}?",
         "zh": "我没听懂要怎样操作：{names}？",

@@ -110,6 +110,8 @@ class Router:
         spoken = self._spoken(text, language)
         if len(text) > MAXIMUM_UTTERANCE or not text.strip():
             return Decision(route="documents", reason="no command is this long", language=spoken)
+        if lexicon(spoken).corrected(text):
+            return Decision(route="documents", reason="it corrects itself", language=spoken)
         snapshot = self._snapshot()
         self._refresh(snapshot)
         known_area = Names.area(snapshot, area) if area else None
@@ -287,14 +289,31 @@ class Router:
             language=language,
         )
 
+    def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
+        """The decision on ``text``, which names things alone, with the verb of another text."""
+        snapshot = self._snapshot()
+        verbs = self.mentions(verb_of, language).actions
+        place = Names.area(snapshot, area) if area else None
+        found = self._from_words(text, snapshot, place.id if place else "", language, verbs)
+        return found or Decision(route="documents", reason="no verb of its own", language=language)
+
     def _from_words(
-        self, text: str, snapshot: Snapshot, area: str, language: str
+        self,
+        text: str,
+        snapshot: Snapshot,
+        area: str,
+        language: str,
+        verbs: frozenset[str] = frozenset(),
     ) -> Decision | None:
         known = lexicon(language)
         said = known.fixed(known.stripped(text))
         if known.negates(said) or known.asks(said) or known.keeps(text):
             return None
+        if known.times(digits(plain(said), language)):
+            return None
         reading = words.read(said, known, self.phrases(language))
+        if reading is not None and verbs:
+            reading = reading._replace(actions=verbs)
         composed = compose(reading, snapshot, area) if reading else None
         if reading is None or composed is None or composed.tool not in self._tools:
             return None

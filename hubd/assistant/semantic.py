@@ -147,7 +147,7 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.keeps(text):
+        if known.keeps(text) or known.corrected(text):
             return None
         if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
@@ -198,6 +198,10 @@ class Semantics:
         """Whether the words leave a call possible; asking about something always is."""
         if self._tools[filled.call.tool].risk == "read":
             return True
+        # "The kettle for 5 minutes" is no timer, and "the lamp at 8 pm" no brightness.
+        works = bool(filled.targets.entities)
+        if said.times and (works or (said.names and said.actions & SWITCHING)):
+            return False
         named = named_entities(said, self._router.snapshot())
         if any(entity.domain == "person" for entity in named):
             return False  # "Tom said he would lock the door"

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from hubd.assistant.lexicon import Lexicon
+from hubd.assistant.mentions import Mentions
 from hubd.assistant.route import Decision
 
 MOST_PARTS = 5
@@ -34,8 +35,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Without a tool where it is not understood."""
 
 
-Decide = Callable[[str, Decision | None], Awaitable[Decision]]
-"""The decision on a part, after the one before it."""
+Decide = Callable[[str, Decision | None, str], Awaitable[Decision]]
+"""The decision on a part, after the one before it; the third is the part whose verb it shares, and
+empty where it has one of its own."""
 
 
 def split(text: str, known: Lexicon) -> list[str]:
@@ -48,24 +50,54 @@ def split(text: str, known: Lexicon) -> list[str]:
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
-async def commands_in(text: str, known: Lexicon, decide: Decide) -> list[Part]:
+async def commands_in(
+    text: str, known: Lexicon, decide: Decide, mentioned: Callable[[str], Awaitable[Mentions]]
+) -> list[Part]:
     """The commands of ``text``; empty where it is not several.
 
-    A part that is not understood is one of them where it begins as a command does, holds a verb, or
-    follows a command; a remark before the first is not.
+    A part that is not understood is told as such where it begins as a command or a question does,
+    holds a verb, or follows a command; a remark before the first is not. A part that only names
+    things shares the verb before it: after "turn off the sauna and", "the lamp" is not to be turned
+    on, as it would be by itself. Of a sentence that corrects itself only what was said last counts.
     """
+    if corrected := known.corrected(text):
+        return await _corrected(*corrected, decide, mentioned)
     parts: list[Part] = []
     last: Decision | None = None
+    verb_of = ""
     for piece in split(text, known):
-        decision = await decide(piece, last)
+        said = await mentioned(piece)
+        bare = _is_bare(said)
+        if bare and not verb_of and _names(said):
+            return []  # "the lamp and the radio off": the verb comes last, and is of both
+        verb_of = verb_of if bare else piece
+        decision = await decide(piece, last, verb_of if bare else "")
         if decision.tool is not None:
             last = decision
+            parts.append(Part(text=text if bare else piece, decision=decision))
+        elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):
             parts.append(Part(text=piece, decision=decision))
-        elif decision.declined or last or known.commands(piece) or has_verb(piece, known):
-            parts.append(Part(text=piece, decision=decision))
-    return parts if last and len(parts) > 1 else []
+    return parts if last else []
 
 
-def has_verb(text: str, known: Lexicon) -> bool:
-    """Whether ``text`` says what shall be done: "the radio" does not."""
-    return bool(known.actions_in(known.fixed(known.stripped(text)), in_place=True))
+async def _corrected(
+    first: str, instead: str, decide: Decide, mentioned: Callable[[str], Awaitable[Mentions]]
+) -> list[Part]:
+    begun = await decide(first, None, "")
+    shared = first if _is_bare(await mentioned(instead)) else ""
+    meant = await decide(instead, begun if begun.tool else None, shared)
+    return [Part(text=instead, decision=meant)] if meant.tool else []
+
+
+def _is_bare(said: Mentions) -> bool:
+    """Whether nothing says what shall be done."""
+    return not (said.actions or said.implied or said.hints or said.subjects or said.numbers)
+
+
+def _names(said: Mentions) -> bool:
+    return bool(said.names or said.areas or said.floors or said.nouns)
+
+
+def _commands(text: str, known: Lexicon) -> bool:
+    said = known.fixed(known.stripped(text))
+    return known.commands(said) or bool(known.actions_in(said, in_place=True))

@@ -19,8 +19,8 @@ from plugins.api import Tool, ToolCall
 from rag.lexical import keys
 
 STEP_VERBS = {
-    "up": frozenset({"up", "raise", "brighter", "warmer", "louder", "on"}),
-    "down": frozenset({"down", "lower", "dimmer", "cooler", "quieter", "off"}),
+    "up": frozenset({"up", "raise", "brighter", "warmer", "louder"}),
+    "down": frozenset({"down", "lower", "dimmer", "cooler", "quieter"}),
 }
 OWN_VERBS: Mapping[str, frozenset[str]] = {
     "home.toggle": frozenset({"toggle"}),
@@ -97,6 +97,8 @@ def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) ->
     step = call.arguments.get("step")
     if why := contradiction(call.tool, text, call.arguments, lexicon):
         return why
+    if said.times and call.arguments.get("entities"):
+        return "it says when, and this is done at once"
     if said.difference and call.tool in VALUES:
         return "the number says by how much, not to what"
     if lexicon.asks(said.text):

@@ -36,6 +36,7 @@ from hubd.assistant.events import (
 )
 from hubd.assistant.followup import standalone
 from hubd.assistant.ground import Grounded, Grounding
+from hubd.assistant.questions import ask
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.write import write
@@ -53,10 +54,6 @@ from rag.types import Evidence
 
 log = logging.getLogger(__name__)
 
-REFUSAL = "I don't know: your documents do not tell."
-NO_DOCUMENTS = (
-    "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
-)
 STOP_AFTER_S = 120.0
 REMEMBERED = 40
 """Messages of a conversation that are looked at; the prompt has room for fewer."""
@@ -269,11 +266,8 @@ class Assistant:
         quote = evidence.quotes[0] if answerable else None
         yield Retrieved(passages=retrieval.passages, quote=quote)
         if not answerable:
-            text = (
-                REFUSAL
-                if retrieval.passages or await self._library.documents(visible=visible)
-                else NO_DOCUMENTS
-            )
+            there_are = retrieval.passages or await self._library.documents(visible=visible)
+            text = ask(language, "not_told" if there_are else "no_documents")
             if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
                 loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
                 async with aclosing(loop):
