@@ -79,7 +79,7 @@ def test_as_many_zeros_as_were_asked_for(silu, load):
     )
     assert all(layer.rows == 1 for layer in sparse.neurons.activity())
     dense = load(silu)
-    dense.use_program(dense.thresholded(found.thresholds))
+    dense.use_program(dense.with_zeros(found.thresholds))
     together = dense.forward(tokens, dense.new_cache(), want="all")
     np.testing.assert_array_equal(np.concatenate(alone), together)
     sparse.neurons.set_break_even(0.0)
