@@ -98,8 +98,9 @@ CHINESE = Model(
     -6.0, Features(0.0, 13.2, 6.7, -2.4, 0.0, 0.0, 0.0, 0.0, -3.2, -5.7, -5.0, 0.0, -4.0)
 )
 
-ANSWERABLE = 0.5
-"""At this probability one in ten answerable questions of the calibration sets is refused."""
+ANSWERABLE = 0.52
+"""Of the 67 answerable sample questions 7 are refused below this probability, 5 below .5; there one
+more of the 59 without an answer in half of bench/household.json would be answered."""
 
 
 class Candidate(NamedTuple):
