@@ -294,9 +294,9 @@ def gate_and_active(f: Forward, index: int, h: Activations) -> Activations:
         multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
     up = f.weights.matrix(f"{layer}ffn_up.weight")
     bias = bias_of(f, f"{layer}ffn_up")
-    operands = (c.dim, c.ffn_dim, activation_kind(f), up.address, up.bits)
-    operands = (*operands, *f.neurons.operands(index), bias)
-    f.program.add(up_of_active, b.ffn, h.columns, b.active, *operands)
+    sizes = (c.dim, c.ffn_dim, activation_kind(f))
+    skipped = (up.address, up.bits, *f.neurons.operands(index), bias)
+    f.program.add(up_of_active, b.ffn, h.columns, b.active, *sizes, *skipped)
     return normed_active(f, layer, b.ffn + 4 * c.ffn_dim)
 
 

@@ -151,9 +151,12 @@ def run_shape(given: argparse.Namespace) -> ShapeResult:
         write_random_model(folder / "random.gguf", shape, given.layers)
 
         def load(sparsity: Sparsity) -> Model:
-            path, options = folder / "random.gguf", {"context_length": 256}
             return Model.load(
-                path, threads=given.threads, cache_directory=folder, sparsity=sparsity, **options
+                folder / "random.gguf",
+                threads=given.threads,
+                context_length=256,
+                cache_directory=folder,
+                sparsity=sparsity,
             )
 
         try:

@@ -10,7 +10,6 @@ import pytest
 
 from engine.model import Model
 from engine.sparsity.calibrated import Sparsity
-from engine.sparsity.measure import log_likelihood
 from engine.tokenizer import Tokenizer
 
 torch = pytest.importorskip("torch")
@@ -29,6 +28,14 @@ def train(monkeypatch, folder, steps, name="relu"):
     monkeypatch.setattr(sys, "argv", ["train", str(folder), *options])
     train_relu_model.main()
     return json.loads((folder / f"{name}.json").read_text())
+
+
+def log_likelihood(model, window):
+    """Σ log p of all tokens but the first, of which there are as many as `opt` has positions."""
+    logits = model.forward(window[:-1], model.new_cache(), want="all").astype(np.float64)
+    logits -= logits.max(axis=1, keepdims=True)
+    chosen = np.take_along_axis(logits, window[1:, None].astype(np.int64), axis=1)[:, 0]
+    return float((chosen - np.log(np.exp(logits).sum(axis=1))).sum())
 
 
 @pytest.mark.parametrize("name", ["relu", "opt"])

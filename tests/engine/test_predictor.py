@@ -15,7 +15,7 @@ import pytest
 from bench.families import CASES, random_model
 from bench.gguf_files import write
 from engine.model import Model
-from engine.sparsity import calibrate, trial
+from engine.sparsity import calibrate, prediction, trial
 from engine.sparsity.calibrated import (
     CalibrationError,
     Sparsity,
@@ -223,9 +223,9 @@ def test_it_is_kept_only_where_it_pays(text, tmp_path, monkeypatch, load):
     assert names == {"m.gguf", path_beside(path).name}, "nothing else is left behind"
 
 
-def test_what_costs_or_reads_too_much_is_refused(text, tmp_path, load):
-    """The trained model's, which hardly reads anything, for its price; random weights' for what it
-    would take to find nearly all."""
+def test_what_costs_or_reads_too_much_is_refused(text, tmp_path, load, monkeypatch):
+    """The trained model's, which reads little, for its price; that of random weights for what it
+    would take to find all."""
     trained = load(sparsity=DENSE)
     halves = calibrate.split(text_tokens(trained, text, 6 * 512))
     bound = perplexity(trained, halves[1]) / 2  # what it would have to come down to
@@ -235,6 +235,8 @@ def test_what_costs_or_reads_too_much_is_refused(text, tmp_path, load):
     write(tmp_path / "m.gguf", CASES["opt"], random_model(CASES["opt"]), "Q8_0")
     model = load(tmp_path / "m.gguf", DENSE)
     tokens = calibrate.split(RNG.integers(0, 75, 6 * 512).astype(np.int32))
+    for module in (prediction, trial):
+        monkeypatch.setattr(module, "RECALLS", (1.0,))
     reason = trial.candidate(model, tokens, 1.0, 0.0, tmp_path / "p.gguf")
     assert isinstance(reason, str)
     assert "of what all rows take" in reason
