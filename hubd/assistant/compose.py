@@ -177,13 +177,15 @@ def _targets(
     reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
 ) -> Targets:
     if len(reading.names) > 1:
-        found = [find(snapshot, {**slots, "name": name}, (), area=area) for name in reading.names]
+        found = [_called(snapshot, slots, name, area) for name in reading.names]
+        if not all(targets.entities for targets in found):
+            return NOBODY
         known = {entity.id: entity for targets in found for entity in targets.entities}
         return Targets(tuple(known.values()), any(targets.unclear for targets in found))
     if reading.names:
         named = find(snapshot, slots, (), area=area)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
-        if domains and not fitting:
+        if domains - {entity.domain for entity in fitting}:
             return NOBODY  # "the lights and the TV": the name is not all that is meant
         return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
     if not domains:
@@ -198,6 +200,13 @@ def _targets(
         return Targets(tuple(known.values()), any(found.unclear for found in several))
     everywhere = reading.everything and not reading.areas and not reading.floors
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> Targets:
+    """One of several things: the room that was said may be another one's."""
+    by_name = {"name": name}
+    there = find(snapshot, {**slots, **by_name}, (), area=area)
+    return there if there.entities else find(snapshot, by_name, (), area=area)
 
 
 def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str, Any]] | None:

@@ -109,8 +109,8 @@ def follow(
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
         found = find(snapshot, slots, () if reading.names else kinds or domains)
-        same = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
-        if not found.entities or not {e.domain for e in found.entities} <= same:
+        alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
+        if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
         return _again(router, last, last.tool, last.call.arguments, found, slots)
     if reading.nouns:
@@ -119,8 +119,8 @@ def follow(
     action = next(iter(reading.actions), "")
     if len(domains) != 1:
         tools = {SIMPLE.get((action, one)) for one in domains}
-        same = tools.pop() if len(tools) == 1 and not reading.numbers else None
-        return _again(router, last, same, {}, found, {}) if same else None
+        tool = tools.pop() if len(tools) == 1 and not reading.numbers else None
+        return _again(router, last, tool, {}, found, {}) if tool else None
     domain = next(iter(domains))
     if "degrees" in reading.units and domain != "climate":
         return None

@@ -126,6 +126,8 @@ class Lexicon:
                 window = text[at : at + length]
                 if len(window) < length or window in self.phrases or _NUMERAL.search(window):
                     continue
+                if self._verb.search(window):
+                    continue  # 灯关了 is no 灯光
                 if meant := self._by_sound.get(sound(window, self.language)):
                     text = text[:at] + meant + text[at + length :]
                     at += length - 1

@@ -205,6 +205,8 @@ class Semantics:
         named = named_entities(said, self._router.snapshot())
         if any(entity.domain == "person" for entity in named):
             return False  # "Tom said he would lock the door"
+        if filled.call.tool in OPPOSITE and _says_nothing(said):
+            return False  # "the lights" alone: on or off?
         if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
             return False
         return _says_so(filled.call, said, lexicon(language))
@@ -272,6 +274,10 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
         # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
         words += int(bool(said.names or said.areas or said.subjects) and confidence >= SURE)
     return words if lexicon(language).spaces else CHARACTERS_A_WORD * words
+
+
+def _says_nothing(said: Mentions) -> bool:
+    return not (said.actions or said.implied or said.hints or said.unknown)
 
 
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:

@@ -73,6 +73,8 @@ async def commands_in(
         verb_of = verb_of if bare else piece
         decision = await decide(piece, last, verb_of if bare else "")
         if decision.tool is not None:
+            if last is not None and decision.call == last.call:
+                continue  # "too bright, it blinds me" is said twice and done once
             last = decision
             parts.append(Part(text=text if bare else piece, decision=decision))
         elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):

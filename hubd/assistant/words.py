@@ -196,8 +196,8 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                 window = pieces[start:end]
                 if any(tag.kind == "action" for piece in window for tag in piece.tags):
                     continue
-                if all(piece.text in lexicon.common for piece in window):
-                    continue
+                if all(_says_little(piece, lexicon) for piece in window):
+                    continue  # "nur die" is no radio
                 found = _nearest([piece.text for piece in window], lexicon, phrases)
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
@@ -208,6 +208,10 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
         pieces = [*pieces[:start], Piece(text, tags, wrong=wrong), *pieces[end:]]
         at = start
     return pieces
+
+
+def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
+    return piece.text in lexicon.common or {tag.kind for tag in piece.tags} == {"ignore"}
 
 
 def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
