@@ -226,7 +226,7 @@ class Model:
 
     def key_turner(self) -> KeyTurner:
         """What turns keys of this model to other positions; ValueError where it cannot be."""
-        family, (angles, local) = self._family, self._angles
+        family, (angles, local) = self.family, self._angles
         alike = family.rope != "none" and not family.no_rope_every and local is angles
         if not alike or family.learned_positions:
             raise ValueError(

@@ -84,7 +84,7 @@ def test_a_block_takes_positions_and_keeps_the_others(size, first, count):
 
 def test_a_model_whose_layers_differ_is_refused(tiny_path):
     other = Model.load(tiny_path, threads=1)
-    other._family = dataclasses.replace(other._family, no_rope_every=4)
+    other.family = dataclasses.replace(other.family, no_rope_every=4)
     with pytest.raises(ValueError, match="rotates the keys of all layers alike"):
         other.key_turner()
     other.close()
