@@ -152,6 +152,7 @@ def _load(
             kv_format=options.kv_format,
             sparsity=_sparsity(options),
             draft_model=options.draft_model,
+            reuse_chunks=options.reuse_chunks,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -250,6 +251,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
+    )
+    parser.add_argument(
+        "--reuse-chunks",
+        action="store_true",
+        help="use text of earlier prompts again at other places, which changes answers",
     )
     parser.add_argument(
         "--adapter",
