@@ -119,7 +119,11 @@ class Commands:
         async def mentioned(part: str) -> Mentions:
             return await self.mentions(part, language)
 
-        return await commands_in(text, known, decide, mentioned)
+        parts = await commands_in(text, known, decide, mentioned)
+        tools = [part.decision.tool for part in parts if part.decision.tool]
+        if len(tools) < len(parts) and all(map(self._tools.only_reads, tools)):
+            return []  # "tell me the time and place of the concert" is one question
+        return parts
 
     async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
         async with self._routing:
