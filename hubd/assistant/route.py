@@ -121,7 +121,8 @@ class Router:
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
         if match and by_grammar and self._misread(match, by_grammar, text, spoken):
             match = by_grammar = None
-        if match and by_grammar and by_grammar.call and not match.free:
+        tells = match is not None and match.intent == "HassGetState" and _asks_nothing(text, spoken)
+        if match and by_grammar and by_grammar.call and not match.free and not tells:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
         if by_words and (why := self._contradicted(by_words, text)):
@@ -398,6 +399,12 @@ def _forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
             yield form, asked
     if (question := direct(fixed, language)) and question not in seen:
         yield question, True
+
+
+def _asks_nothing(text: str, language: str) -> bool:
+    """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
+    known = lexicon(language)
+    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
 
 
 def _put_right(match: Match, before: Match | None, fixed: bool) -> bool:
