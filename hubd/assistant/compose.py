@@ -44,6 +44,8 @@ SIMPLE: dict[tuple[str, str], str] = {
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
+SOUND = {"on": "media.unmute", "off": "media.mute"}
+"""What is done with the sound of a player that itself stays on."""
 CUT = ("light", "switch", "fan", "media_player", "input_boolean")
 """What is meant by everything that shall be off: not the heating."""
 CUT_EVERYWHERE = ("light", "fan", "media_player")
@@ -213,6 +215,10 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     domain = next(iter(kinds))
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
+    if reading.colors:
+        return None  # "blue and brighter" is two things
+    if reading.nouns == {"volume"} and action in SOUND and kinds == {"media_player"}:
+        return SOUND[action], {}
     if reading.difference and (reading.numbers or "half" in reading.actions):
         return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
     value = _value(reading)

@@ -93,7 +93,8 @@ async def _corrected(
 
 def _is_bare(said: Mentions) -> bool:
     """Whether nothing says what shall be done."""
-    return not (said.actions or said.implied or said.hints or said.subjects or said.numbers)
+    values = said.numbers or said.colors
+    return not (said.actions or said.implied or said.hints or said.subjects or values)
 
 
 def _names(said: Mentions) -> bool:
