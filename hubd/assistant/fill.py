@@ -67,7 +67,7 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
     if said.names:
         named = named_entities(said, snapshot)
         fitting = [e for e in named if not domains or e.domain in domains]
-        if said.domains - {e.domain for e in named}:
+        if intent.tool in SWITCHING and said.domains - {e.domain for e in named}:
             return NOBODY  # "the lights and the TV": the name is not all that is meant
         if intent.tool in SWITCHING and not said.actions - {"on", "off"}:
             # "The kettle and the kitchen light": both, whichever of them the examples have.
