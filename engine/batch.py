@@ -10,8 +10,9 @@ import bisect
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from engine.chunk_reuse import Chunks, Reuse
 from engine.errors import EngineError
 from engine.generate import Finished, Piece, Request
 from engine.kept_prefixes import KeptPrefixes
@@ -38,9 +39,13 @@ MIN_SLICE_TOKENS = 16
 SLICE_SECONDS = 0.25
 """Aim for a step with nothing but prefill, and for what comes back from disk before it: what
 cancelling may take."""
-SHARED_SLICE_SECONDS = 0.08
+SHARED_SLICE_SECONDS = 0.06
 """The same while others wait for it: what a running answer waits between two tokens. It shall be
-below 0.15 even where the box is suddenly almost twice as slow."""
+below 0.15 even where the box is suddenly twice as slow."""
+COPY_SECONDS = 0.004
+"""Of a step, for copying what goes to disk; its slice of a prompt is shorter by that."""
+MOST_POSTPONED = 16
+"""Copying waits so many steps for prompts that are being computed, and for replies to leave."""
 MOST_WITH_GUESSES = 2
 """With more answers in a step nobody guesses ahead: their own tokens use its rows better."""
 
@@ -76,7 +81,9 @@ class Ticket:
         self.on_disk = True
         """Whether more of its prompt may be on disk."""
         self.kept = False
-        """Whether its prompt was offered to the disk."""
+        """Whether its prompt was offered to the disk, and to be found at other places."""
+        self.reuse: Reuse | None = None
+        """What it uses of text that was read at another place, where that is allowed."""
         self._wake = wake
 
     def cancel(self) -> None:
@@ -91,9 +98,28 @@ class Ticket:
         return leader is not None and not leader.ended and leader.request.pending > 1
 
     @property
+    def exact_tokens(self) -> Sequence[int]:
+        """Its tokens up to the first whose keys and values are not what computing them gives."""
+        tokens = self.request.tokens
+        return tokens if self.reuse is None else tokens[: self.reuse.exact]
+
+    @property
     def decoding(self) -> bool:
         """Whether its prompt is computed."""
         return self.request.pending <= 1
+
+
+class Spent(NamedTuple):
+    """What the time of the steps went to, all together."""
+
+    compute_s: float
+    """In the model."""
+    tokens: int
+    """Computed in the last step."""
+    restore_s: float
+    """Bringing blocks back from disk."""
+    copy_s: float
+    """Copying blocks that go to disk."""
 
 
 class Batch:
@@ -105,14 +131,18 @@ class Batch:
         cache: PrefixCache,
         max_active: int,
         kept: KeptPrefixes | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
-        """kept: what is on disk, if anything is."""
+        """kept: what is on disk, if anything is. chunks: what may be used again at other places."""
         self._model = model
         self._cache = cache
         self._kept = kept
+        self._chunks = chunks
         self._max_active = max_active
         self._cost = StepCost(position_of_equal_work(model.config, model.kv_layout.number_bytes))
-        self._restored_s = 0.0  # of this step, spent on bringing blocks back from disk
+        self._disk_s = 0.0  # of this step, spent on blocks that come from disk or go there
+        self._postponed = 0  # steps in a row that copied nothing
+        self._compute_s, self._computed_tokens = 0.0, 0
         self.waiting: list[Ticket] = []
         """Those that have no part in the steps, in order."""
         self.active: list[Ticket] = []
@@ -130,22 +160,38 @@ class Batch:
         busy: whether others wait for the compute thread.
         """
         self._end_cancelled()
-        self._restored_s = 0.0
+        self._disk_s = 0.0
         self._admit()
+        self._copy_for_disk()
         plan = self._plan(busy)
         if plan:
             self._compute(plan)
         elif self.active:
             time.sleep(0.002)  # blocks are held elsewhere for a moment, such as to be written out
 
+    @property
+    def copies_wait(self) -> bool:
+        """Whether something is to be copied for the disk when there is nothing else to do."""
+        return self._kept is not None and self._kept.waiting
+
+    def spent(self) -> "Spent":
+        """What the time went to so far. For the compute thread, such as a sink."""
+        kept = self._kept
+        return Spent(
+            compute_s=self._compute_s,
+            tokens=self._computed_tokens,
+            restore_s=kept.restore_s if kept else 0.0,
+            copy_s=kept.copy_s if kept else 0.0,
+        )
+
     def finish(self, ticket: Ticket, outcome: Finished | EngineError) -> None:
         """End a request; what it computed stays in the prefix cache unless it failed."""
         request = ticket.request
         self.active.remove(ticket)
         if request.sequences and isinstance(outcome, Finished):
-            self._cache.publish(request.tokens, request.sequences[0], tail=True)
+            self._cache.publish(ticket.exact_tokens, request.sequences[0], tail=True)
             if ticket.pin:
-                self._cache.pin(request.tokens)
+                self._cache.pin(ticket.exact_tokens)
         request.pause()
         self.drafted += request.drafted
         self.accepted += request.accepted
@@ -171,6 +217,8 @@ class Batch:
             accepted_tokens=self.accepted,
             restored_tokens=self._kept.restored_tokens if self._kept else 0,
             restore_s=round(self._kept.restore_s, 3) if self._kept else 0.0,
+            reused_tokens=self._chunks.reused_tokens if self._chunks else 0,
+            reuse_s=round(self._chunks.reuse_s, 3) if self._chunks else 0.0,
         )
 
     def _end_cancelled(self) -> None:
@@ -212,8 +260,11 @@ class Batch:
         shared = len(request.tokens) - 1
         if leader and leader[0].length >= shared and not ticket.started:
             sequence: KVSequence = leader[0].fork(shared)
+            ticket.reuse = ticket.leader.reuse if ticket.leader else None
         else:
             sequence = self._cache.begin(request.tokens, capacity, count=not ticket.started)
+            if self._chunks is not None:
+                ticket.reuse = self._chunks.begin(request.tokens, sequence.length)
         if not ticket.started:
             ticket.started = True
             self.started += 1
@@ -226,9 +277,10 @@ class Batch:
         """Give its blocks back; it is computed again when there is room."""
         self.preemptions += 1
         request = ticket.request
-        self._cache.publish(request.tokens, request.sequences[0], tail=True)
+        self._cache.publish(ticket.exact_tokens, request.sequences[0], tail=True)
         request.pause()
         ticket.published = 0
+        ticket.reuse = None
         ticket.on_disk = True
         self.active.remove(ticket)
         self.add(ticket)
@@ -249,8 +301,11 @@ class Batch:
                 if ticket.known < self._cache.additions and len(request.sequences) == 1:
                     ticket.known = self._cache.additions
                     self._cache.extend(request.sequences[0], request.tokens)
+                unbroken = STEP_TOKENS
+                if ticket.reuse is not None:
+                    unbroken = ticket.reuse.advance(request.sequences[0])
                 done = len(request.tokens) - request.pending
-                most = min(rows, max(least, self._cost.tokens(work, done)))
+                most = min(rows, unbroken, max(least, self._cost.tokens(work, done)))
                 if most < 1:
                     continue
             draft = len(decoding) <= MOST_WITH_GUESSES
@@ -269,17 +324,30 @@ class Batch:
             ticket.on_disk = False
         elif ticket.on_disk:
             seconds = SHARED_SLICE_SECONDS if self.active else SLICE_SECONDS
-            if self._restored_s >= seconds:
+            if self._disk_s >= seconds:
                 return
             before = self._kept.restore_s
-            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds - self._restored_s)
-            self._restored_s += self._kept.restore_s - before
+            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds - self._disk_s)
+            self._disk_s += self._kept.restore_s - before
+
+    def _copy_for_disk(self) -> None:
+        """Some of what waits for it; seldom while somebody waits for a first token."""
+        if self._kept is None or not self._kept.waiting:
+            return
+        hurried = bool(self.waiting) or not all(ticket.decoding for ticket in self.active)
+        self._postponed = (self._postponed + 1) % MOST_POSTPONED if hurried else 0
+        if self._postponed == 0:
+            before = self._kept.copy_s
+            self._kept.copy_some(COPY_SECONDS)
+            self._disk_s += self._kept.copy_s - before
 
     def _keep(self, ticket: Ticket) -> None:
-        """Have what is cached of it written to disk."""
+        """Have what is cached of it written to disk, and found at other places."""
+        ticket.kept, exact = True, ticket.exact_tokens
         if self._kept is not None:
-            ticket.kept = True
-            self._kept.keep(ticket.request.tokens)
+            self._kept.keep(exact)
+        if self._chunks is not None and len(exact) == len(ticket.request.tokens):
+            self._chunks.remember(exact)
 
     def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
         """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
@@ -303,7 +371,7 @@ class Batch:
         """
         shared = shared or any(ticket.order[0] > 0 for ticket in self.active)
         seconds = SHARED_SLICE_SECONDS if shared else SLICE_SECONDS
-        return self._cost.within(seconds - self._restored_s)
+        return self._cost.within(seconds - self._disk_s)
 
     def _compute(self, plan: "list[tuple[Ticket, list[Part]]]") -> None:
         parts = [part for _, parts in plan for part in parts]
@@ -319,8 +387,10 @@ class Batch:
             log.error("a request failed in the model", exc_info=error)
             self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
             return
-        if sum(part.tokens.size for part in parts) >= LEAST_TOKENS:
-            self._cost.learn(work, time.perf_counter() - began)
+        seconds, tokens = time.perf_counter() - began, sum(part.tokens.size for part in parts)
+        self._compute_s, self._computed_tokens = self._compute_s + seconds, tokens
+        if tokens >= LEAST_TOKENS:
+            self._cost.learn(work, seconds)
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)
@@ -340,7 +410,7 @@ class Batch:
         if request.finish_reason is not None:
             self.finish(ticket, request.finished(request.finish_reason))
         elif (full := request.sequences[0].length // BLOCK_TOKENS) > ticket.published:
-            self._cache.publish(request.tokens, request.sequences[0])
+            self._cache.publish(ticket.exact_tokens, request.sequences[0])
             ticket.published = full
         if pieces and not ticket.ended and not ticket.kept:
             self._keep(ticket)  # now, so that it outlives a crash in the middle of the answer

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from engine.batch import Batch, Sink, Ticket, deliver
+from engine.batch import Batch, Sink, Spent, Ticket, deliver
+from engine.chunk_reuse import Chunks
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
 from engine.kept_prefixes import KeptPrefixes
@@ -30,6 +31,9 @@ MAX_ACTIVE = 16
 MAX_WAITING = 64
 COUNT_SECONDS = 1.0
 """Between two counts while there is work."""
+REPLY_SECONDS = 0.005
+"""Without work, before anything is copied for the disk: a reply is on its way then, and needs
+Python's lock."""
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -50,11 +54,12 @@ class Scheduler:
         max_active: int = MAX_ACTIVE,
         max_waiting: int = MAX_WAITING,
         kept: KeptPrefixes | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
-        """cache, kept: from now on the compute thread's alone."""
+        """cache, kept, chunks: from now on the compute thread's alone."""
         self._model = model
         self.cache = cache
-        self._batch = Batch(model, cache, max_active, kept)
+        self._batch = Batch(model, cache, max_active, kept, chunks)
         self._max_active = max_active
         self._max_waiting = max_waiting
         self._wake = threading.Condition()
@@ -115,6 +120,10 @@ class Scheduler:
         """As of the last second, or as of the end of the last work."""
         return self._counts
 
+    def spent(self) -> Spent:
+        """What the time of the steps went to so far. For the compute thread: in a sink."""
+        return self._batch.spent()
+
     def wake(self) -> None:
         """Make the compute thread look at the state of its requests."""
         with self._wake:
@@ -158,7 +167,8 @@ class Scheduler:
         if now - self._counted_at > COUNT_SECONDS or not self._has_work():
             self._counts, self._counted_at = self._batch.counts(), now
         with self._wake:
-            self._wake.wait_for(lambda: self._closing or self._has_work())
+            pause = REPLY_SECONDS if self._batch.copies_wait else None
+            self._wake.wait_for(lambda: self._closing or self._has_work(), pause)
             while self._inbox:
                 self._batch.add(self._inbox.popleft())
             return not self._closing

@@ -35,7 +35,7 @@ from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
 from engine.settle import settle
-from engine.sparsity.calibrated import Sparsity, read_calibration
+from engine.sparsity.calibrated import Sparsity, calibrated
 
 log = logging.getLogger("engine.server")
 
@@ -165,6 +165,7 @@ def _load(
             kv_format=options.kv_format,
             sparsity=_sparsity(options),
             draft_model=options.draft_model,
+            reuse_chunks=options.reuse_chunks,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -222,9 +223,9 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 def _sparsity(options: argparse.Namespace) -> Sparsity:
     """What tokens that are decoded alone leave out; CalibrationError without a calibration."""
-    calibrated = options.sparsity == "calibrated"
-    calibration = read_calibration(options.model) if calibrated else None
-    return Sparsity(options.sparsity != "off", calibration)
+    if options.sparsity == "calibrated":
+        return calibrated(options.model)
+    return Sparsity(options.sparsity != "off")
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -263,6 +264,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
+    )
+    parser.add_argument(
+        "--reuse-chunks",
+        action="store_true",
+        help="use text of earlier prompts again at other places, which changes answers",
     )
     parser.add_argument(
         "--adapter",
