@@ -1,15 +1,14 @@
 """What the answer cache gains, and whether it ever answers something else than was asked.
 
-    .venv/bin/python bench/answer_cache.py --token "$(.venv/bin/hubd token add bench -q --scope chat --scope tools --scope metrics)" \\
-        [--url http://127.0.0.1:8400] [--json]
+    .venv/bin/python bench/answer_cache.py --token TOKEN [--url http://127.0.0.1:8400] [--json]
 
 Asks a running daemon, whose library is samples/household, over HTTP; every question in a
 conversation of its own. The hits are counted by the daemon (/metrics), before and after each
 question. First the answerable sample questions, each three times: new, word for word, and without
 capitals and its mark. Then NEAR: questions and commands beside one that was asked, which another
 answer belongs to; a hit there is a wrong one. Start the daemon anew before each run: it must not
-know any of them. It needs a household with a front door (`hubd home load`), and the token the scopes
-chat, tools and metrics.
+know any of them. It needs a household with a front door (`hubd home load`), and a token of the
+scopes chat, tools and metrics (`hubd token add`).
 """
 
 import argparse
