@@ -15,6 +15,7 @@ from hubd.assistant.lexicon import Lexicon
 from hubd.assistant.mentions import Mentions
 from hubd.assistant.route import Decision
 
+TALK, NEVER_MIND = "help.", "help.never_mind"
 MOST_PARTS = 5
 """More are a story."""
 
@@ -72,6 +73,10 @@ async def commands_in(
             return []  # "the lamp and the radio off": the verb comes last, and is of both
         verb_of = verb_of if bare else piece
         decision = await decide(piece, last, verb_of if bare else "")
+        if decision.tool == NEVER_MIND:
+            return []
+        if decision.tool is not None and decision.tool.startswith(TALK):
+            continue  # "good morning, turn on the light"
         if decision.tool is not None:
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
