@@ -90,7 +90,7 @@ def take_apart(question: str, today: date | None = None) -> Question:
         text=question,
         language=detect(question),
         wanted=wanted,
-        specific=frozenset(term.key for term in found if _is_specific(term)),
+        specific=frozenset(term.key for term in found if _is_specific(term, question)),
         anchors=_anchors(question) & wanted,
         actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
         owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
@@ -105,16 +105,17 @@ def _anchors(question: str) -> frozenset[str]:
     found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
     counted = _COUNTED.search(question)
     if counted:
-        found |= keys(counted[1])
+        found |= keys(counted[1]) - COMMON
     looked_up = _LOOKED_UP.search(question)
     if looked_up and (terms := terms_of(looked_up[1])):
         found |= {terms[-1].key}
     return found
 
 
-def _is_specific(term: Term) -> bool:
-    """Codes and numbers always; capitalised words unless they only begin the question."""
-    return term.kind in ("code", "number") or is_name(term)
+def _is_specific(term: Term, question: str) -> bool:
+    """Codes and numbers but "one"; capitalised words unless they only begin the question."""
+    number = term.kind == "number" and question[term.start : term.end].lower() != "one"
+    return number or term.kind == "code" or is_name(term)
 
 
 def is_name(term: Term) -> bool:
