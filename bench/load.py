@@ -37,6 +37,8 @@ LIGHT = (
     ("GET", "/hub/status", None),
     ("POST", "/hub/tools/timers.list", {}),
 )
+ENDLESS = aiohttp.ClientTimeout(total=None)
+"""A stream is open for as long as its page."""
 STORY = [{"role": "user", "content": "Tell a story about a lighthouse."}]
 
 
@@ -146,7 +148,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         timed = (str(Path(__file__).with_name("timed_loop.py")), str(slow))
         async with (
             daemon(Path(home), command_line=timed) as (url, tokens, pid, _),
-            aiohttp.ClientSession(connector=connector) as session,
+            aiohttp.ClientSession(connector=connector, timeout=ENDLESS) as session,
         ):
             headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
             listeners = [
@@ -180,7 +182,13 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "p99_ms": round(ordered[int(0.99 * len(ordered))], 1),
         "slowest_ms": round(ordered[-1], 1),
         "loop_held_for_ms": [
-            [name, round(wall * 1000), round(own * 1000)] for name, wall, own in held[:10]
+            {
+                "what": what,
+                "ms": round(wall * 1000),
+                "own_ms": round(own * 1000),
+                "at_s": round(at, 1),
+            }
+            for what, wall, own, at in held[:10]
         ],
         "private_mb_at_a_tenth": round(before, 1),
         "private_mb_at_the_end": round(after, 1),

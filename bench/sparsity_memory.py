@@ -22,10 +22,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.benchmarks._blocks import biased, matrices
 from engine.benchmarks._machine import Machine, this_machine
 from engine.benchmarks._plot import Line, plot
 from engine.benchmarks._random_model import FFN_DIM, GATE_DEVIATION, SHAPES, write_random_model
-from engine.benchmarks.sparsity import biased
 from engine.errors import EngineError
 from engine.model import Model
 from engine.sparsity.calibrated import Calibration, Sparsity
@@ -121,7 +121,8 @@ def turn(folder: Path, which: str, tokens: int, threads: int) -> Turn:
     try:
         neurons, bias = model.neurons, gate_bias()
         program = model.alone or model.program
-        model.use_program(biased(program, model, SHAPES["1b-gated"].gate, bias.ctypes.data))
+        gates = matrices(model, SHAPES["1b-gated"].gate)
+        model.use_program(biased(program, gates, bias.ctypes.data))
         cache = model.new_cache()
         ids = np.random.default_rng(1).integers(1, 1000, _WARM_UP + tokens).astype(np.int32)
         for one in ids[:_WARM_UP]:

@@ -1,14 +1,15 @@
 """Train a small Llama with ReLU in place of SiLU and its SiLU twin, and write both as GGUF files.
 
-    python bench/train_relu_model.py OUT_FOLDER [--activations relu silu] [--steps 1200] [--seed 0]
+    python bench/train_relu_model.py OUT_FOLDER [--models relu silu opt] [--steps 1200] [--seed 0]
         [--dim 128] [--layers 4] [--ffn 512] [--vocabulary 1536] [--bfloat16] [--text FILE …]
 
 Random weights are not sparse as trained ones are; this makes trained ones, where there is nothing
 but a CPU and the packages that hubd needs. The text is English prose out of Python's own
 documentation and the docstrings of PyTorch and NumPy, each paragraph once, or the files of --text.
 A twentieth of it is held out: perplexity and the natural share of zeros are measured there.
-The two models see the same batches. ACTIVATION.json in the folder tells what came of it. A run
-that was ended goes on from its last checkpoint when it is started again with the same options.
+The models see the same batches; `opt` is a third one, without a gate, after OPT (Zhang et al.
+2022). NAME.json in the folder tells what came of it. A run that was ended goes on from its last
+checkpoint when it is started again with the same options.
 """
 
 import argparse
@@ -141,10 +142,7 @@ class Llama(nn.Module):
         self.token_embd = nn.Embedding(vocabulary, dim)
         self.blk = nn.ModuleList(Layer(dim, ffn, relu) for _ in range(layers))
         self.output_norm = nn.RMSNorm(dim, EPSILON)
-        for name, parameter in self.named_parameters():
-            if parameter.dim() == 2:
-                into_stream = name.endswith(("attn_output.weight", "ffn_down.weight"))
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers if into_stream else 1))
+        initialize(self, layers)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """tokens int64 (sequences, positions) → float32 (sequences, positions, vocabulary)."""
@@ -156,13 +154,73 @@ class Llama(nn.Module):
         return F.linear(self.output_norm(x), self.token_embd.weight)
 
 
-def loss_of(model: Llama, windows: Tensor) -> Tensor:
+class OptLayer(nn.Module):
+    """Attention and a feed-forward block of two matrices with ReLU between, as OPT has them."""
+
+    def __init__(self, dim: int, ffn: int) -> None:
+        super().__init__()
+        self.heads = dim // HEAD_DIM
+        self.attn_norm, self.ffn_norm = (nn.LayerNorm(dim, EPSILON) for _ in range(2))
+        self.attn_q, self.attn_k, self.attn_v = (nn.Linear(dim, dim) for _ in range(3))
+        self.attn_output = nn.Linear(dim, dim)
+        self.ffn_up, self.ffn_down = nn.Linear(dim, ffn), nn.Linear(ffn, dim)
+        self.zeros = 0.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (sequences, positions, dim)."""
+        batch, length, dim = x.shape
+        h = self.attn_norm(x)
+        q, k, v = (
+            one(h).view(batch, length, self.heads, HEAD_DIM).transpose(1, 2)
+            for one in (self.attn_q, self.attn_k, self.attn_v)
+        )
+        attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.attn_output(attended.transpose(1, 2).reshape(batch, length, dim))
+        active = F.relu(self.ffn_up(self.ffn_norm(x)))
+        if not self.training:
+            self.zeros = float((active == 0).float().mean())
+        return x + self.ffn_down(active)
+
+
+class Opt(nn.Module):
+    """Tokens → logits, positions learned; the embedding is the head as well."""
+
+    def __init__(self, vocabulary: int, dim: int, layers: int, ffn: int, positions: int) -> None:
+        super().__init__()
+        self.token_embd = nn.Embedding(vocabulary, dim)
+        self.position_embd = nn.Embedding(positions, dim)
+        self.blk = nn.ModuleList(OptLayer(dim, ffn) for _ in range(layers))
+        self.output_norm = nn.LayerNorm(dim, EPSILON)
+        initialize(self, layers)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens int64 (sequences, positions) → float32 (sequences, positions, vocabulary)."""
+        x = self.token_embd(tokens) + self.position_embd(torch.arange(tokens.shape[1]))
+        for layer in self.blk:
+            x = layer(x)
+        return F.linear(self.output_norm(x), self.token_embd.weight)
+
+
+def initialize(model: nn.Module, layers: int) -> None:
+    """Normal matrices, those into the residual stream smaller (Radford et al. 2019)."""
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 2:
+            into_stream = name.endswith(("attn_output.weight", "ffn_down.weight"))
+            nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers if into_stream else 1))
+        elif name.endswith(".bias"):
+            nn.init.zeros_(parameter)
+
+
+Model = Llama | Opt
+
+
+def loss_of(model: Model, windows: Tensor) -> Tensor:
     """Mean cross-entropy of every token but the first; windows int64 (sequences, positions)."""
     logits = model(windows[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
 
-def optimizer_of(model: Llama, rate: float) -> torch.optim.AdamW:
+def optimizer_of(model: Model, rate: float) -> torch.optim.AdamW:
     """Matrices decay, norms do not."""
     matrices = [p for p in model.parameters() if p.dim() == 2]
     vectors = [p for p in model.parameters() if p.dim() == 1]
@@ -170,7 +228,7 @@ def optimizer_of(model: Llama, rate: float) -> torch.optim.AdamW:
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
 
 
-def train(model: Llama, ids: Tensor, given: argparse.Namespace, checkpoint: Path) -> float:
+def train(model: Model, ids: Tensor, given: argparse.Namespace, checkpoint: Path) -> float:
     """AdamW, warmed up and then let down along a cosine; gives the seconds up to the last step."""
     random = torch.Generator().manual_seed(given.seed)
     optimizer = optimizer_of(model, given.rate)
@@ -199,7 +257,7 @@ def train(model: Llama, ids: Tensor, given: argparse.Namespace, checkpoint: Path
 
 def keep(
     path: Path,
-    model: Llama,
+    model: Model,
     optimizer: torch.optim.Optimizer,
     random: torch.Generator,
     progress: tuple[int, float],
@@ -211,7 +269,7 @@ def keep(
 
 
 def restore(
-    path: Path, model: Llama, optimizer: torch.optim.Optimizer, random: torch.Generator
+    path: Path, model: Model, optimizer: torch.optim.Optimizer, random: torch.Generator
 ) -> tuple[int, float]:
     """Take up a checkpoint, if there is one; gives the steps done and their seconds."""
     if not path.exists():
@@ -224,7 +282,7 @@ def restore(
 
 
 @torch.no_grad()
-def judge(model: Llama, ids: Tensor, window: int) -> dict[str, Any]:
+def judge(model: Model, ids: Tensor, window: int) -> dict[str, Any]:
     """Perplexity on the held-out text, and each layer's share of gates that are exactly zero."""
     model.eval()
     windows = ids[: ids.numel() // (window + 1) * (window + 1)].view(-1, window + 1)
@@ -240,21 +298,25 @@ def judge(model: Llama, ids: Tensor, window: int) -> dict[str, Any]:
     }
 
 
-def write(path: Path, model: Llama, tokenizer: tokenizers.Tokenizer, activation: str) -> None:
+def write(path: Path, model: Model, tokenizer: tokenizers.Tokenizer, activation: str) -> None:
     """The model as a GGUF file of float32 weights."""
     dim, ffn = model.token_embd.embedding_dim, model.blk[0].ffn_up.out_features
-    writer = gguf.GGUFWriter(path, "llama")
+    writer = gguf.GGUFWriter(path, "opt" if isinstance(model, Opt) else "llama")
     writer.add_name(f"{activation} twin")
     writer.add_block_count(len(model.blk))
-    writer.add_context_length(2048)
     writer.add_embedding_length(dim)
     writer.add_feed_forward_length(ffn)
     writer.add_head_count(model.blk[0].heads)
-    writer.add_head_count_kv(model.blk[0].kv_heads)
-    writer.add_rope_dimension_count(HEAD_DIM)
-    writer.add_rope_freq_base(ROPE_BASE)
-    writer.add_layer_norm_rms_eps(EPSILON)
-    writer.add_string("llama.hidden_activation", activation)
+    if isinstance(model, Opt):
+        writer.add_context_length(model.position_embd.num_embeddings)
+        writer.add_layer_norm_eps(EPSILON)
+    else:
+        writer.add_context_length(2048)
+        writer.add_head_count_kv(model.blk[0].kv_heads)
+        writer.add_rope_dimension_count(HEAD_DIM)
+        writer.add_rope_freq_base(ROPE_BASE)
+        writer.add_layer_norm_rms_eps(EPSILON)
+        writer.add_string("llama.hidden_activation", activation)
     described = json.loads(tokenizer.to_str())["model"]
     tokens = sorted(described["vocab"], key=described["vocab"].get)
     writer.add_tokenizer_model("gpt2")
@@ -274,7 +336,9 @@ def write(path: Path, model: Llama, tokenizer: tokenizers.Tokenizer, activation:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--activations", nargs="+", default=["relu", "silu"])
+    parser.add_argument(
+        "--models", nargs="+", choices=["relu", "silu", "opt"], default=["relu", "silu"]
+    )
     parser.add_argument("--steps", type=int, default=1200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dim", type=int, default=128)
@@ -294,16 +358,16 @@ def main() -> None:
     ids, held_ids = encoded(tokenizer, learned), encoded(tokenizer, held)
     (given.folder / "held-out.txt").write_text("\n\n".join(held), encoding="utf-8")
     print(f"{ids.numel()} tokens to learn from, {held_ids.numel()} held out", flush=True)
-    for activation in given.activations:
+    for name in given.models:
         torch.manual_seed(given.seed)
         sizes = (given.vocabulary, given.dim, given.layers, given.ffn)
-        model = Llama(*sizes, relu=activation == "relu")
-        seconds = train(model, ids, given, given.folder / f"{activation}.checkpoint")
+        model = Opt(*sizes, given.window) if name == "opt" else Llama(*sizes, relu=name == "relu")
+        seconds = train(model, ids, given, given.folder / f"{name}.checkpoint")
         result = judge(model, held_ids, given.window)
         result = {"seconds": round(seconds), **result}
-        write(given.folder / f"{activation}.gguf", model, tokenizer, activation)
-        print(f"{activation}: {result}", flush=True)
-        (given.folder / f"{activation}.json").write_text(json.dumps(result, indent=1) + "\n")
+        write(given.folder / f"{name}.gguf", model, tokenizer, name)
+        print(f"{name}: {result}", flush=True)
+        (given.folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

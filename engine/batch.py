@@ -10,7 +10,7 @@ import bisect
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import EngineError
 from engine.generate import Finished, Piece, Request
@@ -38,9 +38,13 @@ MIN_SLICE_TOKENS = 16
 SLICE_SECONDS = 0.25
 """Aim for a step with nothing but prefill, and for what comes back from disk before it: what
 cancelling may take."""
-SHARED_SLICE_SECONDS = 0.08
+SHARED_SLICE_SECONDS = 0.06
 """The same while others wait for it: what a running answer waits between two tokens. It shall be
-below 0.15 even where the box is suddenly almost twice as slow."""
+below 0.15 even where the box is suddenly twice as slow."""
+COPY_SECONDS = 0.004
+"""Of a step, for copying what goes to disk; its slice of a prompt is shorter by that."""
+MOST_POSTPONED = 16
+"""Copying waits so many steps for prompts that are being computed, and for replies to leave."""
 MOST_WITH_GUESSES = 2
 """With more answers in a step nobody guesses ahead: their own tokens use its rows better."""
 
@@ -96,6 +100,19 @@ class Ticket:
         return self.request.pending <= 1
 
 
+class Spent(NamedTuple):
+    """What the time of the steps went to, all together."""
+
+    compute_s: float
+    """In the model."""
+    tokens: int
+    """Computed in the last step."""
+    restore_s: float
+    """Bringing blocks back from disk."""
+    copy_s: float
+    """Copying blocks that go to disk."""
+
+
 class Batch:
     """The requests that are being computed."""
 
@@ -112,7 +129,9 @@ class Batch:
         self._kept = kept
         self._max_active = max_active
         self._cost = StepCost(position_of_equal_work(model.config, model.kv_layout.number_bytes))
-        self._restored_s = 0.0  # of this step, spent on bringing blocks back from disk
+        self._disk_s = 0.0  # of this step, spent on blocks that come from disk or go there
+        self._postponed = 0  # steps in a row that copied nothing
+        self._compute_s, self._computed_tokens = 0.0, 0
         self.waiting: list[Ticket] = []
         """Those that have no part in the steps, in order."""
         self.active: list[Ticket] = []
@@ -130,13 +149,29 @@ class Batch:
         busy: whether others wait for the compute thread.
         """
         self._end_cancelled()
-        self._restored_s = 0.0
+        self._disk_s = 0.0
         self._admit()
+        self._copy_for_disk()
         plan = self._plan(busy)
         if plan:
             self._compute(plan)
         elif self.active:
             time.sleep(0.002)  # blocks are held elsewhere for a moment, such as to be written out
+
+    @property
+    def copies_wait(self) -> bool:
+        """Whether something is to be copied for the disk when there is nothing else to do."""
+        return self._kept is not None and self._kept.waiting
+
+    def spent(self) -> "Spent":
+        """What the time went to so far. For the compute thread, such as a sink."""
+        kept = self._kept
+        return Spent(
+            compute_s=self._compute_s,
+            tokens=self._computed_tokens,
+            restore_s=kept.restore_s if kept else 0.0,
+            copy_s=kept.copy_s if kept else 0.0,
+        )
 
     def finish(self, ticket: Ticket, outcome: Finished | EngineError) -> None:
         """End a request; what it computed stays in the prefix cache unless it failed."""
@@ -269,11 +304,22 @@ class Batch:
             ticket.on_disk = False
         elif ticket.on_disk:
             seconds = SHARED_SLICE_SECONDS if self.active else SLICE_SECONDS
-            if self._restored_s >= seconds:
+            if self._disk_s >= seconds:
                 return
             before = self._kept.restore_s
-            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds - self._restored_s)
-            self._restored_s += self._kept.restore_s - before
+            ticket.on_disk = self._kept.restore(ticket.request.tokens, seconds - self._disk_s)
+            self._disk_s += self._kept.restore_s - before
+
+    def _copy_for_disk(self) -> None:
+        """Some of what waits for it; seldom while somebody waits for a first token."""
+        if self._kept is None or not self._kept.waiting:
+            return
+        hurried = bool(self.waiting) or not all(ticket.decoding for ticket in self.active)
+        self._postponed = (self._postponed + 1) % MOST_POSTPONED if hurried else 0
+        if self._postponed == 0:
+            before = self._kept.copy_s
+            self._kept.copy_some(COPY_SECONDS)
+            self._disk_s += self._kept.copy_s - before
 
     def _keep(self, ticket: Ticket) -> None:
         """Have what is cached of it written to disk."""
@@ -303,7 +349,7 @@ class Batch:
         """
         shared = shared or any(ticket.order[0] > 0 for ticket in self.active)
         seconds = SHARED_SLICE_SECONDS if shared else SLICE_SECONDS
-        return self._cost.within(seconds - self._restored_s)
+        return self._cost.within(seconds - self._disk_s)
 
     def _compute(self, plan: "list[tuple[Ticket, list[Part]]]") -> None:
         parts = [part for _, parts in plan for part in parts]
@@ -319,8 +365,10 @@ class Batch:
             log.error("a request failed in the model", exc_info=error)
             self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
             return
-        if sum(part.tokens.size for part in parts) >= LEAST_TOKENS:
-            self._cost.learn(work, time.perf_counter() - began)
+        seconds, tokens = time.perf_counter() - began, sum(part.tokens.size for part in parts)
+        self._compute_s, self._computed_tokens = self._compute_s + seconds, tokens
+        if tokens >= LEAST_TOKENS:
+            self._cost.learn(work, seconds)
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)

@@ -5,6 +5,7 @@ Used by the compute thread alone. Knows token ids and blocks; nothing of request
 
 import hashlib
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 _CODE = ("architectures", "formats", "kernels")
 """Rooms whose code decides what keys and values are."""
+MOST_WAITING = 64
+"""Prompts that wait to be copied for the disk; what comes then is not kept."""
+
+
+class _Copies:
+    """Of the blocks of a prompt, those that the disk lacks, and copies of the first of them."""
+
+    def __init__(self, tokens: Sequence[int], wanted: Sequence[int]) -> None:
+        self.tokens = tokens
+        self.wanted = wanted
+        self.payloads: dict[int, memoryview] = {}
 
 
 class KeptPrefixes:
@@ -26,9 +38,13 @@ class KeptPrefixes:
     def __init__(self, cache: PrefixCache, store: PrefixStore) -> None:
         self._cache = cache
         self._store = store
+        self._waiting: deque[list[int]] = deque()
+        self._copies: _Copies | None = None
         self.restored_tokens = 0
         """That came back so far, and how long that took."""
         self.restore_s = 0.0
+        self.copy_s = 0.0
+        """How long copying for the disk took so far."""
 
     @property
     def stats(self) -> StoreStats:
@@ -42,9 +58,7 @@ class KeptPrefixes:
         known, more = self._cache.cached_length(tokens) // BLOCK_TOKENS, False
         if known == len(tokens) // BLOCK_TOKENS:
             return False
-        for number, record in enumerate(self._store.load(tokens, known), known):
-            if not self._cache.restore(tokens[: (number + 1) * BLOCK_TOKENS], record):
-                break  # no room in memory
+        for _ in self._cache.restore(tokens, known, self._store.load(tokens, known)):
             self.restored_tokens += BLOCK_TOKENS
             if time.perf_counter() - began > seconds:
                 more = True
@@ -57,17 +71,54 @@ class KeptPrefixes:
         return self._store.recent(self._cache.pool.blocks // 2)
 
     def keep(self, tokens: Sequence[int]) -> None:
-        """Have the cached blocks at the beginning of `tokens` written, unless they are there."""
+        """Have the cached blocks at the beginning of `tokens` written, unless they are there:
+        `copy_some` does it, piece by piece."""
+        if len(self._waiting) < MOST_WAITING:
+            self._waiting.append(list(tokens))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether `copy_some` has something to do."""
+        return bool(self._waiting or self._copies)
+
+    def copy_some(self, seconds: float) -> None:
+        """Copy blocks that wait for being written, for `seconds` or a little more.
+
+        The 125 blocks of a prompt of 4 000 tokens (SmolLM2) take 20 to 60 ms, more than may lie
+        between two tokens of another's answer. What has left the cache meanwhile is not kept.
+        """
+        began = time.perf_counter()
+        end = began + seconds
+        while self.waiting:
+            if self._copies is None:
+                self._copies = self._begin(self._waiting.popleft())
+            if self._copy(self._copies, end):
+                self._store.save(self._copies.tokens, self._copies.payloads)
+                self._copies = None
+            if time.perf_counter() >= end:
+                break
+        self.copy_s += time.perf_counter() - began
+
+    def _begin(self, tokens: Sequence[int]) -> _Copies:
         whole = tokens[: self._cache.cached_length(tokens)]
-        wanted = self._store.wanted(whole)
-        blocks = self._cache.blocks_of(whole)
-        record = self._cache.pool.record
-        self._store.save(whole, {number: record(blocks[number]).tobytes() for number in wanted})
+        return _Copies(whole, self._store.wanted(whole))
+
+    def _copy(self, copies: _Copies, end: float) -> bool:
+        """Copy until that moment, one at least; whether all is copied that is there."""
+        blocks, payloads = self._cache.blocks_of(copies.tokens), copies.payloads
+        left = [number for number in copies.wanted[len(payloads) :] if number < len(blocks)]
+        for number in left:
+            record = self._cache.pool.record(blocks[number])
+            payloads[number] = record.copy().data  # which does not hold Python's lock
+            if time.perf_counter() >= end:
+                break
         for block in blocks:
             self._cache.pool.release(block)
+        return not left or number == left[-1]
 
     def close(self, timeout: float) -> None:
         """Write what waits, for `timeout` seconds at most. After the compute thread has ended."""
+        self.copy_some(timeout)
         self._store.close(timeout)
 
 

@@ -48,6 +48,7 @@ from engine.kv import BlockPool, KVSequence
 from engine.lora import AdapterFile, Adapters
 from engine.sparsity.calibrated import Sparsity, check
 from engine.sparsity.neurons import Neurons, can_skip
+from engine.sparsity.predictor import Predictor, read_predictor
 from engine.step_rows import Part, StepRows
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
@@ -83,7 +84,7 @@ class Model:
         self.gguf = gguf
         self.content_hash = _identity(adapters.content_hash(gguf.content_hash()), activation)
         name, family = architecture_of(gguf)
-        self._family = family
+        self.family = family
         whole = read_config(gguf, name, family, activation)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
@@ -101,6 +102,9 @@ class Model:
         self.program = bodies[1]
         """What a step with logits does."""
         self.sparsity = sparsity
+        about = (self.config, family, weights, self.content_hash)
+        self.predictor = read_predictor(sparsity, *about, cache_directory, progress)
+        """What guesses which neurons of a token that is decoded alone are zero, if anything."""
         self.neurons = self._read_neurons(cache_directory, progress, threads)
         """What is left out of a token that is decoded alone; None: nothing."""
         self.alone = self._alone(self.neurons) if self.neurons is not None else None
@@ -178,22 +182,30 @@ class Model:
             return None
         where = (self.content_hash, cache_directory, progress, threads)
         order = calibration.order if calibration else None
-        return Neurons(config, self._family, self.weights, *where, order)
+        predicted = self.predictor is not None
+        return Neurons(config, self.family, self.weights, *where, order, predicted=predicted)
 
     def _alone(self, neurons: Neurons) -> Program:
         """The program of a token that is decoded alone."""
-        skipping = Skipping(neurons, self.sparsity.thresholds)
+        skipping = Skipping(neurons, self.sparsity.thresholds, self.predictor)
         body = self._forward(skipping=skipping)
         add_head(body)
         return body.program
 
-    def thresholded(self, thresholds: Sequence[float]) -> Program:
-        """A program that makes small activations zero in all rows, and skips nothing: what
-        decoding token by token with these thresholds computes, for measurements."""
-        skipping = Skipping(None, thresholds)
+    def with_zeros(
+        self, thresholds: Sequence[float] | None, predictor: Predictor | None = None
+    ) -> Program:
+        """A program that makes activations zero in all rows, and skips nothing: what decoding
+        token by token with these thresholds, or this predictor, computes, for measurements."""
+        skipping = Skipping(None, thresholds, predictor)
         body = self._forward(skipping=skipping)
         add_head(body)
         return body.program
+
+    @property
+    def block_inputs(self) -> int:
+        """Address of float32 (rows, dim): what the last norm before a block has made."""
+        return self._buffers.h
 
     @property
     def weight_bytes(self) -> int:
@@ -206,8 +218,9 @@ class Model:
         """What decides the bytes of a KV block besides its tokens and the code."""
         angles = b"".join(table.first(BLOCK_TOKENS).tobytes() for table in self._angles)
         positions = hashlib.sha256(angles).hexdigest()
-        skipped = self.sparsity.thresholds or ()
-        parts = (self.content_hash, *self.kv_layout, choose_path(), positions, *skipped)
+        skipped = [*(self.sparsity.thresholds or ())]
+        guessed = [self.predictor.content_hash] if self.predictor else []
+        parts = (self.content_hash, *self.kv_layout, choose_path(), positions, *skipped, *guessed)
         return " ".join(map(str, parts))
 
     def new_cache(self) -> KVSequence:
@@ -300,7 +313,7 @@ class Model:
         self, observer: Observer | None = None, skipping: Skipping = NOTHING_SKIPPED
     ) -> Forward:
         size = self.kv_layout.number_bytes
-        parts = (self._family, self.config, self.weights, self._buffers)
+        parts = (self.family, self.config, self.weights, self._buffers)
         return build_body(*parts, size, observer, skipping)
 
     def _checked(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:

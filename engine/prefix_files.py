@@ -129,7 +129,7 @@ class Files:
         return ids
 
 
-def write(block: Block, payload: bytes) -> None:
+def write(block: Block, payload: bytes | memoryview) -> None:
     """Write a file whole or not at all, readable by its owner alone. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=block.path.parent, suffix=".part")  # mode 0600
     try:

@@ -16,7 +16,7 @@ import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -61,7 +61,7 @@ class _Job(msgspec.Struct, frozen=True):
     """Blocks of one prompt to write, and all of its files: those there are in use again."""
 
     paths: list[Path]
-    blocks: list[tuple[Block, bytes]]
+    blocks: list[tuple[Block, bytes | memoryview]]
 
 
 class PrefixStore:
@@ -127,7 +127,7 @@ class PrefixStore:
         """Token ids of the prompts used last, of at most `limit` blocks together."""
         return self._files.prompts(limit)
 
-    def save(self, tokens: Sequence[int], payloads: dict[int, bytes]) -> None:
+    def save(self, tokens: Sequence[int], payloads: Mapping[int, bytes | memoryview]) -> None:
         """Have these blocks written in the background, and the others of the prompt kept longer.
 
         payloads: by number of block. Returns at once; what does not fit into the queue is left out.

@@ -102,6 +102,8 @@ def activate(kind: int, gate: Floats, up: Floats) -> Floats:
         return np.square(relu(gate)) * up
     if kind == activations.DOUBLE_RELU:
         return relu(gate) * relu(up)
+    if kind == activations.PREDICTED_RELU:
+        return np.where(gate > 0, relu(up), np.float32(0))
     return relu(gate)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from engine.batch import Batch, Sink, Ticket, deliver
+from engine.batch import Batch, Sink, Spent, Ticket, deliver
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
 from engine.kept_prefixes import KeptPrefixes
@@ -30,6 +30,9 @@ MAX_ACTIVE = 16
 MAX_WAITING = 64
 COUNT_SECONDS = 1.0
 """Between two counts while there is work."""
+REPLY_SECONDS = 0.005
+"""Without work, before anything is copied for the disk: a reply is on its way then, and needs
+Python's lock."""
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -115,6 +118,10 @@ class Scheduler:
         """As of the last second, or as of the end of the last work."""
         return self._counts
 
+    def spent(self) -> Spent:
+        """What the time of the steps went to so far. For the compute thread: in a sink."""
+        return self._batch.spent()
+
     def wake(self) -> None:
         """Make the compute thread look at the state of its requests."""
         with self._wake:
@@ -158,7 +165,8 @@ class Scheduler:
         if now - self._counted_at > COUNT_SECONDS or not self._has_work():
             self._counts, self._counted_at = self._batch.counts(), now
         with self._wake:
-            self._wake.wait_for(lambda: self._closing or self._has_work())
+            pause = REPLY_SECONDS if self._batch.copies_wait else None
+            self._wake.wait_for(lambda: self._closing or self._has_work(), pause)
             while self._inbox:
                 self._batch.add(self._inbox.popleft())
             return not self._closing

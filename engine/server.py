@@ -34,7 +34,7 @@ from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
 from engine.settle import settle
-from engine.sparsity.calibrated import Sparsity, read_calibration
+from engine.sparsity.calibrated import Sparsity, calibrated
 
 log = logging.getLogger("engine.server")
 
@@ -209,9 +209,9 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 def _sparsity(options: argparse.Namespace) -> Sparsity:
     """What tokens that are decoded alone leave out; CalibrationError without a calibration."""
-    calibrated = options.sparsity == "calibrated"
-    calibration = read_calibration(options.model) if calibrated else None
-    return Sparsity(options.sparsity != "off", calibration)
+    if options.sparsity == "calibrated":
+        return calibrated(options.model)
+    return Sparsity(options.sparsity != "off")
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

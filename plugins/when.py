@@ -235,7 +235,8 @@ def _chinese(word: str) -> float:
 @cache
 def _words(language: str) -> dict[str, Any]:
     """The language's part of when.yaml, English where there is none, placeholders filled in."""
-    read = yaml.safe_load((Path(__file__).parent / "when.yaml").read_text(encoding="utf-8"))
+    text = (Path(__file__).parent / "when.yaml").read_text(encoding="utf-8")
+    read = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     words: dict[str, Any] = read.get(language) or read["en"]
     hours = "|".join(words["hours"])
 

@@ -5,8 +5,9 @@ another. Must not know of HTTP, conversations or homes.
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -166,12 +167,10 @@ class Library:
             file = msgspec.structs.replace(
                 await asyncio.to_thread(files.inspect, kept, None), names=[name]
             )
-            try:
+            async with self._in_question([kept, old] if old else [kept]):
                 return await self._ingester.run(
                     Found([file], [], [], []), progress, wait_until_idle
                 )
-            finally:
-                await self._drop_unused_uploads([kept, old] if old else [kept])
 
     async def retrieve(self, text: str, k: int = 5, *, visible: Visible = None) -> Retrieval:
         """The ``k`` passages that fit the question ``text`` best, best first.
@@ -304,8 +303,8 @@ class Library:
             left = msgspec.structs.replace(record, reason=REMOVED)
             await self._thread.run(self._store.replace, left, [], [])
             return True
-        await self._thread.run(self._store.remove, document)
-        await self._drop_unused_uploads([path])
+        async with self._in_question([path] if self._is_upload(record.path) else []):
+            await self._thread.run(self._store.remove, document)
         return True
 
     async def page(self, document: str, page: int | None = None) -> PageText:
@@ -418,12 +417,23 @@ class Library:
     def _is_upload(self, path: str) -> bool:
         return Path(path).parent == self._uploads
 
-    async def _drop_unused_uploads(self, paths: Sequence[Path]) -> None:
-        """Delete those of ``paths`` that are uploads and belong to no document."""
-        for path in paths:
-            used = await self._thread.run(self._store.record, str(path))
-            if self._is_upload(str(path)) and not used:
-                await asyncio.to_thread(path.unlink, missing_ok=True)
+    async def clear_cut_off_uploads(self) -> None:
+        """Delete what a hub that was killed left of uploads: only while nobody else adds any."""
+        await self._settle(await asyncio.to_thread(uploads.cut_off, self._uploads))
+
+    @contextlib.asynccontextmanager
+    async def _in_question(self, kept: Sequence[Path]) -> AsyncIterator[None]:
+        """Those of these uploads that belong to no document at the end are deleted."""
+        await asyncio.to_thread(uploads.mark, kept)
+        try:
+            yield
+        finally:
+            await self._settle(kept)
+
+    async def _settle(self, kept: Sequence[Path]) -> None:
+        for path in kept:
+            record = await self._thread.run(self._store.record, str(path))
+            await asyncio.to_thread(uploads.settle, path, used=record is not None)
 
 
 async def _question_vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:

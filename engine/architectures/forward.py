@@ -14,7 +14,7 @@ from engine.architectures.config import NO_WINDOW, ModelConfig
 from engine.architectures.family import Activation, Family
 from engine.buffers import Buffers
 from engine.formats.packed import FLOAT_BITS, packed_bytes
-from engine.kernels.activations import activate_quantize
+from engine.kernels.activations import PREDICTED_RELU, activate_quantize
 from engine.kernels.attention import attention, attention_to_bytes
 from engine.kernels.elementwise import (
     embed,
@@ -34,6 +34,7 @@ from engine.kernels.rotation import rope_store
 from engine.kernels.rows import add_positions, add_scaled, scale, scale_logits
 from engine.kernels.sparse import activate_drop_quantize, down_of_active, up_of_active
 from engine.sparsity.neurons import Neurons
+from engine.sparsity.predictor import Predictor
 from engine.weights import Weights
 
 
@@ -66,6 +67,8 @@ class Skipping(NamedTuple):
     """Zeros are not read, in a program for single rows; None: they are."""
     thresholds: Sequence[float] | None = None
     """Of each layer: activations below it in magnitude are made zero."""
+    predictor: Predictor | None = None
+    """Neurons that it does not expect to be positive are made zero."""
 
 
 NOTHING_SKIPPED = Skipping()
@@ -88,7 +91,7 @@ class Forward:
         self.program = Program()
         self.family, self.config, self.weights, self.buffers = family, config, weights, buffers
         self.observer = observer
-        self.neurons, self.thresholds = skipping
+        self.neurons, self.thresholds, self.predictor = skipping
         self.epsilon = float_bits(config.norm_epsilon)
         self.kv_bytes = kv_bytes
 
@@ -236,6 +239,9 @@ def gate_and_up(f: Forward, layer: str, h: Activations) -> None:
     width = 2 * c.ffn_dim
     if f.family.fused:
         multiply(f, f"{layer}ffn_up", h, b.ffn, width)
+    elif f.predictor is not None:
+        guess_gate(f, layer, h)
+        multiply(f, f"{layer}ffn_up", h, b.ffn + 4 * c.ffn_dim, width)
     elif c.activation == Activation.PLAIN_RELU:
         barrier = barrier_for_own_blocks(f, f"{layer}ffn_up")
         multiply(f, f"{layer}ffn_up", h, b.ffn, width, barrier=barrier)
@@ -257,21 +263,47 @@ def barrier_for_own_blocks(f: Forward, *names: str) -> int:
     return BARRIER if max(sizes, default=0) >= LONG_BYTES else BARRIER_IF_MANY
 
 
+def guess_gate(f: Forward, layer: str, h: Activations) -> None:
+    """gate = Wout · (Win · h) + bias of the predictor, where a model has no gate of its own.
+
+    Its few inner values lie where queries were, and quantized where activations will be.
+    """
+    assert f.predictor is not None
+    b, width = f.buffers, 2 * f.config.ffn_dim
+    inner, outer, bias = f.predictor.guess(int(layer.split(".")[1]))
+    rank = inner.outputs
+    within = (inner.inputs, rank, rank, 0, inner.bits, h.own_columns, 0)
+    f.program.add(matmul, inner.address, h.columns, b.qkv, *within)
+    f.program.add(quantize, b.qkv, b.active, rank, rank, barrier=BARRIER_IF_MANY)
+    outwards = (rank, outer.outputs, width, 0, outer.bits, 1, bias)
+    f.program.add(matmul, outer.address, b.active, b.ffn, *outwards)
+
+
+def activation_kind(f: Forward) -> int:
+    """What `kernels.activations` is to do."""
+    return f.config.activation if f.predictor is None else PREDICTED_RELU
+
+
 def gate_and_active(f: Forward, index: int, h: Activations) -> Activations:
     """activation(gate, up) of a single row, up only where the gate is positive."""
     c, b, layer = f.config, f.buffers, f"blk.{index}."
     assert f.neurons is not None
-    multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
+    if f.predictor is not None:
+        guess_gate(f, layer, h)
+    else:
+        multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
     up = f.weights.matrix(f"{layer}ffn_up.weight")
-    operands = (c.dim, c.ffn_dim, c.activation, up.address, up.bits, *f.neurons.operands(index))
-    f.program.add(up_of_active, b.ffn, h.columns, b.active, *operands)
+    bias = bias_of(f, f"{layer}ffn_up")
+    sizes = (c.dim, c.ffn_dim, activation_kind(f))
+    skipped = (up.address, up.bits, *f.neurons.operands(index), bias)
+    f.program.add(up_of_active, b.ffn, h.columns, b.active, *sizes, *skipped)
     return normed_active(f, layer, b.ffn + 4 * c.ffn_dim)
 
 
 def activate(f: Forward, index: int) -> Activations:
     """activation(gate, up), such as silu(gate) · up."""
     c, b = f.config, f.buffers
-    operands = (b.ffn, b.active, c.ffn_dim, c.activation, 1)
+    operands = (b.ffn, b.active, c.ffn_dim, activation_kind(f), 1)
     if f.thresholds is None:
         f.program.add(activate_quantize, *operands)
     else:
@@ -359,7 +391,7 @@ def multiply(
 ) -> None:
     """y (+)= x · Wᵀ + bias if there is one; y float32 with rows `stride` apart (0: the logits)."""
     matrix = f.weights.matrix(f"{name}.weight")
-    bias = f.weights.vector(f"{name}.bias") if f"{name}.bias" in f.weights else 0
+    bias = bias_of(f, name)
     sizes = (matrix.inputs, matrix.outputs, stride, add)
     if f.observer is not None:
         sums = f.observer.sums(f"{name}.weight", 1, matrix.inputs)
@@ -375,6 +407,11 @@ def multiply(
     else:
         operands = (matrix.address, x.columns, y, *sizes, matrix.bits, x.own_columns, bias)
         f.program.add(matmul, *operands, barrier=barrier)
+
+
+def bias_of(f: Forward, name: str) -> int:
+    """Address of a product's bias float32, 0 if there is none."""
+    return f.weights.vector(f"{name}.bias") if f"{name}.bias" in f.weights else 0
 
 
 def float_bits(value: float) -> int:

@@ -14,16 +14,23 @@ import os
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from engine.benchmarks._blocks import biased, feed_forward, matrices, ratio, seconds
 from engine.benchmarks._machine import Machine, this_machine
 from engine.benchmarks._plot import Line, plot
+from engine.benchmarks._predicted import (
+    Biases,
+    PredictedPoint,
+    point,
+    predicted_programs,
+    write_random_predictor,
+)
 from engine.benchmarks._random_model import (
     FFN_DIM,
     GATE_DEVIATION,
@@ -33,16 +40,13 @@ from engine.benchmarks._random_model import (
 )
 from engine.errors import EngineError
 from engine.kernels.dispatch import choose_path
-from engine.kernels.matmul import matmul
 from engine.kernels.program import Program
 from engine.model import Model
 from engine.protocol import LayerActivity
-from engine.sparsity.calibrated import Sparsity, read_calibration
-from engine.sparsity.measure import perplexity, text_tokens
+from engine.sparsity.calibrated import Sparsity, calibrated
+from engine.sparsity.measure import alternately, decode_seconds, perplexity, text_tokens
 
 ZEROS = [0.5, 0.67, 0.8, 0.9, 0.95]
-_BIAS = 9  # of the operands of a matrix product
-_CONTEXT = 16
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +63,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     token_dense_s: float
     token_sparse_s: float
     token_speedup: float
+    predicted: PredictedPoint | None = None
 
 
 class ShapeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,124 +99,84 @@ class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
     perplexity_sparse: float | None = None
 
 
-def biased(program: Program, model: Model, gate: str, bias: int) -> Program:
-    """The program with a bias in every gate's product."""
-    made = Program()
-    gates = {model.weights.matrix(f"blk.{i}.{gate}.weight").address for i in _layers(model)}
-    for operation, operands, barrier in program.steps():
-        if operation is matmul and operands[0] in gates:
-            operands = [*operands[:_BIAS], bias]
-        made.add(operation, *operands, barrier=barrier)
-    return made
-
-
-def feed_forward(program: Program, model: Model, gate: str) -> Program:
-    """What a program does from each layer's second norm to its down projection.
-
-    Each token is embedded before: blocks that went on from their own results would settle on
-    another share of zeros.
-    """
-    made, steps = Program(), program.steps()
-    embed, operands, barrier = steps[0]
-    made.add(embed, *operands, barrier=barrier)
-    at = 0
-    for layer in _layers(model):
-        first = model.weights.matrix(f"blk.{layer}.{gate}.weight").address
-        last = model.weights.matrix(f"blk.{layer}.ffn_down.weight").address
-        while first not in steps[at + 1][1]:
-            at += 1
-        while True:
-            operation, operands, barrier = steps[at]
-            made.add(operation, *operands, barrier=barrier)
-            at += 1
-            if last in operands:
-                break
-    return made
-
-
-def _layers(model: Model) -> range:
-    return range(model.config.layers)
-
-
-def seconds(model: Model, program: Program, tokens: int) -> float:
-    """Of a token, decoded with a program."""
-    model.use_program(program)
-    cache = model.new_cache()
-    ids = np.arange(1, tokens + _CONTEXT + 1, dtype=np.int32)
-    for one in ids[:2]:
-        model.forward(one[None], cache)  # first touches do not count
-    start = time.perf_counter()
-    for one in ids[:tokens]:
-        model.forward(one[None], cache)
-    return (time.perf_counter() - start) / tokens
-
-
-def alternately(turns: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:
-    """Seconds of each of some functions, which take turns."""
-    found: list[list[float]] = [[] for _ in turns]
-    for _ in range(rounds):
-        for times, turn in zip(found, turns, strict=True):
-            times.append(turn())
-    return found
-
-
-def ratio(dense: list[float], sparse: list[float]) -> float:
-    """The median of the turns' ratios."""
-    return statistics.median(d / s for d, s in zip(dense, sparse, strict=True))
-
-
 def measure_point(
-    model: Model, dense: Program, shape: Shape, zeros: float, given: argparse.Namespace
+    models: Sequence[Model],
+    dense: Program,
+    shape: Shape,
+    zeros: float,
+    given: argparse.Namespace,
 ) -> Point:
-    """Dense and sparse, block and token, at one share of zeros; dense: the model's program."""
+    """Dense and sparse, block and token, at one share of zeros.
+
+    models: one, and the same with a predictor if there is one; dense: the first one's program.
+    """
+    model = models[0]
     assert model.alone is not None
     assert model.neurons is not None
     shift = statistics.NormalDist(0, GATE_DEVIATION).inv_cdf(zeros)
-    bias = np.full(FFN_DIM, -shift, np.float32)
-    tokens = [biased(one, model, shape.gate, bias.ctypes.data) for one in (dense, model.alone)]
-    blocks = [feed_forward(one, model, shape.gate) for one in tokens]
-    turns = [partial(seconds, model, one, given.tokens) for one in (*blocks, *tokens)]
-    model.neurons.forget_activity()
-    ffn_dense, ffn_sparse, token_dense, token_sparse = alternately(turns, given.rounds)
+    bias, biases = np.full(FFN_DIM, -shift, np.float32), Biases(zeros)
+    gates, lasts = matrices(model, shape.gate), matrices(model, "ffn_down")
+    tokens = [biased(one, gates, bias.ctypes.data) for one in (dense, model.alone)]
+    programs = [(model, (feed_forward(one, gates, lasts), one)) for one in tokens]
+    programs += [(one, predicted_programs(one, biases)) for one in models[1:]]
+    turns = [partial(seconds, m, pair[i], given.tokens) for i in (0, 1) for m, pair in programs]
+    for one in models:
+        assert one.neurons is not None
+        one.neurons.forget_activity()
+    times = alternately(turns, given.rounds)
+    ffn, token = tuple(times[: len(programs)]), tuple(times[len(programs) :])
     active = statistics.mean(layer.columns for layer in model.neurons.activity())
-    matrices = 3 if shape.gate == "ffn_gate" else 2
+    count = 3 if shape.gate == "ffn_gate" else 2
     median = statistics.median
     return Point(
         wanted_zeros=zeros,
         zeros=1 - active,
-        ffn_dense_s=median(ffn_dense),
-        ffn_sparse_s=median(ffn_sparse),
-        ffn_speedup=ratio(ffn_dense, ffn_sparse),
-        ffn_ideal=matrices / (1 + (matrices - 1) * active),
-        token_dense_s=median(token_dense),
-        token_sparse_s=median(token_sparse),
-        token_speedup=ratio(token_dense, token_sparse),
+        ffn_dense_s=median(ffn[0]),
+        ffn_sparse_s=median(ffn[1]),
+        ffn_speedup=ratio(ffn[0], ffn[1]),
+        ffn_ideal=count / (1 + (count - 1) * active),
+        token_dense_s=median(token[0]),
+        token_sparse_s=median(token[1]),
+        token_speedup=ratio(token[0], token[1]),
+        predicted=point(models[1], ffn, token) if models[1:] else None,
     )
 
 
 def run_shape(given: argparse.Namespace) -> ShapeResult:
     """Write a random model, measure it, and leave nothing behind."""
     machine, shape = this_machine(), SHAPES[given.shape]
-    with tempfile.TemporaryDirectory(dir=given.cache_directory) as folder:
-        path = Path(folder) / "random.gguf"
-        write_random_model(path, shape, given.layers)
-        model = Model.load(
-            path, threads=given.threads, context_length=256, cache_directory=Path(folder)
-        )
+    points, models = [], []
+    with tempfile.TemporaryDirectory(dir=given.cache_directory) as name:
+        folder = Path(name)
+        write_random_model(folder / "random.gguf", shape, given.layers)
+
+        def load(sparsity: Sparsity) -> Model:
+            return Model.load(
+                folder / "random.gguf",
+                threads=given.threads,
+                context_length=256,
+                cache_directory=folder,
+                sparsity=sparsity,
+            )
+
         try:
-            dense = model.program
-            points = []
+            models.append(load(Sparsity()))
+            if given.predictor is not None:
+                write_random_predictor(folder / "predictor.gguf", models[0], given.predictor)
+                models.append(load(Sparsity(predictor=folder / "predictor.gguf")))
+            dense = models[0].program
             for zeros in given.zeros:
-                points.append(measure_point(model, dense, shape, zeros, given))
+                points.append(measure_point(models, dense, shape, zeros, given))
                 print(report_point(points[-1]), file=sys.stderr, flush=True)
         finally:
-            model.close()
+            for model in models:
+                model.close()
     return ShapeResult(
         shape=given.shape,
         layers=given.layers,
         machine=machine,
         kernels=choose_path(),
-        threads=model.threads,
+        threads=given.threads,
         rounds=given.rounds,
         points=points,
     )
@@ -220,7 +185,7 @@ def run_shape(given: argparse.Namespace) -> ShapeResult:
 def run_model(given: argparse.Namespace) -> ModelResult:
     """Measure a model file."""
     machine = this_machine()
-    sparsity = Sparsity(True, read_calibration(given.model) if given.calibrated else None)
+    sparsity = calibrated(given.model) if given.calibrated else Sparsity()
     model = Model.load(
         given.model,
         threads=given.threads,
@@ -259,33 +224,28 @@ def run_model(given: argparse.Namespace) -> ModelResult:
         model.close()
 
 
-def decode_seconds(model: Model, skips: bool, tokens: int) -> float:
-    """Of a token that follows the most likely one."""
-    model.skips = skips
-    cache = model.new_cache()
-    logits = model.forward(np.arange(1, _CONTEXT + 1, dtype=np.int32), cache)
-    start = time.perf_counter()
-    for _ in range(tokens):
-        logits = model.forward(logits.argmax(axis=1).astype(np.int32), cache)
-    return (time.perf_counter() - start) / tokens
-
-
 def with_perplexity(result: ModelResult, model: Model, text: Path) -> ModelResult:
     """The result with what skipping costs on a text: nothing, unless small things are skipped."""
     tokens = text_tokens(model, text)
-    thresholds = model.sparsity.thresholds
     dense = perplexity(model, tokens)
-    sparse = perplexity(model, tokens, thresholds) if thresholds else dense
+    sparse = perplexity(model, tokens, model.sparsity.thresholds, model.predictor)
     return msgspec.structs.replace(result, perplexity_dense=dense, perplexity_sparse=sparse)
 
 
 def report_point(p: Point) -> str:
     """A line for people."""
-    return (
+    line = (
         f"{p.zeros:6.1%} zeros: block {1000 * p.ffn_dense_s:7.2f} to {1000 * p.ffn_sparse_s:7.2f}"
         f" ms, {p.ffn_speedup:.2f} x (ideal {p.ffn_ideal:.2f}); token"
         f" {1000 * p.token_dense_s:7.2f} to {1000 * p.token_sparse_s:7.2f} ms,"
         f" {p.token_speedup:.2f} x"
+    )
+    if (g := p.predicted) is None:
+        return line
+    return (
+        f"{line}; with a predictor that lists {g.listed:.1%}: block {g.ffn_speedup:.2f} x,"
+        f" {g.ffn_speedup_over_sparse:.2f} x sparse, token {g.token_speedup:.2f} x,"
+        f" {g.token_speedup_over_sparse:.2f} x sparse"
     )
 
 
@@ -335,6 +295,7 @@ def main() -> int:
     parser.add_argument("--text", type=Path, help="UTF-8 text for perplexity")
     parser.add_argument("--zeros", type=float, nargs="+", default=ZEROS, help="shares, 0 to 1")
     parser.add_argument("--layers", type=int, default=16, help="of a shape")
+    parser.add_argument("--predictor", type=int, metavar="RANK", help="of 1b-ungated, also tried")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--tokens", type=int, default=6, help="of a turn")
     parser.add_argument("--rounds", type=int, default=7, help="turns of dense and of sparse")
@@ -346,6 +307,8 @@ def main() -> int:
         parser.error("a model file or --shape is needed, not both")
     if not all(0 < share < 1 for share in given.zeros) or min(given.rounds, given.tokens) < 1:
         parser.error("--zeros are between 0 and 1, --rounds and --tokens at least 1")
+    if given.predictor is not None and given.shape != "1b-ungated":
+        parser.error("--predictor is for --shape 1b-ungated")
     try:
         result = run_shape(given) if given.shape else run_model(given)
     except (EngineError, OSError, ValueError) as error:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.batch import Spent
 from engine.benchmarks._machine import Machine, this_machine
 from engine.engine import Engine
 from engine.errors import EngineError
@@ -34,6 +35,20 @@ COUNTS_AGE_S = 1.1
 """The scheduler's counts are younger."""
 _STORY = "The harbour town of {} was known for its lighthouse, its rain and its {}. "
 LONG_PROMPT_TOKENS, LONG_PROMPTS = 4000, 5
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """The time between two tokens of an answer, and what it went to. In seconds."""
+
+    seconds: float
+    compute_s: float
+    """In the model's steps."""
+    tokens: int
+    """Computed in the last of them, with those of others."""
+    restore_s: float
+    """Bringing others' blocks back from disk."""
+    copy_s: float
+    """Copying others' blocks for the disk."""
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -57,6 +72,8 @@ class Result(msgspec.Struct, kw_only=True):
     """Those of an answer while long prompts of others arrive, and the times between two of them."""
     median_gap_s: float
     longest_gap_s: float
+    longest_gap: Gap
+    """What the longest one went to."""
 
 
 def together(
@@ -116,13 +133,13 @@ def sixteen(path: Path, given: argparse.Namespace) -> tuple[int, bool, float, in
     return completed, ended == sorted(ended), seconds, counted
 
 
-def gaps_beside_long_prompts(engine: Engine) -> list[float]:
-    """Seconds between two tokens of an answer while long prompts are computed beside it."""
-    moments: list[float] = []
+def gaps_beside_long_prompts(engine: Engine) -> list[Gap]:
+    """Those between two tokens of an answer while long prompts are computed beside it."""
+    moments: list[tuple[float, Spent]] = []
     params = SamplingParams(temperature=0.0, max_tokens=4000, ignore_eos=True, guesses=0)
     running = engine.scheduler.submit(
         engine.prepare(engine.tokenizer.encode("Rain fell on"), params),
-        lambda outcome: moments.append(time.perf_counter()),
+        lambda outcome: moments.append((time.perf_counter(), engine.scheduler.spent())),
     )
     while len(moments) < 20:
         time.sleep(0.01)
@@ -133,7 +150,16 @@ def gaps_beside_long_prompts(engine: Engine) -> list[float]:
         list(engine.generate(prompt, SamplingParams(temperature=0.0, max_tokens=2)))
     seen = moments[first:]
     running.cancel()
-    return [later - earlier for earlier, later in itertools.pairwise(seen)]
+    return [
+        Gap(
+            now - then,
+            after.compute_s - before.compute_s,
+            after.tokens,
+            after.restore_s - before.restore_s,
+            after.copy_s - before.copy_s,
+        )
+        for (then, before), (now, after) in itertools.pairwise(seen)
+    ]
 
 
 def load(
@@ -169,6 +195,7 @@ def run(given: argparse.Namespace) -> Result:
             identical = identical and all_four[0] == alone[0]
         gaps = gaps_beside_long_prompts(engine)
     completed, in_order, seconds, preemptions = sixteen(given.model, given)
+    longest = max(gaps, key=lambda gap: gap.seconds)
     one_s, four_s = statistics.median(one), statistics.median(four)
     return Result(
         model=given.model.name,
@@ -183,8 +210,9 @@ def run(given: argparse.Namespace) -> Result:
         sixteen_s=seconds,
         preemptions=preemptions,
         gap_tokens=len(gaps),
-        median_gap_s=statistics.median(gaps),
-        longest_gap_s=max(gaps),
+        median_gap_s=statistics.median(gap.seconds for gap in gaps),
+        longest_gap_s=longest.seconds,
+        longest_gap=longest,
     )
 
 
@@ -203,6 +231,10 @@ def report(r: Result) -> str:
             f" {r.preemptions} preemptions",
             f"between two of {r.gap_tokens} tokens beside prompts of {LONG_PROMPT_TOKENS}: at most"
             f" {1000 * r.longest_gap_s:.0f} ms, {1000 * r.median_gap_s:.0f} in the median",
+            f"the longest: {1000 * r.longest_gap.compute_s:.0f} ms in the model, with"
+            f" {r.longest_gap.tokens} tokens in the last step,"
+            f" {1000 * r.longest_gap.restore_s:.0f} for blocks from disk and"
+            f" {1000 * r.longest_gap.copy_s:.0f} for blocks that go there",
         ]
     )
 

@@ -11,8 +11,9 @@ from engine.kernels.columns import quantize_block
 from engine.kernels.intrinsics import floats
 from engine.kernels.program import ROWS, share
 
-SILU, GELU, RELU, SQUARED_RELU, DOUBLE_RELU, PLAIN_RELU = range(6)
-"""How gate and up become one (see engine.architectures.family.Activation)."""
+SILU, GELU, RELU, SQUARED_RELU, DOUBLE_RELU, PLAIN_RELU, PREDICTED_RELU = range(7)
+"""How gate and up become one (see engine.architectures.family.Activation); the last one is
+PLAIN_RELU where the gate is a guess of what will be positive: relu(up) where it is, else 0."""
 _ZERO = np.float32(0.0)
 _GELU_CUBIC, _GELU_SCALE = np.float32(0.044715), np.float32(0.7978845608028654)  # √(2 / π)
 
@@ -44,6 +45,9 @@ def activate_block(kind: int, gate: np.ndarray, up: np.ndarray) -> None:
     elif kind == DOUBLE_RELU:
         for i in range(BLOCK):
             gate[i] = max(gate[i], _ZERO) * max(up[i], _ZERO)
+    elif kind == PREDICTED_RELU:
+        for i in range(BLOCK):
+            gate[i] = max(up[i], _ZERO) if gate[i] > _ZERO else _ZERO
     else:
         for i in range(BLOCK):
             gate[i] = max(gate[i], _ZERO)

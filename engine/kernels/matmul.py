@@ -8,7 +8,7 @@ from engine.formats.packed import BLOCK, LANES
 from engine.kernels.columns import COLUMNS, RECORD_BYTES, own_columns
 from engine.kernels.portable import multiply_row, multiply_tile
 from engine.kernels.program import LOGITS, ROWS, claim
-from engine.kernels.tiles import add_bias, share_tiles, size_of_tile
+from engine.kernels.tiles import BLOCK_TILES, add_bias, share_tiles, size_of_tile
 
 ROW_CHUNK = 64
 """Rows of x that all tiles meet before the next rows: their x and y stay in cache (twice as fast
@@ -62,28 +62,42 @@ def job(operands: Any, step: Any, part: int) -> Job:
     )
 
 
-def matmul(operands: Any, step: Any, part: int, parts: int) -> None:
-    """Operation: y (+)= x · Wᵀ + bias for the step's rows; operands as `job` says.
+@njit
+def next_tiles(
+    operands: Any, tiles: int, size: int, part: int, parts: int, before: int
+) -> tuple[int, int]:
+    """The [first, last) tiles that a share multiplies a single row with next, none at the end.
 
-    A single row is over before claiming pieces would pay, but for the output head: each share then
-    has its own tiles, whole blocks of outputs, so that what takes those as its inputs can follow
-    without a barrier.
+    size: bytes of a tile; before: where the last ones ended, 0 at first. A short product is over
+    before claiming pieces would pay: each share then has its own tiles, whole blocks of outputs, so
+    that what takes those as its inputs can follow without a barrier.
     """
+    if tiles * size < LONG_BYTES:
+        return share_tiles(tiles, part, parts) if before == 0 else (before, before)
+    each = (tiles + LONG_PIECES - 1) // LONG_PIECES
+    each += each % BLOCK_TILES  # whole blocks of outputs
+    first = claim(operands) * each
+    return min(first, tiles), min(first + each, tiles)
+
+
+def matmul(operands: Any, step: Any, part: int, parts: int) -> None:
+    """Operation: y (+)= x · Wᵀ + bias for the step's rows; operands as `job` says."""
     work = job(operands, step, part)
-    short = work.rows == 1 and work.tiles * work.tile_bytes < LONG_BYTES
-    tiles_each = PIECE_TILES if work.rows > 1 else (work.tiles + LONG_PIECES - 1) // LONG_PIECES
-    across = (work.tiles + tiles_each - 1) // tiles_each
-    pieces = across * ((work.rows + ROW_CHUNK - 1) // ROW_CHUNK)
-    piece = 0 if short else claim(operands)
-    while piece < pieces:
-        start, row = piece % across * tiles_each, piece // across * ROW_CHUNK
-        end, until = min(start + tiles_each, work.tiles), min(row + ROW_CHUNK, work.rows)
-        if short:
-            start, end = share_tiles(work.tiles, part, parts)
-        if work.rows == 1:
+    if work.rows == 1:
+        start, end = next_tiles(operands, work.tiles, work.tile_bytes, part, parts, 0)
+        while start < end:
             weights, y = work.weights + start * work.tile_bytes, work.y + 4 * start * LANES
             multiply_row(work.bits, weights, end - start, work.blocks, work.x, y, work.add)
-        for tile in range(start, end if work.rows > 1 else start):
+            add_bias(work.bias, work.y, work.stride, 1, start, end - start)
+            start, end = next_tiles(operands, work.tiles, work.tile_bytes, part, parts, end)
+        return
+    across = (work.tiles + PIECE_TILES - 1) // PIECE_TILES
+    pieces = across * ((work.rows + ROW_CHUNK - 1) // ROW_CHUNK)
+    piece = claim(operands)
+    while piece < pieces:
+        start, row = piece % across * PIECE_TILES, piece // across * ROW_CHUNK
+        end, until = min(start + PIECE_TILES, work.tiles), min(row + ROW_CHUNK, work.rows)
+        for tile in range(start, end):
             weights = work.weights + tile * work.tile_bytes
             for r in range(row, until, COLUMNS):
                 x = work.x + r // COLUMNS * work.blocks * RECORD_BYTES
@@ -92,4 +106,4 @@ def matmul(operands: Any, step: Any, part: int, parts: int) -> None:
                 multiply_tile(work.bits, weights, work.blocks, x, y, work.stride, here, work.add)
         y = work.y + 4 * row * work.stride
         add_bias(work.bias, y, work.stride, until - row, start, end - start)
-        piece = pieces if short else claim(operands)
+        piece = claim(operands)

@@ -27,6 +27,7 @@ from engine.kernels.intrinsics import (
     prefetch,
     signed_bytes,
 )
+from engine.kernels.matmul import next_tiles
 from engine.kernels.portable import multiply_columns, multiply_row
 from engine.kernels.program import ROWS, share
 from engine.kernels.sparse_vectors import (
@@ -38,7 +39,7 @@ from engine.kernels.sparse_vectors import (
     ones,
     positive_mask,
 )
-from engine.kernels.tiles import add_bias, share_tiles, size_of_tile
+from engine.kernels.tiles import add_bias, size_of_tile
 
 # What the operations are told of a layer: int64 slots.
 RECORDS = 0  # address of the neurons' records
@@ -61,6 +62,7 @@ _SPARE = LANES * 17 * 64  # that gathering may write behind a tile
 _MADVISE = types.int32(types.intp, types.uintp, types.int32)
 _madvise = types.ExternalFunction("madvise", _MADVISE)
 _WILL_NEED = np.int32(3)
+_NOTHING = np.float32(0.0)
 
 
 def sparse_scratch_bytes(inputs: int, outputs: int) -> int:
@@ -135,14 +137,20 @@ def _list_rows(gate: int, neuron: int, end: int, layer: Any, rows: int) -> int:
 
 
 @njit
-def _activate(kind: int, gate: int, up: int, room: int) -> None:
-    """up = activation(gate, up) of 32 neurons; others may still be looking at the gate."""
-    gates, ups, values = floats(gate, BLOCK), floats(up, BLOCK), floats(room, BLOCK)
-    for i in range(BLOCK):
-        values[i] = gates[i]
-    activate_block(kind, values, ups)
-    for i in range(BLOCK):
-        ups[i] = values[i]
+def _activate(operands: Any, first: int, last: int, room: int) -> None:
+    """up = activation(gate, up) of the blocks [first, last) of `up_of_active`, and their columns;
+    others may still be looking at the gate. room: address of 32 floats."""
+    gate, blocks, values = operands[0], operands[4] // BLOCK, floats(room, BLOCK)
+    for block in range(first, last):
+        gates = floats(gate + 4 * BLOCK * block, BLOCK)
+        up = gate + 4 * BLOCK * (blocks + block)
+        ups = floats(up, BLOCK)
+        for i in range(BLOCK):
+            values[i] = gates[i]
+        activate_block(operands[5], values, ups)
+        for i in range(BLOCK):
+            ups[i] = values[i]
+        quantize_block(up, operands[2], 1, 0, block, blocks)
 
 
 def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -151,7 +159,8 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
 
     operands: address of float32 gate (neurons,) and behind it up, of x (each share has columns of
     its own), of the columns to make; inputs, neurons, kind of activation; address of W (packed);
-    bits; address of the scratch, bytes of it for a share; address of the layer's slots.
+    bits; address of the scratch, bytes of it for a share; address of the layer's slots; of the bias
+    of W · x float32, 0 if there is none.
 
     The list of active neurons is what the threads divide among them, in whole blocks.
     """
@@ -164,31 +173,34 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     if part == 0:
         layer[ACTIVE_GATES] += total
     if total > layer[LIMIT]:
-        tile, end = share_tiles(neurons // LANES, part, parts)
-        weights = operands[6] + tile * size_of_tile(bits, x_blocks)
-        multiply_row(bits, weights, end - tile, x_blocks, x, up + 4 * LANES * tile, 0)
-        first, last = tile * LANES // BLOCK, end * LANES // BLOCK
-    else:
-        first, last = _even_blocks(gate, blocks, total, part, parts)
-        if layer[ASK] != 0:
-            _ask_the_disk(gate, first, last, True, layer)
-        floats(up + 4 * BLOCK * first, BLOCK * (last - first))[:] = np.float32(0.0)
-        here, following = scratch, scratch + _LIST
-        neuron = _list_rows(gate, BLOCK * first, BLOCK * last, layer, here)
+        tiles, tile_size = neurons // LANES, size_of_tile(bits, x_blocks)
+        start, end = next_tiles(operands, tiles, tile_size, part, parts, 0)
+        while start < end:
+            weights, y = operands[6] + start * tile_size, up + 4 * LANES * start
+            multiply_row(bits, weights, end - start, x_blocks, x, y, 0)
+            add_bias(operands[11], up, 0, 1, start, end - start)
+            first, last = start * LANES // BLOCK, end * LANES // BLOCK
+            _activate(operands, first, last, scratch + _GATES)
+            start, end = next_tiles(operands, tiles, tile_size, part, parts, end)
+        return
+    first, last = _even_blocks(gate, blocks, total, part, parts)
+    if layer[ASK] != 0:
+        _ask_the_disk(gate, first, last, True, layer)
+    floats(up + 4 * BLOCK * first, BLOCK * (last - first))[:] = np.float32(0.0)
+    here, following = scratch, scratch + _LIST
+    neuron = _list_rows(gate, BLOCK * first, BLOCK * last, layer, here)
+    found = integers(here + _LIST_IDS, LANES + 1)[LANES]
+    while found > 0:
+        neuron = _list_rows(gate, neuron, BLOCK * last, layer, following)
+        gather_tile(bits, here, following, scratch + _TILE, x_blocks)
+        multiply_row(bits, scratch + _TILE, 1, x_blocks, x, scratch + _OUTPUTS, 0)
+        which, outputs = integers(here + _LIST_IDS, LANES), floats(scratch + _OUTPUTS, LANES)
+        for i in range(found):
+            bias = floats(operands[11] + 4 * which[i], 1)[0] if operands[11] != 0 else _NOTHING
+            floats(up + 4 * which[i], 1)[0] = outputs[i] + bias
+        here, following = following, here
         found = integers(here + _LIST_IDS, LANES + 1)[LANES]
-        while found > 0:
-            neuron = _list_rows(gate, neuron, BLOCK * last, layer, following)
-            gather_tile(bits, here, following, scratch + _TILE, x_blocks)
-            multiply_row(bits, scratch + _TILE, 1, x_blocks, x, scratch + _OUTPUTS, 0)
-            which, outputs = integers(here + _LIST_IDS, LANES), floats(scratch + _OUTPUTS, LANES)
-            for i in range(found):
-                floats(up + 4 * which[i], 1)[0] = outputs[i]
-            here, following = following, here
-            found = integers(here + _LIST_IDS, LANES + 1)[LANES]
-    for block in range(first, last):
-        address = up + 4 * BLOCK * block
-        _activate(operands[5], gate + 4 * BLOCK * block, address, scratch + _GATES)
-        quantize_block(address, operands[2], 1, 0, block, blocks)
+    _activate(operands, first, last, scratch + _GATES)
 
 
 def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -269,10 +281,13 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
         layer[STEPS] += 1
         layer[ACTIVE_COLUMNS] += total
     if total > layer[LIMIT]:
-        tile, end = share_tiles(outputs // LANES, part, parts)
-        weights = operands[6] + tile * size_of_tile(bits, blocks)
-        multiply_row(bits, weights, end - tile, blocks, x, y + 4 * LANES * tile, add)
-        add_bias(operands[11], y, 0, 1, tile, end - tile)
+        tiles, tile_size = outputs // LANES, size_of_tile(bits, blocks)
+        begin, end = next_tiles(operands, tiles, tile_size, part, parts, 0)
+        while begin < end:
+            weights, out = operands[6] + begin * tile_size, y + 4 * LANES * begin
+            multiply_row(bits, weights, end - begin, blocks, x, out, add)
+            add_bias(operands[11], y, 0, 1, begin, end - begin)
+            begin, end = next_tiles(operands, tiles, tile_size, part, parts, end)
         return
     if layer[ASK] != 0 and layer[COLUMN] == 0:  # else they were asked for with their rows
         _ask_the_disk(x, *share(blocks, part, parts), False, layer)

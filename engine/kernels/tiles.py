@@ -8,7 +8,8 @@ from engine.kernels.program import share
 
 size_of_tile = njit(tile_bytes)
 """`formats.packed.tile_bytes` for compiled code."""
-_BLOCK_TILES = BLOCK // LANES
+BLOCK_TILES = BLOCK // LANES
+"""Tiles whose outputs are a block of the next product's inputs."""
 
 
 @njit
@@ -17,8 +18,8 @@ def share_tiles(tiles: int, part: int, parts: int) -> tuple[int, int]:
 
     What takes the outputs as its inputs, block by block, has the same in the same share.
     """
-    first, last = share((tiles + _BLOCK_TILES - 1) // _BLOCK_TILES, part, parts)
-    return first * _BLOCK_TILES, min(last * _BLOCK_TILES, tiles)
+    first, last = share((tiles + BLOCK_TILES - 1) // BLOCK_TILES, part, parts)
+    return first * BLOCK_TILES, min(last * BLOCK_TILES, tiles)
 
 
 @njit

@@ -5,7 +5,8 @@
 A model with zeros of its own (ReLU) only gets its neurons in order, which changes no answer. In
 others small activations are made zero (TEAL, Liu et al. 2024): for each layer there is a magnitude
 below which a share P of the inputs of its down projection lies. What that costs is measured on text
-that nothing was chosen with, and a calibration that costs too much is not saved.
+that nothing was chosen with, and a calibration that costs too much is not saved. For models with
+plain ReLU and no gate a predictor is made and tried besides (see `engine.sparsity.trial`).
 """
 
 import argparse
@@ -15,24 +16,27 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.architectures.family import Activation
-from engine.buffers import MAX_ROWS
 from engine.errors import EngineError
 from engine.gguf import ModelFormatError
-from engine.kernels.activations import activate_quantize
-from engine.kernels.intrinsics import floats
-from engine.kernels.program import ROWS, Program, share
-from engine.kernels.sparse import activate_drop_quantize
 from engine.model import Model
-from engine.sparsity.calibrated import Calibration, CalibrationError, Sparsity, path_beside
+from engine.sparsity.calibrated import (
+    Calibration,
+    CalibrationError,
+    Sparsity,
+    path_beside,
+    predictor_beside,
+)
 from engine.sparsity.measure import WINDOW, Tokens, perplexity, text_tokens
 from engine.sparsity.neurons import COLUMNS_BREAK_EVEN, can_skip, has_zeros
+from engine.sparsity.predictor import can_predict
+from engine.sparsity.trial import tried, with_prediction
+from engine.sparsity.watching import Watcher, pieces
 
 DEFAULT_BUDGET = 0.02
 """Of perplexity: what may be lost if nobody says."""
@@ -42,58 +46,6 @@ _SAMPLE = 61
 """Every so manieth magnitude is looked at: primes do not beat against widths."""
 _STEPS = 5
 """Halvings of the interval in which the largest affordable share of zeros is looked for."""
-
-
-def copy_rows(operands: Any, step: Any, part: int, parts: int) -> None:
-    """Operation: target[row] = x[row].
-
-    operands: address of x float32, floats from a row of x to the next, inputs, address of the
-    target float32 (rows, inputs).
-    """
-    rows, inputs = step[ROWS], operands[2]
-    target = floats(operands[3], (rows, inputs))
-    first, last = share(rows, part, parts)
-    for row in range(first, last):
-        x = floats(operands[0] + 4 * row * operands[1], inputs)
-        for i in range(inputs):
-            target[row, i] = x[i]
-
-
-class Watcher:
-    """Activations of every layer's neurons, as they go into the down projection."""
-
-    def __init__(self, model: Model, program: Program) -> None:
-        """program: one of the model's; what it computes is not changed."""
-        self._model = model
-        c = model.config
-        self._values = np.zeros((c.layers, MAX_ROWS, c.ffn_dim), np.float32)
-        self._program, layer = Program(), 0
-        for operation, operands, barrier in program.steps():
-            self._program.add(operation, *operands, barrier=barrier)
-            if operation in (activate_quantize, activate_drop_quantize):
-                target = self._values[layer].ctypes.data
-                self._program.add(copy_rows, operands[0], 2 * c.ffn_dim, c.ffn_dim, target)
-                layer += 1
-
-    def watch(self, tokens: Tokens) -> NDArray[np.float32]:
-        """float32 (layers, rows, neurons): a view that the next call writes over.
-
-        tokens: a sequence of its own, at most MAX_ROWS.
-        """
-        before, skipped = self._model.program, self._model.skips
-        self._model.use_program(self._program)
-        try:
-            self._model.forward(tokens, self._model.new_cache())
-        finally:
-            self._model.use_program(before)
-            self._model.skips = skipped
-        return self._values[:, : tokens.size]
-
-
-def pieces(model: Model, tokens: Tokens) -> list[Tokens]:
-    """The text in sequences that the model takes at once."""
-    size = min(MAX_ROWS, model.config.context_length)
-    return [tokens[start : start + size] for start in range(0, tokens.size, size)]
 
 
 def magnitudes(model: Model, tokens: Tokens) -> NDArray[np.float32]:
@@ -115,7 +67,7 @@ def thresholds_at(samples: NDArray[np.float32], share: float) -> list[float]:
 
 def firing(model: Model, tokens: Tokens, thresholds: Sequence[float] | None) -> NDArray[np.float64]:
     """float64 (layers, neurons): for what share of the tokens each neuron is not zero."""
-    program = model.thresholded(thresholds) if thresholds else model.program
+    program = model.with_zeros(thresholds) if thresholds else model.program
     watcher = Watcher(model, program)
     counts = np.zeros((model.config.layers, model.config.ffn_dim))
     for piece in pieces(model, tokens):
@@ -218,31 +170,31 @@ def calibrate(
     )
 
 
-def save(calibration: Calibration, model: Path) -> Path:
-    """Write it beside the model file, whole or not at all; gives where."""
-    path = path_beside(model)
+def save(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(calibration))
+            file.write(content)
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def save_calibration(calibration: Calibration, model: Path) -> Path:
+    """Write it beside the model file; gives where. Without a predictor, an older one goes."""
+    path = path_beside(model)
+    save(path, msgspec.json.encode(calibration))
+    if calibration.predictor is None:
+        predictor_beside(model).unlink(missing_ok=True)
     return path
 
 
 def run(given: argparse.Namespace) -> str:
     """Calibrate a model file and save what was found; gives the report."""
-    dense = Sparsity(zeros=False)
-    model = Model.load(
-        given.model,
-        threads=given.threads,
-        context_length=WINDOW,
-        activation=given.activation,
-        sparsity=dense,
-    )
+    model = _load(given, Sparsity(zeros=False), None)
     try:
         with tempfile.TemporaryDirectory() as folder:
             text = given.text or Path(folder) / "text"
@@ -250,17 +202,52 @@ def run(given: argparse.Namespace) -> str:
                 text.write_text("\n\n".join(pydoc_data.topics.topics.values()), encoding="utf-8")
             tokens = text_tokens(model, text, _WINDOWS * WINDOW)
         found = calibrate(model, tokens, given.target_sparsity, given.max_perplexity_increase)
+        about = [f"zeros by layer: {' '.join(f'{share:.0%}' for share in found.zeros)}"]
+        if can_predict(model.config, model.family, model.weights):
+            found, told = _with_predictor(given, model, found, tokens)
+            about.append(told)
     finally:
         model.close()
-    path = save(found, given.model)
+    path = save_calibration(found, given.model)
     cost = found.perplexity_sparse / found.perplexity_dense - 1
-    zeros = " ".join(f"{share:.0%}" for share in found.zeros)
-    return (
-        f"zeros by layer: {zeros}\n"
+    about += [
         f"perplexity: {found.perplexity_dense:.3f} dense, {found.perplexity_sparse:.3f} with them"
-        f" ({cost:+.2%})\n"
-        f'saved: {path}\nuse it: set sparsity = "calibrated" under [engine]'
+        f" ({cost:+.2%})",
+        f"saved: {path}",
+        'use it: set sparsity = "calibrated" under [engine]',
+    ]
+    return "\n".join(about)
+
+
+def _load(given: argparse.Namespace, sparsity: Sparsity, folder: Path | None) -> Model:
+    return Model.load(
+        given.model,
+        threads=given.threads,
+        context_length=WINDOW,
+        cache_directory=folder,
+        activation=given.activation,
+        sparsity=sparsity,
     )
+
+
+def _with_predictor(
+    given: argparse.Namespace, model: Model, found: Calibration, tokens: Tokens
+) -> tuple[Calibration, str]:
+    """The calibration with a predictor, saved beside the model, if one pays; and what was tried.
+
+    The models that decode in turns share their packed weights in a folder beside the model.
+    """
+    with tempfile.TemporaryDirectory(dir=given.model.parent, prefix=".calibrate-") as name:
+        made = Path(name) / "predictor.gguf"
+        both, budget = split(tokens), given.max_perplexity_increase
+
+        def load(sparsity: Sparsity) -> Model:
+            return _load(given, sparsity, Path(name))
+
+        result = tried(model, found, both, budget, made, load)
+        if result.prediction is not None:
+            save(predictor_beside(given.model), made.read_bytes())
+    return with_prediction(found, result), result.told
 
 
 def _share(text: str) -> float:

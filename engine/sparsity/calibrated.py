@@ -18,6 +18,20 @@ class CalibrationError(EngineError):
     """A calibration that is missing, broken or another model's, or that would cost too much."""
 
 
+class Prediction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the predictor beside a model does, on text that it was not made with."""
+
+    content_hash: str
+    """Of the predictor's file."""
+    rank: int
+    recall: list[float]
+    """Of each layer: which part of the neurons that fire is found."""
+    listed: list[float]
+    """Of each layer: which part of its neurons is expected to fire."""
+    speedup: float
+    """Of decoding, against leaving out zeros alone, where it was calibrated."""
+
+
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Thresholds and an order of neurons, and what they cost on the text that they come from."""
 
@@ -35,6 +49,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     perplexity_dense: float
     perplexity_sparse: float
     """Both on a part of the text that nothing was chosen with."""
+    predictor: Prediction | None = None
+    """Of a model without a gate, where one was measured to pay."""
 
 
 class Sparsity(msgspec.Struct, frozen=True):
@@ -44,6 +60,8 @@ class Sparsity(msgspec.Struct, frozen=True):
     """What is zero anyway."""
     calibration: Calibration | None = None
     """Besides, what is small; and in which order neurons lie."""
+    predictor: Path | None = None
+    """The file of a predictor of what will be zero."""
 
     @property
     def thresholds(self) -> list[float] | None:
@@ -54,6 +72,17 @@ class Sparsity(msgspec.Struct, frozen=True):
 def path_beside(model: Path) -> Path:
     """Where the calibration of a model file is kept."""
     return model.with_name(f"{model.name}.calibration.json")
+
+
+def predictor_beside(model: Path) -> Path:
+    """Where the predictor of a model file is kept."""
+    return model.with_name(f"{model.name}.predictor.gguf")
+
+
+def calibrated(model: Path) -> Sparsity:
+    """All that calibration found for a model file; CalibrationError if there is no sound one."""
+    found = read_calibration(model)
+    return Sparsity(True, found, predictor_beside(model) if found.predictor else None)
 
 
 def read_calibration(model: Path) -> Calibration:

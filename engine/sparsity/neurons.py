@@ -84,18 +84,22 @@ class Neurons:
         progress: Progress,
         threads: int,
         order: Sequence[Sequence[int]] | None = None,
+        *,
+        predicted: bool = False,
     ) -> None:
         """Map the file of these neurons, making it first if need be.
 
         order: for each layer its neurons, those that fire most often first: their records lie
-        together, so that with little memory these stay in it.
+        together, so that with little memory these stay in it. predicted: whether a predictor says
+        which rows are of no use.
         """
         self._config, self._weights = config, weights
-        self.skips_rows = skips_rows(config, family, weights)
+        self.skips_rows = predicted or skips_rows(config, family, weights)
         self._order = [np.asarray(one, np.int32) for one in order] if order else None
         places, size = self._layout()
         digest = hashlib.sha256(b"".join(one.tobytes() for one in self._order or []))
-        name = hashlib.sha256(f"{content_hash} {digest.hexdigest()}".encode()).hexdigest()
+        what = f"{content_hash} {digest.hexdigest()}" + (" predicted" if predicted else "")
+        name = hashlib.sha256(what.encode()).hexdigest()
         header = f"hubd neurons {FILE_VERSION}\n{name}\n{size}\n".encode().ljust(
             HEADER_BYTES, b"\0"
         )

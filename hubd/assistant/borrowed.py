@@ -17,6 +17,7 @@ import yaml
 from hassil import Intents, TextSlotList, recognize_best
 
 from engine.protocol import ChatMessage, FunctionCall, FunctionTool
+from hubd.assistant.data_files import values
 from hubd.policy import OWNER, Person, decide
 from plugins.api import Risk
 
@@ -89,7 +90,7 @@ def entities(context: str) -> tuple[Entity, ...]:
     if found is None:
         return ()
     try:
-        rows = yaml.load(found[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        rows = values(found[1])
     except yaml.YAMLError:
         return ()
     made = []
@@ -117,7 +118,7 @@ def _offered(tools: Sequence[FunctionTool]) -> dict[str, dict[str, Any]]:
 
 @functools.lru_cache(maxsize=1)
 def _intents() -> Intents:
-    return Intents.from_dict(yaml.safe_load(SENTENCES.read_text(encoding="utf-8")))
+    return Intents.from_dict(values(SENTENCES.read_text(encoding="utf-8")))
 
 
 @functools.lru_cache(maxsize=8)

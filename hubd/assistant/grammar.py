@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import home_assistant_intents
-import yaml
 from hassil import Intents, recognize_all, recognize_best
 from hassil.intents import RangeSlotList
 from hassil.recognize import RecognizeResult
 
+from hubd.assistant.data_files import values
 from hubd.assistant.names import Names
 from plugins.api import FitsRule
 
@@ -225,7 +225,7 @@ def _compile(intents: Intents) -> None:
 
 def _load(path: Path) -> Intents:
     try:
-        intents = Intents.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        intents = Intents.from_dict(values(path.read_text(encoding="utf-8")))
         _compile(intents)
         return intents
     except Exception as error:  # hassil and PyYAML share no base class

@@ -21,8 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import yaml
-
+from hubd.assistant.data_files import texts_in
 from hubd.assistant.sounds import sound
 
 FOLDER = Path(__file__).parent / "lexicon"
@@ -217,9 +216,7 @@ def plain(text: str) -> str:
 @cache
 def lexicon(language: str) -> Lexicon:
     """The lexicon of ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
-    text = (FOLDER / f"{language}.yaml").read_text(encoding="utf-8")
-    # BaseLoader: every scalar is text, so that "on" and "no" are words and not truth values.
-    return Lexicon(language, yaml.load(text, Loader=yaml.BaseLoader))
+    return Lexicon(language, texts_in(FOLDER / f"{language}.yaml"))
 
 
 def _tags(data: dict[str, Any]) -> list[tuple[Tag, list[str]]]:

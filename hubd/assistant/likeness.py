@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from hubd.assistant.data_files import values
 from hubd.assistant.grammar import LANGUAGES
 from hubd.assistant.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.ngrams import Ngrams
@@ -63,7 +63,7 @@ def intents_of(language: str) -> tuple[Intent, ...]:
     path = FOLDER / f"{language}.yaml"
     if language not in LANGUAGES or not path.is_file():
         return ()
-    return tuple(msgspec.convert(yaml.safe_load(path.read_text("utf-8")), list[Intent]))
+    return tuple(msgspec.convert(values(path.read_text("utf-8")), list[Intent]))
 
 
 def vocabulary(tool: str, language: str) -> frozenset[str]:

@@ -78,24 +78,41 @@ def back_up(paths: Paths, file: Path, *, secrets: bool = False) -> Manifest:
         raise BackupError(f"there is nothing to back up: {paths.database} is missing")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".hubd-backup-") as folder:
-            sources = _sources(paths, Path(folder), secrets)
-            manifest = Manifest(
-                format=FORMAT,
-                version=hubd.__version__,
-                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                members={name: _member(source) for name, source in sources.items()},
-            )
-            unfinished = Path(folder) / "backup"
-            with unfinished.open("xb") as out:
-                _write(out, manifest, sources)
-                out.flush()
-                os.fsync(out.fileno())
-            unfinished.chmod(0o600)
-            unfinished.replace(file)
+        return _written(paths, file, secrets)
     except (OSError, RagError, apsw.Error) as error:
         raise BackupError(f"the backup {file} was not written: {error}") from error
-    return manifest
+
+
+def _written(paths: Paths, file: Path, secrets: bool, attempts: int = 5) -> Manifest:
+    """Begun anew, so many times, when a document was removed while it was copied."""
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".hubd-backup-") as folder:
+        try:
+            unfinished, manifest = _unfinished(paths, Path(folder), secrets)
+            unfinished.replace(file)
+        except FileNotFoundError:
+            if attempts == 1:
+                raise
+        else:
+            return manifest
+    return _written(paths, file, secrets, attempts - 1)
+
+
+def _unfinished(paths: Paths, folder: Path, secrets: bool) -> tuple[Path, Manifest]:
+    """A whole backup in ``folder``."""
+    sources = _sources(paths, folder, secrets)
+    manifest = Manifest(
+        format=FORMAT,
+        version=hubd.__version__,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        members={name: _member(source) for name, source in sources.items()},
+    )
+    unfinished = folder / "backup"
+    with unfinished.open("xb") as out:
+        _write(out, manifest, sources)
+        out.flush()
+        os.fsync(out.fileno())
+    unfinished.chmod(0o600)
+    return unfinished, manifest
 
 
 def back_up_into(paths: Paths, folder: Path, *, keep: int, secrets: bool = False) -> Path:
@@ -151,7 +168,8 @@ def _sources(paths: Paths, folder: Path, secrets: bool) -> dict[str, Path]:
         configuration.write_text(text if secrets else _without_secrets(text), encoding="utf-8")
         sources[CONFIGURATION] = configuration
     for path in sorted(paths.uploads.rglob("*")):
-        if path.is_file() and not path.is_symlink():
+        whole = not path.name.startswith(".")  # not a copy under way, nor a mark of one
+        if whole and path.is_file() and not path.is_symlink():
             sources[f"{UPLOADS}/{path.relative_to(paths.uploads).as_posix()}"] = path
     return sources
 

@@ -10,7 +10,6 @@ import pytest
 
 from engine.model import Model
 from engine.sparsity.calibrated import Sparsity
-from engine.sparsity.measure import log_likelihood
 from engine.tokenizer import Tokenizer
 
 torch = pytest.importorskip("torch")
@@ -19,22 +18,31 @@ train_relu_model = pytest.importorskip("bench.train_relu_model")
 WINDOW = 32
 
 
-def train(monkeypatch, folder, steps):
+def train(monkeypatch, folder, steps, name="relu"):
     text = folder.parent / "text"
     topics = pydoc_data.topics.topics
     text.write_text("\n\n".join(topics[name] for name in sorted(topics)), encoding="utf-8")
     sizes = ["--dim", "96", "--layers", "2", "--ffn", "128", "--vocabulary", "400"]
     amounts = ["--steps", str(steps), "--batch", "4", "--window", str(WINDOW)]
-    options = [*sizes, *amounts, "--activations", "relu", "--text", str(text)]
+    options = [*sizes, *amounts, "--models", name, "--text", str(text)]
     monkeypatch.setattr(sys, "argv", ["train", str(folder), *options])
     train_relu_model.main()
-    return json.loads((folder / "relu.json").read_text())
+    return json.loads((folder / f"{name}.json").read_text())
 
 
-def test_the_written_model_has_the_perplexity_that_was_judged(tmp_path, monkeypatch):
-    told = train(monkeypatch, tmp_path / "out", steps=4)
+def log_likelihood(model, window):
+    """Σ log p of all tokens but the first, of which there are as many as `opt` has positions."""
+    logits = model.forward(window[:-1], model.new_cache(), want="all").astype(np.float64)
+    logits -= logits.max(axis=1, keepdims=True)
+    chosen = np.take_along_axis(logits, window[1:, None].astype(np.int64), axis=1)[:, 0]
+    return float((chosen - np.log(np.exp(logits).sum(axis=1))).sum())
+
+
+@pytest.mark.parametrize("name", ["relu", "opt"])
+def test_the_written_model_has_the_perplexity_that_was_judged(tmp_path, monkeypatch, name):
+    told = train(monkeypatch, tmp_path / "out", steps=4, name=name)
     assert all(0.2 < share < 0.8 for share in told["zeros"]), "it has hardly learned yet"
-    model = Model.load(tmp_path / "out" / "relu.gguf", threads=1, sparsity=Sparsity(zeros=False))
+    model = Model.load(tmp_path / "out" / f"{name}.gguf", threads=1, sparsity=Sparsity(zeros=False))
     try:
         tokenizer = Tokenizer(model.gguf.metadata)
         end = int(model.gguf.metadata["tokenizer.ggml.eos_token_id"])

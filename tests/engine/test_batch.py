@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine
-from engine.batch import MIN_SLICE_TOKENS, SHARED_SLICE_SECONDS, Batch, Ticket
+from engine.batch import (
+    COPY_SECONDS,
+    MIN_SLICE_TOKENS,
+    MOST_POSTPONED,
+    SHARED_SLICE_SECONDS,
+    Batch,
+    Ticket,
+)
 from engine.beam_search import BeamSearch
 from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation, Piece
@@ -214,6 +221,7 @@ class SlowDisk:
 
     def __init__(self):
         self.restore_s, self.restored_tokens = 0.0, 0
+        self.waiting, self.copy_s = False, 0.0
 
     def restore(self, tokens, seconds):
         self.restore_s += seconds
@@ -221,6 +229,38 @@ class SlowDisk:
 
     def keep(self, tokens):
         """Nothing is written."""
+
+    def copy_some(self, seconds):
+        self.copy_s += seconds
+
+
+def test_copying_for_the_disk_has_a_little_of_each_step_and_less_beside_a_prompt(home):
+    traffic, disk = home.batch(200), SlowDisk()
+    traffic.submit(5, tokens=60)
+    traffic.step()
+    traffic.batch._kept, disk.waiting = disk, True
+    for number in range(1, 4):
+        traffic.step()
+        assert disk.copy_s == pytest.approx(number * COPY_SECONDS)
+    disk.restore = lambda tokens, seconds: False
+    traffic.submit(300, tokens=2)
+    traffic.submit(200, 1, tokens=2)
+    copied = []
+    while not traffic.outcomes[2]:
+        traffic.batch._cost.learn(400.0, 1.0)
+        before = disk.copy_s
+        traffic.step()
+        copied.append(disk.copy_s > before)
+    assert len(copied) >= 10
+    assert sum(copied) <= len(copied) // MOST_POSTPONED
+    while traffic.batch.waiting or not all(ticket.decoding for ticket in traffic.batch.active):
+        traffic.step()
+    before = disk.copy_s
+    traffic.step()
+    assert disk.copy_s == pytest.approx(before + COPY_SECONDS), "at once when nobody waits"
+    traffic.batch._kept = None
+    traffic.run()
+    traffic.check()
 
 
 def test_all_that_wait_for_a_slow_disk_share_the_time_of_a_slice(home):
@@ -248,7 +288,7 @@ def test_a_slice_is_shorter_by_what_the_disk_took(home):
     traffic.step()
     traffic.batch._cost.learn(400.0, 1.0)
     assert MIN_SLICE_TOKENS < traffic.batch._plan(busy=True)[0][1][0].tokens.size <= 32
-    traffic.batch._restored_s = SHARED_SLICE_SECONDS
+    traffic.batch._disk_s = SHARED_SLICE_SECONDS
     plan = traffic.batch._plan(busy=True)
     assert sum(part.tokens.size for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
     traffic.run()

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
-from engine.benchmarks import _random_model, sparsity
+from engine.benchmarks import _predicted, _random_model, sparsity
 from engine.benchmarks._machine import this_machine
 from engine.benchmarks._memory import MemoryMeter, process_memory
 from engine.benchmarks._operations import Stopwatch
@@ -117,17 +118,27 @@ def test_zeros_are_measured_by_shape(tmp_path, monkeypatch):
     for name, value in {"DIM": 256, "FFN_DIM": 1024, "HEADS": 4, "KV_HEADS": 2}.items():
         monkeypatch.setattr(_random_model, name, value)
     monkeypatch.setattr(_random_model, "VOCABULARY", 256)
-    monkeypatch.setattr(sparsity, "FFN_DIM", 1024)
-    monkeypatch.setattr(sparsity, "GATE_DEVIATION", _random_model.DEVIATION * 16)
+    for module in (sparsity, _predicted):
+        monkeypatch.setattr(module, "FFN_DIM", 1024)
+        monkeypatch.setattr(module, "GATE_DEVIATION", _random_model.DEVIATION * 16)
+    monkeypatch.setattr(_predicted, "DIM", 256)
     for shape in _random_model.SHAPES:
         options = ["--shape", shape, "--layers", "2", "--zeros", "0.5", "0.9", "--rounds", "1"]
         options += ["--tokens", "3", "--out", str(tmp_path / "out"), "--json"]
+        guessed = shape == "1b-ungated"
+        options += ["--predictor", "64"] if guessed else []
         monkeypatch.setattr(sys, "argv", ["sparsity", *options, "--cache-directory", str(tmp_path)])
         assert sparsity.main() == 0
         result = json.loads((tmp_path / "out" / f"sparsity-{shape}.json").read_text())
         for point in result["points"]:
             assert abs(point["zeros"] - point["wanted_zeros"]) < 0.05
             assert min(point["ffn_speedup"], point["token_speedup"]) > 0
+            if guessed:
+                listed = _predicted.LISTED * (1 - point["wanted_zeros"])
+                assert point["predicted"]["listed"] == pytest.approx(listed, abs=0.05)
+                assert point["predicted"]["ffn_speedup_over_sparse"] > 0
+            else:
+                assert point["predicted"] is None
         assert "</svg>" in (tmp_path / "out" / f"sparsity-{shape}.svg").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left behind"
 

@@ -7,7 +7,7 @@ import pytest
 from bench.families import CASES, random_model
 from bench.gguf_files import write
 from engine.model import Model
-from engine.sparsity.calibrate import calibrate, save, split, thresholds_at
+from engine.sparsity.calibrate import calibrate, save_calibration, split, thresholds_at
 from engine.sparsity.calibrated import (
     Calibration,
     CalibrationError,
@@ -79,7 +79,7 @@ def test_as_many_zeros_as_were_asked_for(silu, load):
     )
     assert all(layer.rows == 1 for layer in sparse.neurons.activity())
     dense = load(silu)
-    dense.use_program(dense.thresholded(found.thresholds))
+    dense.use_program(dense.with_zeros(found.thresholds))
     together = dense.forward(tokens, dense.new_cache(), want="all")
     np.testing.assert_array_equal(np.concatenate(alone), together)
     sparse.neurons.set_break_even(0.0)
@@ -126,7 +126,7 @@ def made(**changes):
 
 
 def test_saved_and_read_again(tmp_path):
-    save(made(), tmp_path / "m.gguf")
+    save_calibration(made(), tmp_path / "m.gguf")
     assert read_calibration(tmp_path / "m.gguf") == made()
     assert [path.name for path in tmp_path.iterdir()] == ["m.gguf.calibration.json"]
 

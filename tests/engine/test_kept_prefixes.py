@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.generate import Finished
-from engine.kernels.kv_layout import BLOCK_TOKENS
+from engine.kept_prefixes import KeptPrefixes
+from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout
+from engine.kv import BlockPool
 from engine.model import Model
+from engine.prefix_cache import PrefixCache
+from engine.prefix_store import PrefixStore
 from engine.sampling import SamplingParams
 
 TEXT = np.random.default_rng(3).integers(0, 256, 500).tolist()
@@ -23,6 +27,7 @@ OTHER = [*TEXT[:100], *TEXT[200:400]]
 """Parts from TEXT in the middle of a block."""
 GREEDY = SamplingParams(temperature=0.0, max_tokens=6, ignore_eos=True)
 BUDGET = 1 << 24
+LAYOUT = KVLayout(layers=1, kv_heads=1, head_dim=16, number_bytes=2)
 
 
 class Home:
@@ -71,6 +76,10 @@ def whole(prompt):
 
 def kept(engine):
     """Until all is written; how many blocks were."""
+    deadline = time.monotonic() + 20
+    while engine._kept.waiting or engine.scheduler.load().active:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
     assert engine._kept._store.flush(20)
     return engine._kept.stats.written
 
@@ -168,6 +177,56 @@ def test_memory_for_few_blocks_is_enough(home, tmp_path):
     with home.open(tmp_path, kv_bytes=17 * size) as engine:
         for prompt in (TEXT, OTHER, TEXT, OTHER):
             assert home.check(engine, prompt) >= whole(prompt)
+
+
+def cached(tokens, blocks=20):
+    """A prefix cache that knows these tokens; block n holds bytes n."""
+    cache = PrefixCache(BlockPool(LAYOUT, blocks))
+    sequence = cache.begin(tokens, 1000)
+    sequence.reserve(len(tokens))
+    sequence.advance(len(tokens))
+    for number, block in enumerate(sequence.blocks):
+        cache.pool.record(block)[:] = number
+    cache.publish(tokens, sequence)
+    sequence.release()
+    return cache
+
+
+def test_copying_for_the_disk_goes_block_by_block(tmp_path):
+    cache = cached(TEXT[:330])
+    options = {"block_tokens": BLOCK_TOKENS, "block_bytes": LAYOUT.block_bytes, "budget": BUDGET}
+    store = PrefixStore(tmp_path / "prefixes", "model", **options)
+    kept = KeptPrefixes(cache, store)
+    kept.keep(TEXT[:330])
+    for _ in range(10):
+        assert kept.waiting
+        assert store.stats.written == 0, "what is written is written at once"
+        kept.copy_some(0.0)
+    assert not kept.waiting
+    assert store.flush(20)
+    assert [set(record.tolist()) for record in store.load(TEXT[:330])] == [{n} for n in range(10)]
+
+    kept.keep(TEXT[:330])
+    kept.copy_some(0.0)
+    assert not kept.waiting, "all is there"
+    kept.close(5)
+
+
+def test_what_leaves_the_cache_before_it_is_copied_is_not_kept(tmp_path):
+    cache = cached(TEXT[:330])
+    options = {"block_tokens": BLOCK_TOKENS, "block_bytes": LAYOUT.block_bytes, "budget": BUDGET}
+    store = PrefixStore(tmp_path / "prefixes", "model", **options)
+    kept = KeptPrefixes(cache, store)
+    kept.keep(TEXT[:330])
+    for _ in range(4):
+        kept.copy_some(0.0)
+    assert cache.make_room(17)
+    kept.copy_some(0.0)
+    assert not kept.waiting
+    assert store.flush(20)
+    assert store.stats.written == 4
+    kept.close(5)
+    assert cache.make_room(20), "nothing is held"
 
 
 PROMPTS = st.builds(

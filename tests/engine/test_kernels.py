@@ -185,7 +185,7 @@ def test_rms_norm_output(pool):
     np.testing.assert_allclose(y, reference.rms_norm(x, weight, 1e-5), rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", range(6))
+@pytest.mark.parametrize("kind", range(7))
 def test_activate_quantize(pool, kind):
     both = 4 * floats(9 * 2, 2, 64)
     expected = reference.activate(kind, both[:, 0], both[:, 1])

@@ -145,12 +145,12 @@ def test_blocks_go_out_and_come_back():
         cache.pool.release(block)
 
     other = PrefixCache(BlockPool(LAYOUT, 10))
-    assert not other.restore(tokens[: 2 * BLOCK], records[1]), "its parent is not there"
-    assert not other.restore(tokens[:BLOCK], records[0][:-1]), "a record of another size"
-    assert not other.restore(tokens[: BLOCK - 1], records[0])
-    for number, record in enumerate(records):
-        assert other.restore(tokens[: (number + 1) * BLOCK], record)
-        assert other.restore(tokens[: (number + 1) * BLOCK], record), "again: it is there"
+    assert not [*other.restore(tokens, 1, records[1:])], "its parent is not there"
+    assert not [*other.restore(tokens, 0, [records[0][:-1]])], "a record of another size"
+    assert not [*other.restore(tokens[: BLOCK - 1], 0, records)]
+    assert [*other.restore(tokens, 0, records[:1])] == [0]
+    assert [*other.restore(tokens, 0, records)] == [0, 1], "again: it is there"
+    assert [*other.restore(tokens, 2, records)] == []
     assert other.cached_length(tokens) == 2 * BLOCK
     restored = [other.pool.record(block) for block in other.blocks_of(tokens)]
     np.testing.assert_array_equal(restored, records)
@@ -161,9 +161,9 @@ def test_restoring_never_takes_blocks_in_use():
     sequence = cache.begin([1, 2], 100)
     sequence.reserve(1)
     record = np.zeros(LAYOUT.block_bytes, np.uint8)
-    assert not cache.restore(list(range(BLOCK)), record)
+    assert not [*cache.restore(list(range(BLOCK)), 0, [record])]
     sequence.release()
-    assert cache.restore(list(range(BLOCK)), record)
+    assert [*cache.restore(list(range(BLOCK)), 0, [record])] == [0]
 
 
 @given(

@@ -153,7 +153,12 @@ def check_same(ours, dense, path, bits):
         np.testing.assert_array_equal(ours, dense)
 
 
-KINDS = [activations.RELU, activations.SQUARED_RELU, activations.DOUBLE_RELU]
+KINDS = [
+    activations.RELU,
+    activations.SQUARED_RELU,
+    activations.DOUBLE_RELU,
+    activations.PREDICTED_RELU,
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -161,7 +166,8 @@ KINDS = [activations.RELU, activations.SQUARED_RELU, activations.DOUBLE_RELU]
     ("bits", "kind"), [*((8, kind) for kind in KINDS), *((bits, KINDS[0]) for bits in BITS[:3])]
 )
 @pytest.mark.parametrize(("active", "limit"), [(0, 80), (1, 80), (33, 80), (80, 80), (150, 80)])
-def test_up_of_active_is_the_dense_block(pool, path, bits, kind, active, limit):
+@pytest.mark.parametrize("biased", [False, True])
+def test_up_of_active_is_the_dense_block(pool, path, bits, kind, active, limit, biased):
     """Also when more are active than pays: then everything is read."""
     layer = Layer(bits, 8, limit)
     x = RNG.normal(size=DIM).astype(np.float32)
@@ -171,11 +177,13 @@ def test_up_of_active_is_the_dense_block(pool, path, bits, kind, active, limit):
     dense, ours = both.copy(), both.copy()
     expected, made = (aligned(column_buffer_bytes(1, NEURONS)) for _ in range(2))
     up = dense.ctypes.data + 4 * NEURONS
-    sizes = (DIM, NEURONS, 2 * NEURONS, 0, bits, 1, 0)
+    bias = RNG.normal(size=NEURONS).astype(np.float32)
+    bias_address = bias.ctypes.data if biased else 0
+    sizes = (DIM, NEURONS, 2 * NEURONS, 0, bits, 1, bias_address)
     multiply = (layer.up.ctypes.data, own.ctypes.data, up, *sizes)
     activate = (dense.ctypes.data, expected.ctypes.data, NEURONS, kind, 1)
     run(pool, path, (matmul, multiply), (activations.activate_quantize, activate))
-    weights = (layer.up.ctypes.data, bits, *layer.scratch_operands())
+    weights = (layer.up.ctypes.data, bits, *layer.scratch_operands(), bias_address)
     addresses = (ours.ctypes.data, own.ctypes.data, made.ctypes.data)
     run(pool, path, (sparse.up_of_active, (*addresses, DIM, NEURONS, kind, *weights)))
     np.testing.assert_array_equal(np.abs(ours[NEURONS:]), np.abs(dense[:NEURONS]))

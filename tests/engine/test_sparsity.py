@@ -113,6 +113,8 @@ def test_wide_layers_are_finished_before_they_are_activated(tmp_path, load, acti
         alone = decoded(model, TOKENS[:16] % 64, prompt=1)
         np.testing.assert_array_equal(alone, together)
     if activation == "relu":
-        np.testing.assert_array_equal(
-            decoded(load(tmp_path / "m.gguf"), TOKENS[:16] % 64, 1), together
-        )
+        sparse = load(tmp_path / "m.gguf")
+        np.testing.assert_array_equal(decoded(sparse, TOKENS[:16] % 64, 1), together)
+        sparse.neurons.set_break_even(0.0)  # what all is read for is claimed in pieces as well
+        for _ in range(20):
+            np.testing.assert_array_equal(decoded(sparse, TOKENS[:16] % 64, 1), together)

@@ -33,6 +33,15 @@ def test_work_is_counted_in_tokens_at_the_beginning():
     assert cost.tokens(0, 0) == cost.tokens(-1, 0) == 0
 
 
+def test_the_slowest_of_the_last_steps_says_what_fits():
+    cost = StepCost(1000)
+    for seconds in (1.0, 2.0, 0.5, 1.0):
+        cost.learn(1000.0, seconds)
+    assert cost.within(0.1) == pytest.approx(50)
+    cost.learn(1000.0, 1.0)
+    assert cost.within(0.1) == pytest.approx(100)
+
+
 @given(
     rate=st.floats(250, 20_000),
     doubled_at=st.floats(500, 50_000),

@@ -45,6 +45,19 @@ class Light:
         )
         return _answered(request)
 
+    def upload(self, name, text):
+        """The reply to one document, sent as a page sends it."""
+        head = f'--x\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
+        request = urllib.request.Request(
+            self.url + "/hub/documents",
+            f"{head}{text}\r\n--x--\r\n".encode(),
+            {
+                "Authorization": f"Bearer {self.token}",
+                "Content-Type": "multipart/form-data; boundary=x",
+            },
+        )
+        return _answered(request)
+
     def get(self, path):
         request = urllib.request.Request(
             self.url + path, headers={"Authorization": f"Bearer {self.token}"}

@@ -6,6 +6,7 @@ import http.client
 import random
 import threading
 import time
+from pathlib import Path
 
 import apsw
 
@@ -54,6 +55,35 @@ class Load(threading.Thread):
                 self.kept["calls"].add(name)
 
 
+class Uploads(threading.Thread):
+    """Sends one document after the other until the hub is gone; keeps what was acknowledged."""
+
+    def __init__(self, daemon, kill, kept):
+        super().__init__(daemon=True)
+        self.hub, self.kill, self.kept = daemon, kill, kept
+
+    def run(self):
+        count = 0
+        with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+            while True:
+                count += 1
+                name = f"letter {self.kill}y{count}.txt"
+                status, told = self.hub.upload(name, f"The code of locker {name} is {count}.")
+                if status == 200 and told["files"][0]["action"] == "added":
+                    self.kept["documents"].add(name)
+
+
+def documents_in(home):
+    """The names of those that can be searched and whose file is there; no file is nobody's."""
+    with contextlib.closing(apsw.Connection(str(home.database))) as connection:
+        rows = connection.execute(
+            "SELECT name, path FROM documents WHERE id IN (SELECT document_id FROM chunks)"
+        ).fetchall()
+    files = {name: Path(path) for name, path in rows}
+    assert set(home.uploads.iterdir()) == set(files.values())
+    return set(files)
+
+
 def found(home):
     """What the file holds, after SQLite's own check of it."""
     with contextlib.closing(apsw.Connection(str(home.database))) as connection:
@@ -67,14 +97,14 @@ def found(home):
 
 def wait_for_writes(kept, more, within_s=15):
     """Until so many more are acknowledged; on a machine that is busy, fewer are enough."""
-    wanted = sum(map(len, kept.values())) + more
+    wanted = sum(map(len, kept)) + more
     deadline = time.monotonic() + within_s
-    while sum(map(len, kept.values())) < wanted and time.monotonic() < deadline:
+    while sum(map(len, kept)) < wanted and time.monotonic() < deadline:
         time.sleep(0.005)
 
 
 def test_nothing_that_was_acknowledged_is_lost(light, home):
-    kept = {"items": set(), "timers": set(), "turns": set(), "calls": set()}
+    kept = {"items": set(), "timers": set(), "turns": set(), "calls": set(), "documents": set()}
     moments = random.Random(8)
     webhook, slowest = None, 0.0
     for kill in range(KILLS):
@@ -91,9 +121,12 @@ def test_nothing_that_was_acknowledged_is_lost(light, home):
                 assert made[0] == 200, made
             caller = _WithSecret(daemon, webhook[1])
             loads = [Load(caller, webhook[0], f"{kill}y{n}", n, kept) for n in range(4)]
+            loads.append(Uploads(daemon, kill, kept))
             for load in loads:
                 load.start()
-            wait_for_writes(kept, moments.randint(1, 20))
+            wait_for_writes(kept.values(), moments.randint(1, 20))
+            if kill % 4 == 3:  # by then the embedding model is there
+                wait_for_writes([kept["documents"]], moments.randint(1, 3))
             time.sleep(moments.uniform(0, 0.05))
             daemon.process.kill()
             for load in loads:
@@ -108,6 +141,7 @@ def test_nothing_that_was_acknowledged_is_lost(light, home):
         states = {timer["name"]: timer["state"] for timer in listed["data"]["timers"]}
         assert states["due"] == "ringing"
         assert all(states[name] == "running" for name in kept["timers"])
+        assert kept["documents"] <= documents_in(home)
     print(f"{KILLS} kills, {sum(map(len, kept.values()))} acknowledged, ready in {slowest:.1f} s")
     assert slowest < READY_LIMIT_S * (1 if SOAK else BUSY)
 

@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import tarfile
 import threading
+import time
 import tomllib
 from hashlib import sha256
 
@@ -26,6 +28,7 @@ from hubd.store.database import Database
 from hubd.store.export import ExportError, export
 from hubd.store.missing import missing_secrets
 from hubd.store.webhooks import Webhook, Webhooks
+from rag import uploads
 
 
 @pytest.fixture
@@ -137,6 +140,30 @@ def test_a_backup_is_consistent_while_others_write(home, tmp_path):
         a, b = counts.fetchone()
         found.close()
         assert a == b
+
+
+def test_a_backup_is_whole_while_documents_come_and_go(home, tmp_path):
+    data = tmp_path / "letter.txt"
+    data.write_bytes(os.urandom(1 << 20))
+    end = threading.Event()
+
+    def come_and_go():
+        while not end.is_set():
+            uploads.settle(uploads.keep(home.uploads, data.name, data), used=False)
+            time.sleep(0.02)
+
+    others = threading.Thread(target=come_and_go)
+    others.start()
+    try:
+        for number in range(20):
+            back_up(home, tmp_path / f"{number}.tar.gz")
+    finally:
+        end.set()
+        others.join()
+    for number in range(20):
+        restore(home, tmp_path / f"{number}.tar.gz")
+        assert (home.uploads / "ab" / "lease.pdf").read_bytes() == b"%PDF lease"
+        assert not list(home.uploads.glob(f"{uploads.INCOMING}*"))
 
 
 def test_only_the_newest_are_kept(home, tmp_path):

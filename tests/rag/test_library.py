@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from rag import uploads
 from rag.errors import DatabaseError, EmbedderError, UnknownDocumentError
 from rag.library import Library
 from rag.types import PageText
@@ -50,6 +51,37 @@ async def test_the_same_upload_again_changes_nothing_and_a_new_version_replaces(
     passages = (await library.retrieve("password")).passages
     assert [passage.text for passage in passages] == ["the password is kettle"]
     assert len(await kept(tmp_path)) == 1
+
+
+async def test_an_upload_that_was_cut_off_is_gone_at_the_next_start(library, incoming, tmp_path):
+    """As a kill leaves it: the copy is there, and no document."""
+    folder = tmp_path / "uploads"
+    await library.add_upload("wifi.txt", incoming("the password is teapot"))
+    (mine,) = await kept(tmp_path)
+    await asyncio.to_thread(uploads.keep, folder, "wifi.txt", incoming("the password is kettle"))
+    await asyncio.to_thread((folder / ".incoming-half").write_text, "the pass")
+    await library.clear_cut_off_uploads()
+    assert await kept(tmp_path) == [mine]
+
+
+async def test_a_mark_on_an_upload_that_has_its_document_deletes_nothing(
+    library, incoming, tmp_path
+):
+    """As a kill after the document was stored, or before it was removed, leaves it."""
+    await library.add_upload("wifi.txt", incoming("the password is teapot"))
+    await asyncio.to_thread(uploads.mark, [await library.file("wifi.txt")])
+    before = await kept(tmp_path)
+    await library.clear_cut_off_uploads()
+    assert await kept(tmp_path) == [name for name in before if not name.startswith(".")]
+    assert (await library.file("wifi.txt")).read_text() == "the password is teapot"
+
+
+async def test_uploads_without_a_mark_stay_when_the_database_was_lost(tmp_path, library, incoming):
+    (tmp_path / "uploads").mkdir(exist_ok=True)
+    stray = tmp_path / "uploads" / ("0" * 64 + ".txt")
+    await asyncio.to_thread(stray.write_text, "its row is in a backup")
+    await library.clear_cut_off_uploads()
+    assert await kept(tmp_path) == [stray.name]
 
 
 async def test_an_upload_does_not_replace_a_file_of_a_folder(library, incoming, folder):
