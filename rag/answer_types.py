@@ -42,7 +42,9 @@ _DAY = (
 )
 _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
-    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|{_COUNT}{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\d+(?:st|nd|rd|th)\b"
+    rf"|\b(?:within|after|before|in|every|each|than|for|last) {_COUNT}(?:\w+ )?{_TIME_UNIT}"
+    rf"|{_COUNT}(?:\w+ )?{_TIME_UNIT} (?:after|before|later|ago|earlier|from|old)\b"
     r"|\d{1,2} (?:to|till|until) \d{1,2}"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
     r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|christmas|easter|working day"
@@ -202,6 +204,13 @@ ANSWER_TYPES = (
         r"|\bhow (?:large|big) is (?:the|our) (?:flat|house|apartment|room)",
         r"m²|sq\.?\s?m|square|m2\b|平方",
         "square metre meter feet large big have",
+    ),
+    _type(
+        "extent",
+        r"\bhow (?:big|large) (?:is|are|was|were)\b|多大",
+        rf"{_LENGTH}|\d\s*(?:[x×\"″]|m²|m2|m³|sq|l\b|ml\b|lit|gall|acre|hect|kwh|[mgt]b\b|%|people|person)"
+        r"|\binch|平|升|米|寸|亩|吨",
+        "big large size",
     ),
     _type(
         "loudness", r"\bhow (?:loud|noisy)\b|\bnoise level\b", r"\d\s*dB", "loud noisy noise level"

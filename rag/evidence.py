@@ -73,7 +73,7 @@ class Features(NamedTuple):
     foreign_code: float
     """1 when the question names a code ("E24") that is not here, or that another sentence names."""
     foreign_owner: float
-    """1 when the question names whose thing it is ("Ella's"), and the sentence other people."""
+    """1 when the question names somebody ("Ella's", "may Ella"), and the sentence other people."""
     foreign_year: float
     """1 when the question is about a year, and the sentence or what stands above it of another."""
 
@@ -98,9 +98,9 @@ CHINESE = Model(
     -3.9, Features(0.0, 8.5, 3.1, -1.4, -4.5, 0.0, 0.0, 0.0, -1.9, -4.0, -5.0, 0.0, -4.0)
 )
 
-ANSWERABLE = 0.52
-"""From this probability on a question is answered. It is set by half of bench/household.json, where
-.85 of the questions without an answer are to be refused; docs/retrieval.md has the other sets."""
+ANSWERABLE = 0.5
+"""From this probability on a question is answered: a wrong refusal costs as much as a wrong answer.
+What that gives on each set is in docs/retrieval.md."""
 
 
 class Candidate(NamedTuple):
@@ -276,8 +276,8 @@ def _is_of_another_year(asked: Question, candidate: Candidate) -> bool:
 
 
 def _names_others(asked: Question, text: str) -> bool:
-    """Whether ``text`` names somebody, but not the owner that the question names."""
-    if not asked.owners or asked.owners & keys(text):
+    """Whether ``text`` names somebody, but nobody whom the question names."""
+    if not asked.people or asked.people & keys(text):
         return False
     return any(is_name(term) and term.key not in asked.wanted for term in terms_of(text))
 

@@ -24,6 +24,10 @@ _LOOKED_UP = re.compile(
     r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
     re.IGNORECASE,
 )
+_DOER = re.compile(
+    r"\b(?:[Dd]o|[Dd]oes|[Dd]id|[Cc]an|[Cc]ould|[Ss]hould|[Mm]ust|[Mm]ay|[Ii]s|[Ww]as|[Hh]as)"
+    r" (?!(?:Mr|Mrs|Ms|Dr)\b)([A-Z][a-z]+) (?:[a-z]+)"
+)
 _ACTION = re.compile(
     r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
     r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
@@ -74,6 +78,8 @@ class Question(NamedTuple):
     """What "do I" or "can we" do: named by many words, so that one may be missing."""
     owners: frozenset[str]
     """Whose it is, where that is a name."""
+    people: frozenset[str]
+    """Owners, and names of who does something: "how much may Ella have"."""
     years: frozenset[int]
     """Of which year it asks; "last year" counted from today."""
     kind: AnswerType | None
@@ -93,11 +99,16 @@ def take_apart(question: str, today: date | None = None) -> Question:
         specific=frozenset(term.key for term in found if _is_specific(term, question)),
         anchors=_anchors(question) & wanted,
         actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
-        owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
+        owners=_owners(question),
+        people=_owners(question) | keys(" ".join(m[1] for m in _DOER.finditer(question))),
         codes=frozenset(term.key for term in found if term.kind == "code"),
         years=years_asked(question, today or date.today()),
         kind=kind,
     )
+
+
+def _owners(question: str) -> frozenset[str]:
+    return keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper()))
 
 
 def _anchors(question: str) -> frozenset[str]:
