@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.chunk_reuse import Chunks, Reuse
 from engine.errors import EngineError
 from engine.generate import Finished, Piece, Request
 from engine.kept_prefixes import KeptPrefixes
@@ -80,7 +81,9 @@ class Ticket:
         self.on_disk = True
         """Whether more of its prompt may be on disk."""
         self.kept = False
-        """Whether its prompt was offered to the disk."""
+        """Whether its prompt was offered to the disk, and to be found at other places."""
+        self.reuse: Reuse | None = None
+        """What it uses of text that was read at another place, where that is allowed."""
         self._wake = wake
 
     def cancel(self) -> None:
@@ -93,6 +96,12 @@ class Ticket:
         """Whether another is still computing the prompt of both."""
         leader = self.leader
         return leader is not None and not leader.ended and leader.request.pending > 1
+
+    @property
+    def exact_tokens(self) -> Sequence[int]:
+        """Its tokens up to the first whose keys and values are not what computing them gives."""
+        tokens = self.request.tokens
+        return tokens if self.reuse is None else tokens[: self.reuse.exact]
 
     @property
     def decoding(self) -> bool:
@@ -122,11 +131,13 @@ class Batch:
         cache: PrefixCache,
         max_active: int,
         kept: KeptPrefixes | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
-        """kept: what is on disk, if anything is."""
+        """kept: what is on disk, if anything is. chunks: what may be used again at other places."""
         self._model = model
         self._cache = cache
         self._kept = kept
+        self._chunks = chunks
         self._max_active = max_active
         self._cost = StepCost(position_of_equal_work(model.config, model.kv_layout.number_bytes))
         self._disk_s = 0.0  # of this step, spent on blocks that come from disk or go there
@@ -178,9 +189,9 @@ class Batch:
         request = ticket.request
         self.active.remove(ticket)
         if request.sequences and isinstance(outcome, Finished):
-            self._cache.publish(request.tokens, request.sequences[0], tail=True)
+            self._cache.publish(ticket.exact_tokens, request.sequences[0], tail=True)
             if ticket.pin:
-                self._cache.pin(request.tokens)
+                self._cache.pin(ticket.exact_tokens)
         request.pause()
         self.drafted += request.drafted
         self.accepted += request.accepted
@@ -206,6 +217,8 @@ class Batch:
             accepted_tokens=self.accepted,
             restored_tokens=self._kept.restored_tokens if self._kept else 0,
             restore_s=round(self._kept.restore_s, 3) if self._kept else 0.0,
+            reused_tokens=self._chunks.reused_tokens if self._chunks else 0,
+            reuse_s=round(self._chunks.reuse_s, 3) if self._chunks else 0.0,
         )
 
     def _end_cancelled(self) -> None:
@@ -247,8 +260,11 @@ class Batch:
         shared = len(request.tokens) - 1
         if leader and leader[0].length >= shared and not ticket.started:
             sequence: KVSequence = leader[0].fork(shared)
+            ticket.reuse = ticket.leader.reuse if ticket.leader else None
         else:
             sequence = self._cache.begin(request.tokens, capacity, count=not ticket.started)
+            if self._chunks is not None:
+                ticket.reuse = self._chunks.begin(request.tokens, sequence.length)
         if not ticket.started:
             ticket.started = True
             self.started += 1
@@ -261,9 +277,10 @@ class Batch:
         """Give its blocks back; it is computed again when there is room."""
         self.preemptions += 1
         request = ticket.request
-        self._cache.publish(request.tokens, request.sequences[0], tail=True)
+        self._cache.publish(ticket.exact_tokens, request.sequences[0], tail=True)
         request.pause()
         ticket.published = 0
+        ticket.reuse = None
         ticket.on_disk = True
         self.active.remove(ticket)
         self.add(ticket)
@@ -284,8 +301,11 @@ class Batch:
                 if ticket.known < self._cache.additions and len(request.sequences) == 1:
                     ticket.known = self._cache.additions
                     self._cache.extend(request.sequences[0], request.tokens)
+                unbroken = STEP_TOKENS
+                if ticket.reuse is not None:
+                    unbroken = ticket.reuse.advance(request.sequences[0])
                 done = len(request.tokens) - request.pending
-                most = min(rows, max(least, self._cost.tokens(work, done)))
+                most = min(rows, unbroken, max(least, self._cost.tokens(work, done)))
                 if most < 1:
                     continue
             draft = len(decoding) <= MOST_WITH_GUESSES
@@ -322,10 +342,12 @@ class Batch:
             self._disk_s += self._kept.copy_s - before
 
     def _keep(self, ticket: Ticket) -> None:
-        """Have what is cached of it written to disk."""
+        """Have what is cached of it written to disk, and found at other places."""
+        ticket.kept, exact = True, ticket.exact_tokens
         if self._kept is not None:
-            ticket.kept = True
-            self._kept.keep(ticket.request.tokens)
+            self._kept.keep(exact)
+        if self._chunks is not None and len(exact) == len(ticket.request.tokens):
+            self._chunks.remember(exact)
 
     def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
         """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
@@ -388,7 +410,7 @@ class Batch:
         if request.finish_reason is not None:
             self.finish(ticket, request.finished(request.finish_reason))
         elif (full := request.sequences[0].length // BLOCK_TOKENS) > ticket.published:
-            self._cache.publish(request.tokens, request.sequences[0])
+            self._cache.publish(ticket.exact_tokens, request.sequences[0])
             ticket.published = full
         if pieces and not ticket.ended and not ticket.kept:
             self._keep(ticket)  # now, so that it outlives a crash in the middle of the answer

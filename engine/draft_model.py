@@ -44,6 +44,9 @@ class DraftModel:
         self.model = model
         blocks = _CONTEXTS * blocks_for(model.config.context_length)
         self.cache = PrefixCache(BlockPool(model.kv_layout, blocks))
+        self.resting = 0
+        """Steps, of whichever answer, that nothing is guessed for: it did not pay."""
+        self.next_rest = _SHORT_REST
 
     @classmethod
     def load(
@@ -98,7 +101,8 @@ class ModelDrafter:
     """Guesses the next tokens of one answer with a draft model.
 
     Guesses one more token ahead after all were right and one fewer after one was wrong, and rests
-    while a token takes longer with guesses than without.
+    while a token takes longer with guesses than without. The next answer goes on with the rest:
+    where each tried for itself, answers of 80 tokens took 5 to 11 % longer with a useless draft.
     """
 
     def __init__(self, draft: DraftModel, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -107,7 +111,7 @@ class ModelDrafter:
         self._held: list[int] = []  # tokens of the sequence
         self._known = 0  # how many of them are no guesses
         self._ahead = 3
-        self._resting, self._next_rest = _PLAIN_STEPS, _SHORT_REST
+        self._plain_steps = _PLAIN_STEPS  # that are left
         self._trials = 0
         self._plain_s = self._drafted_s = 0.0  # a token takes so long, 0: not known
         self._began: float | None = None
@@ -115,13 +119,15 @@ class ModelDrafter:
     def guess(self, tokens: Sequence[int], most: int) -> list[int]:
         """Tokens that may follow, at most `most`; none while it rests or has yet to read."""
         self._began = self._clock()
-        if self._resting or most < 1:
-            self._resting = max(0, self._resting - 1)
+        if self._plain_steps or self._draft.resting or most < 1:
+            self._plain_steps = max(0, self._plain_steps - 1)
+            self._draft.resting = max(0, self._draft.resting - 1)
             return []
         try:
             return self._continue(tokens, min(most, self._ahead))
         except (ContextFullError, NoFreeBlocksError):
-            self._rest()
+            self._plain_steps, self._began = _SHORT_REST, None
+            self.release()
             return []
 
     def learn(self, guessed: int, right: int) -> None:
@@ -142,7 +148,7 @@ class ModelDrafter:
         if self._drafted_s > self._plain_s:
             self._rest()
         else:
-            self._next_rest = _SHORT_REST
+            self._draft.next_rest = _SHORT_REST
 
     def release(self) -> None:
         """Give the blocks back; what was read stays known as long as there is room."""
@@ -152,7 +158,8 @@ class ModelDrafter:
         self._sequence, self._held, self._known = None, [], 0
 
     def _rest(self) -> None:
-        self._resting, self._next_rest = self._next_rest, min(2 * self._next_rest, _LONG_REST)
+        draft = self._draft
+        draft.resting, draft.next_rest = draft.next_rest, min(2 * draft.next_rest, _LONG_REST)
         self._trials, self._drafted_s, self._plain_s = 0, 0.0, 0.0
         self._began = None
         self.release()

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.batch import Ticket
 from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
+from engine.chunk_reuse import Chunks
 from engine.draft_model import DraftModel
 from engine.errors import ContextLengthError, EngineError, TokenizerError
 from engine.generate import Finished, Generation, Piece, Request, check_tokens
@@ -63,6 +64,7 @@ class Engine:
         cache: PrefixCache,
         kept: KeptPrefixes | None = None,
         draft: DraftModel | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
         """Use ``Engine.load``."""
         self.model = model
@@ -71,7 +73,9 @@ class Engine:
         self._kv_tokens = cache.pool.blocks * BLOCK_TOKENS
         self._kept = kept
         self._draft = draft
-        self.scheduler = Scheduler(model, cache, kept=kept)
+        self.reuses_chunks = chunks is not None
+        """Whether text of earlier prompts is used again at other places."""
+        self.scheduler = Scheduler(model, cache, kept=kept, chunks=chunks)
         if kept is not None:
             threading.Thread(
                 target=_bring_back, args=(self.scheduler, kept), name="prefix-reader", daemon=True
@@ -94,6 +98,7 @@ class Engine:
         kv_format: KVFormat = "f16",
         sparsity: Sparsity | None = None,
         draft_model: str | os.PathLike[str] | None = None,
+        reuse_chunks: bool = False,
     ) -> Self:
         """Read a GGUF file. ``None``: all cores, the model's own context up to 8192 tokens.
 
@@ -104,6 +109,8 @@ class Engine:
         ``adapters`` are LoRA files, each with its scale, that are added to the weights.
         ``activation``, ``kv_format`` and ``sparsity`` are as in ``Model.load``. ``draft_model``, a
         GGUF file with the same tokens, guesses ahead what this one then computes in one step.
+        ``reuse_chunks``: text of earlier prompts is used again at other places, which changes
+        answers (see engine.chunk_reuse).
         Raises OSError, engine.gguf.ModelFormatError, TokenizerError, or ValueError for a budget in
         which nothing fits.
         """
@@ -123,6 +130,7 @@ class Engine:
         try:
             tokenizer = _tokenizer(model.gguf)
             cache = PrefixCache(BlockPool(model.kv_layout, _kv_blocks(model, kv_bytes)))
+            chunks = Chunks(cache, model.key_turner()) if reuse_chunks else None
             draft = DraftModel.load(draft_model, model, directory) if draft_model else None
         except BaseException:
             model.close()
@@ -133,7 +141,7 @@ class Engine:
                 kept = kept_prefixes(model, cache, directory / "prefixes", prefix_disk_bytes)
             except OSError as error:
                 log.warning("prompts are not kept on disk: %s", error)
-        return cls(model, tokenizer, chat_template_of(metadata), cache, kept, draft)
+        return cls(model, tokenizer, chat_template_of(metadata), cache, kept, draft, chunks)
 
     @property
     def context_length(self) -> int:

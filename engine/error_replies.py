@@ -41,7 +41,7 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
     except web.HTTPException as error:
         detail = _http_error(error, request)
         return json_reply(ErrorReply(detail), status=error.status)
-    except (EngineError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (EngineError, MemoryError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         status, detail = described(error)
         response = json_reply(ErrorReply(detail), status=status)
         if status in (429, 503):
@@ -67,6 +67,9 @@ def described(error: Exception) -> tuple[int, ErrorDetail]:
             return 404, ErrorDetail(message=text, param="model", code="model_not_found")
         case NotReadyError():
             return 503, ErrorDetail(message=text, type="server_error", code="not_ready")
+        case MemoryError():
+            said = "there is not enough memory for this request; send a shorter one, or ask again"
+            return 503, ErrorDetail(message=said, type="server_error", code="out_of_memory")
         case EngineClosedError():
             return 503, ErrorDetail(message=text, type="server_error", code="shutting_down")
         case msgspec.ValidationError():

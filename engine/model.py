@@ -46,6 +46,7 @@ from engine.kernels.kv_layout import (
 from engine.kernels.program import OUTPUTS, ROWS, Program
 from engine.kv import BlockPool, KVSequence
 from engine.lora import AdapterFile, Adapters
+from engine.moved_keys import KeyTurner
 from engine.sparsity.calibrated import Sparsity, check
 from engine.sparsity.neurons import Neurons, can_skip
 from engine.sparsity.predictor import Predictor, read_predictor
@@ -222,6 +223,17 @@ class Model:
         guessed = [self.predictor.content_hash] if self.predictor else []
         parts = (self.content_hash, *self.kv_layout, choose_path(), positions, *skipped, *guessed)
         return " ".join(map(str, parts))
+
+    def key_turner(self) -> KeyTurner:
+        """What turns keys of this model to other positions; ValueError where it cannot be."""
+        family, (angles, local) = self.family, self._angles
+        alike = family.rope != "none" and not family.no_rope_every and local is angles
+        if not alike or family.learned_positions:
+            raise ValueError(
+                "reuse_chunks needs a model that rotates the keys of all layers alike; this one"
+                " does not"
+            )
+        return KeyTurner(angles, halves_apart=family.rope == "halves")
 
     def new_cache(self) -> KVSequence:
         """An empty KV cache for one sequence, with an arena of its own."""

@@ -328,6 +328,10 @@ class SchedulerCounts(msgspec.Struct, frozen=True, kw_only=True):
     """That came back from disk."""
     restore_s: float = 0.0
     """What that took."""
+    reused_tokens: int = 0
+    """Of prompts, whose keys and values came from another place of another prompt."""
+    reuse_s: float = 0.0
+    """What that took."""
 
 
 class LayerActivity(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from engine.batch import Batch, Sink, Spent, Ticket, deliver
+from engine.chunk_reuse import Chunks
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
 from engine.kept_prefixes import KeptPrefixes
@@ -53,11 +54,12 @@ class Scheduler:
         max_active: int = MAX_ACTIVE,
         max_waiting: int = MAX_WAITING,
         kept: KeptPrefixes | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
-        """cache, kept: from now on the compute thread's alone."""
+        """cache, kept, chunks: from now on the compute thread's alone."""
         self._model = model
         self.cache = cache
-        self._batch = Batch(model, cache, max_active, kept)
+        self._batch = Batch(model, cache, max_active, kept, chunks)
         self._max_active = max_active
         self._max_waiting = max_waiting
         self._wake = threading.Condition()

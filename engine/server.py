@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -58,6 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
 async def serve(options: argparse.Namespace) -> None:
     """Run the server to its end."""
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_end_without_memory)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -95,6 +97,17 @@ async def _shut_down(
     if options.socket is not None:
         options.socket.unlink(missing_ok=True)
     log.info("stopped")
+
+
+def _end_without_memory(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """End at once where the loop itself gets no memory: whoever watches starts the process again.
+
+    It would go on without reading what it is sent, and each request would wait for its time limit.
+    """
+    if isinstance(context.get("exception"), MemoryError):
+        log.critical("out of memory")
+        os._exit(os.EX_OSERR)
+    loop.default_exception_handler(context)
 
 
 def _endpoints(options: argparse.Namespace) -> Endpoints:
@@ -152,6 +165,7 @@ def _load(
             kv_format=options.kv_format,
             sparsity=_sparsity(options),
             draft_model=options.draft_model,
+            reuse_chunks=options.reuse_chunks,
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
@@ -250,6 +264,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--prefix-disk-mb", type=int, default=0, help="of prompts kept there; 0 for none"
+    )
+    parser.add_argument(
+        "--reuse-chunks",
+        action="store_true",
+        help="use text of earlier prompts again at other places, which changes answers",
     )
     parser.add_argument(
         "--adapter",

@@ -99,6 +99,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prefix_disk_mb: Annotated[
         int, Meta(ge=0, le=1_048_576, description="megabytes, a whole number from 0 to 1048576")
     ] = 1024
+    reuse_chunks: Annotated[bool, Meta(description="true or false")] = False
     url: Annotated[
         str,
         Meta(

@@ -283,6 +283,7 @@ class EngineSupervisor:
             *("--sparsity", settings.sparsity),
             *self._draft_options(),
             *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
+            *(["--reuse-chunks"] if settings.reuse_chunks else []),
             *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
             "--exit-with-parent",
         ]

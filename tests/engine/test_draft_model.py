@@ -134,6 +134,7 @@ def test_it_rests_while_it_does_not_pay(small_path, drafted):
             (1.9, 1, True),
             (1.1, 0, False),
         ]:
+            draft.resting, draft.next_rest = 0, draft_model._SHORT_REST
             drafter = ModelDrafter(draft, lambda: now[0])
             tokens, guessed = list(TEXT[:40]), []
             for _ in range(60):
@@ -148,6 +149,28 @@ def test_it_rests_while_it_does_not_pay(small_path, drafted):
             assert pays or guessed[39]  # it is tried again
     finally:
         draft.close()
+
+
+def test_the_next_answer_goes_on_with_the_rest(small_path, drafted):
+    """32 steps after the first failure, 64 after the second, of whichever answer."""
+    draft, now, guessed = DraftModel.load(small_path, drafted.model, None), [0.0], []
+    try:
+        for _ in range(12):
+            drafter = ModelDrafter(draft, lambda: now[0])
+            for _ in range(10):
+                guesses = drafter.guess(TEXT[:40], 3)
+                guessed.append(bool(guesses))
+                now[0] += 2.1 if guesses else 1.0
+                drafter.learn(len(guesses), 0)
+            drafter.release()
+    finally:
+        draft.close()
+    assert guessed[:7] == [False] * 3 + [True] * 4
+    assert not any(guessed[7:39])
+    assert guessed[39:47] == [True] + [False] * 3 + [True] * 4, "the fifth answer begins at 40"
+    assert not any(guessed[47:111])
+    assert not any(guessed[111:113])
+    assert guessed[113]
 
 
 def test_without_room_nothing_is_guessed(small_path, drafted):
