@@ -34,7 +34,7 @@ _TIME_UNIT = (
 )
 _LENGTH = r"\d\s*(?:m|cm|mm|km|metres?|meters?|feet|foot|ft|inch(?:es)?|in|miles?|yards?)\b"
 _MONTH = (
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"\b(?:january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
 _DAY = (
@@ -43,7 +43,7 @@ _DAY = (
 _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
     rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\d+(?:st|nd|rd|th)\b"
-    rf"|\b(?:within|after|before|in|every|each|than|for|last) {_COUNT}(?:\w+ )?{_TIME_UNIT}"
+    rf"|\b(?:within|after|before|in|every|each|than) {_COUNT}(?:\w+ )?{_TIME_UNIT}"
     rf"|{_COUNT}(?:\w+ )?{_TIME_UNIT} (?:after|before|later|ago|earlier|from|old)\b"
     r"|\d{1,2} (?:to|till|until) \d{1,2}"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
