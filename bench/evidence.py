@@ -2,8 +2,8 @@
 
     python bench/evidence.py --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
 
-``FOLDER`` holds xquad.en.json and xquad.zh.json; bench/household.json and those questions of
-samples/ that are not held out come besides. Prints the tables of docs/retrieval.md,
+``FOLDER`` holds xquad.en.json and xquad.zh.json; bench/household.json, bench/refusals/ and those
+questions of samples/ that are not held out come besides. Prints the tables of docs/retrieval.md,
 cross-validated, and the weights. Takes some minutes on one thread, and less when ``--cache`` (a
 SQLite file) holds the embeddings already.
 """
@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from papers import FOLDER, read_papers
 from retrieval import Encoder, Question, fill, read_household, read_xquad
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
@@ -47,20 +48,23 @@ from rag.retrieve import retrieve
 from rag.store import Store
 from rag.types import Passage
 
-Condition = Literal["full", "hard", "easy", "home", "home-", "samples", "samples-"]
-"""XQuAD with everything, without the gold paragraph, without its article; bench/household.json and
-samples/, yes and no."""
+Condition = Literal[
+    "full", "hard", "easy", "home", "home-", "families", "families-", "samples", "samples-"
+]
+"""XQuAD with everything, without the gold paragraph, without its article; bench/household.json,
+bench/refusals/ and samples/, yes and no."""
 PAIRS: tuple[tuple[Condition, Condition], ...] = (
     ("full", "hard"),
     ("full", "easy"),
     ("home", "home-"),
+    ("families", "families-"),
     ("samples", "samples-"),
 )
-POSITIVE = ("full", "home", "samples")
+POSITIVE = ("full", "home", "families", "samples")
 FOLDS = 5
-WEIGHT = {"full": 2.0, "hard": 0.3, "easy": 4.0, "home": 10.0, "home-": 10.0}
-SAMPLES_WEIGHT = 20.0
-"""A question of ours weighs as much as so many of XQuAD's; the three sets end up about equal."""
+WEIGHT = {"full": 0.5, "hard": 0.1, "easy": 1.0, "home": 10.0, "home-": 10.0}
+WEIGHT |= {"families": 2.0, "families-": 2.0, "samples": 20.0, "samples-": 20.0}
+"""Of a question: the household's and the samples weigh about equal, the families and XQuAD half."""
 MINING_ROUNDS = 3
 PASSAGES = 5
 SET = ("foreign_code", "foreign_owner", "foreign_year")
@@ -175,6 +179,52 @@ class _Embedder:
         """Nothing."""
 
 
+async def family_passages(folder: Path, encode: Encoder) -> list[tuple[Case, int, list[Passage]]]:
+    """What a library of each family's papers finds for their questions, and the paper's number."""
+    found = []
+    for file in sorted(FOLDER.glob("family-*.txt")):
+        home = folder / file.stem
+        (home / "papers").mkdir(parents=True)
+        (home / "uploads").mkdir()
+        papers = read_papers(file)
+        for paper in papers:
+            (home / "papers" / paper.name).write_text(paper.text, encoding="utf-8")
+        library = await Library.open(
+            home / "library.db", embedder=_Embedder(encode), uploads=home / "uploads"
+        )
+        await library.ingest([home / "papers"])
+        for paper in papers:
+            group = zlib.crc32(f"{file.stem}/{paper.name}".encode())
+            for asked in paper.asked:
+                case = Case(
+                    id=paper.name,
+                    question=asked.question,
+                    answerable=bool(asked.answer),
+                    document=paper.name,
+                    answer=asked.answer,
+                )
+                passages = (await library.retrieve(asked.question, PASSAGES)).passages
+                found.append((case, group, passages))
+        await library.close()
+    return found
+
+
+def family_samples(
+    found: Sequence[tuple[Case, int, list[Passage]]], encode: Encoder | None, language: str
+) -> Iterable[Sample | None]:
+    """The invented families' questions in one language; those about one paper are of one group."""
+    for case, group, passages in found:
+        if detect(case.question) == language:
+            condition: Condition = "families" if case.answerable else "families-"
+            answers = partial(_holds_words, case)
+            yield sample(condition, group, case.question, passages, encode, answers)
+
+
+def _holds_words(case: Case, candidate: Candidate) -> bool:
+    words, text = ("".join((t or "").split()) for t in (case.answer, candidate.sentence.text))
+    return candidate.passage.document == case.document and words in text
+
+
 async def sample_passages(
     folder: Path, encode: Encoder, cases: Sequence[Case]
 ) -> list[tuple[Case, list[Passage]]]:
@@ -219,7 +269,7 @@ def fit(samples: Sequence[Sample], used: NDArray[np.bool_], start: Model) -> Fit
     for _ in range(MINING_ROUNDS + 1):
         rows, labels, weights = [], [], []
         for one in samples:
-            weight = WEIGHT.get(one.condition, SAMPLES_WEIGHT)
+            weight = WEIGHT[one.condition]
             order = np.argsort(-current.scores(one), kind="stable")
             wrong = [i for i in order if not one.right[i]]
             right = [i for i in order if one.right[i]][:1]
@@ -242,7 +292,8 @@ def calibrate(samples: Sequence[Sample], tops: NDArray[np.float64]) -> tuple[flo
     conditions = np.array([one.condition for one in samples])
     labels = np.isin(conditions, POSITIVE)
     weights = np.ones(len(samples))
-    for side in (("full", "hard", "easy"), ("home", "home-"), ("samples", "samples-")):
+    sides = (("full", "hard", "easy"), ("home", "home-"), ("families", "families-"))
+    for side in (*sides, ("samples", "samples-")):
         for label in (True, False):
             chosen = np.isin(conditions, side) & (labels == label)
             weights[chosen] = len(samples) / max(1, chosen.sum())
@@ -310,7 +361,7 @@ def _best_rank(one: Sample, scores: NDArray[np.float64]) -> int | None:
 
 LEXICAL_FEATURES = ("sentence", "evenly", "untyped", "untyped_strict", "unnamed", "missing")
 LEXICAL_FEATURES += ("elsewhere", "absent", "behind")
-CHINESE_FEATURES = ("sentence", "evenly", "untyped", "absent", "behind")
+CHINESE_FEATURES = ("sentence", "evenly", "untyped", "untyped_strict", "absent", "behind")
 MODELS = (
     ("with encoder", "en", True, WITH_ENCODER, ("cosine", *LEXICAL_FEATURES)),
     ("without encoder", "en", False, LEXICAL, LEXICAL_FEATURES),
@@ -331,6 +382,7 @@ def main() -> None:
         passages, home_questions = read_household(Path(__file__).parent / "household.json")
         fill(home, passages, encode)
         found = asyncio.run(sample_passages(folder, encode, tuning_cases()))
+        families = asyncio.run(family_passages(folder, encode))
         for title, language, with_encoder, start, used in MODELS:
             print(f"\nEvidence, {title}\n")
             model = encode if with_encoder else None
@@ -341,6 +393,7 @@ def main() -> None:
             samples = [
                 *xquad_samples(store, questions, model),
                 *household_samples(home, own, model),
+                *family_samples(families, model, language),
                 *own_samples(found, model, language),
             ]
             measure_evidence([one for one in samples if one is not None], used, start)

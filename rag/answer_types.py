@@ -24,8 +24,8 @@ class AnswerType(NamedTuple):
 
 
 _COUNT = (
-    r"(?:\d+[\s-]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|half an?|few)"
-    r"[\s-]+)"
+    r"(?:\d+[\s-]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|a|an"
+    r"|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|half an?|few|several)[\s-]+)"
 )
 """With what stands before the unit: in "has" no "a" counts seconds."""
 _TIME_UNIT = (
@@ -34,7 +34,7 @@ _TIME_UNIT = (
 )
 _LENGTH = r"\d\s*(?:m|cm|mm|km|metres?|meters?|feet|foot|ft|inch(?:es)?|in|miles?|yards?)\b"
 _MONTH = (
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"\b(?:january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
 _DAY = (
@@ -42,7 +42,9 @@ _DAY = (
 )
 _WHEN = (
     rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
-    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|{_COUNT}{_TIME_UNIT}|\d+(?:st|nd|rd|th)\b"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\d+(?:st|nd|rd|th)\b"
+    rf"|\b(?:within|after|before|in|every|each|than) {_COUNT}(?:\w+ )?{_TIME_UNIT}"
+    rf"|{_COUNT}(?:\w+ )?{_TIME_UNIT} (?:after|before|later|ago|earlier|from|old)\b"
     r"|\d{1,2} (?:to|till|until) \d{1,2}"
     r"|\b(?:every|morning|noon|afternoon|evening|night|midnight|spring|summer|autumn|winter|century"
     r"|before|after|until|during|today|tomorrow|weekends?|weekdays?|christmas|easter|working day"
@@ -57,10 +59,27 @@ _COLOURS = (
     r"\b(?:black|white|red|green|blue|yellow|orange|brown|grey|gray|pink|purple|violet|silver|gold"
     r"|beige|cream|turquoise)\b|[黑白红绿蓝黄紫灰]色"
 )
+_CALENDAR = (
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August"
+    r"|September|October|November|December|Christmas|Easter"
+)
 _NAME = (
-    r"(?-i:(?<=[a-z,;:(|\-] )\"?[A-Z][\w'’.-]+"
+    rf"(?-i:(?<=[a-z,;:(|\-] )\"?(?!(?:{_CALENDAR})\b)[A-Z][\w'’.-]+"
     r"|^(?!The |This |That |These |Those |Our |Your |We |You |It |If |An? )"
     r"[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))|\b(?:mr|mrs|ms|dr|prof)\b"
+)
+_PHONE = r"(?<![\d-])(?!\d{4}-\d\d)\+?\d[\d\s()/.-]{4,}\d"
+"""Not a date: "1958-11-02"."""
+_STREET = (
+    r"\b(?:street|st\.|road|rd\.|lane|avenue|drive|square|close|terrace|row|quay|way|place)\b"
+    r"|[路街道巷][\d一二三四五六七八九十]*|\d号"
+)
+_PLACE = (
+    r"\b(?:in|on|at|under|beneath|behind|beside|above|below|near|inside|outside|between|opposite"
+    r"|against|from|to|into|by|next to|around|along|through|where)\b"
+    rf"(?! (?:\d|the (?:first|day|end)|(?:{_CALENDAR})\b|time\b|writing\b))"
+    r"|\b(?:left|right|upstairs|downstairs|here|there|cellar|garage|kitchen|hall|shed|drawer)\b"
+    rf"|{_STREET}|在|到|去|住|[里上下旁边内外楼层店]"
 )
 
 
@@ -76,17 +95,17 @@ ANSWER_TYPES = (
     _type("email", r"\be-?mail\b|邮箱|邮件地址", r"\S@\S", "email mail address write"),
     _type(
         "phone",
-        r"\b(?:tele)?phone\b.*\bnumber|\b(?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
+        r"\b(?:tele)?phone\b.*\bnumber|['’]s (?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
         r"|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber"
         r"|\bhow (?:do|can) (?:i|we) (?:reach|call)|电话|號碼|热线",
-        r"\+?\d[\d\s()/.-]{4,}\d",
+        _PHONE,
         "phone telephone number call reach mobile ring 电话 号码 contact cell",
     ),
     _type(
         "contact",
-        r"\bwho\b.*\b(?:ring|call|phone|contact|reach)\b",
-        r"\+?\d[\d\s()/.-]{4,}\d|\S@\S",
-        "ring call phone contact reach",
+        r"\bwhom?\b.*\b(?:ring|call|phone|contact|reach)\b",
+        rf"{_PHONE}|\S@\S",
+        "ring call phone contact reach service customer helpline hotline emergency",
     ),
     _type(
         "web",
@@ -145,6 +164,34 @@ ANSWER_TYPES = (
         strict=False,
     ),
     _type(
+        "distance",
+        r"\bhow far\b|多远",
+        rf"{_LENGTH}|\b(?:km|kilomet\w+|miles?|minutes?|hours?)\b|公里|米|分钟|小时",
+        "far away distance",
+        strict=False,
+    ),
+    _type(
+        "address",
+        r"\b(?:address|postcode)\b|地址|门牌",
+        rf"{_STREET}|\b[A-Z]{{1,2}}\d{{1,2}} ?\d[A-Z]{{2}}\b|\b\d{{5}}\b",
+        "address live 地址",
+    ),
+    _type(
+        "birthday",
+        r"\b(?:birthdays?|born)\b|生日",
+        rf"{_MONTH}|\b\d{{4}}\b|\d[./-]\d|\d月",
+        "birthday born date 生日",
+    ),
+    _type("place", r"哪里|哪儿|在哪|什么地方", _PLACE, "where place 哪里", strict=False),
+    _type(
+        "reason",
+        r"为什么",
+        r"\b(?:because|since|due to|so that|otherwise|as|too|for|reasons?|cause[sd]?|prevents?|not"
+        r"|never|protect\w*|damage\w*|attack\w*|after|to)\b|因为|由于|所以|否则|不然|以免|会|太",
+        "why reason 为什么",
+        strict=False,
+    ),
+    _type(
         "size",
         r"\bhow (?:tall|wide|deep|thick)\b|\b(?:dimensions?|width|height|depth|diameter)\b"
         r"|多高|多宽|多深",
@@ -157,6 +204,13 @@ ANSWER_TYPES = (
         r"|\bhow (?:large|big) is (?:the|our) (?:flat|house|apartment|room)",
         r"m²|sq\.?\s?m|square|m2\b|平方",
         "square metre meter feet large big have",
+    ),
+    _type(
+        "extent",
+        r"\bhow (?:big|large) (?:is|are|was|were)\b|多大",
+        rf"{_LENGTH}|\d\s*(?:[x×\"″]|m²|m2|m³|sq|l\b|ml\b|lit|gall|acre|hect|kwh|[mgt]b\b|%|people|person)"
+        r"|\binch|平|升|米|寸|亩|吨",
+        "big large size",
     ),
     _type(
         "loudness", r"\bhow (?:loud|noisy)\b|\bnoise level\b", r"\d\s*dB", "loud noisy noise level"
@@ -207,6 +261,8 @@ ANSWER_TYPES = (
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 """Written like that, a number is hardly how many there are of something."""
+NAMES = ("name", "person")
+"""Kinds whose answer is not what the question names already."""
 _BY_NAME = {kind.name: kind for kind in ANSWER_TYPES}
 _OPENINGS = {
     "who": "person",
@@ -220,14 +276,23 @@ _OPENING = re.compile(
     r"(?:(?:and|but|so|by|with|to|from|since)\s+)?(who|whose|whom|when|where|why)\b", re.I
 )
 
+_YES_OR_NO = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|may|must|should|am) (?!you\b)"
+    r"(?!.*\b(?:or|what|when)\b)",
+    re.IGNORECASE,
+)
+"""But not "can I have the number" and "do you know when"."""
+
 
 def expected(question: str) -> AnswerType | None:
     """The kind of answer that ``question`` asks for, ``None`` when its words do not say.
 
     A question that begins with "who", "when", "where" or "why" asks for that, whatever it goes
-    on to mention; but whom to ring is answered by a number.
+    on to mention; but whom to ring is answered by a number. Yes or no is no kind.
     """
     question = question.strip()
+    if _YES_OR_NO.match(question):
+        return None
     opening = _OPENING.match(question)
     if opening and not _BY_NAME["contact"].question.search(question):
         return _BY_NAME.get(_OPENINGS[opening[1].lower()])
@@ -241,6 +306,8 @@ def holds(kind: AnswerType, text: str, question_keys: frozenset[str]) -> bool:
             _is_new_number(term, question_keys) and not _YEAR.fullmatch(text[term.start : term.end])
             for term in terms_of(text)
         )
+    if kind.name in NAMES:
+        return any(not keys(match[0]) <= question_keys for match in kind.answer.finditer(text))
     return kind.answer.search(text) is not None
 
 

@@ -33,6 +33,10 @@ CJK_FUNCTION_WORDS = re.compile(
     "|谁|誰|吗|嗎|呢|吧"
 )
 """Question words and particles; they split a run, so that no bigram spans them."""
+_COMMON_CHARACTERS = re.compile(
+    "[的了是在有要可以能会我们你他她它这那个几多大小上下到去不也就和与]"
+)
+"""By themselves they say nothing of a topic."""
 
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
@@ -134,6 +138,16 @@ def fts_query(text: str) -> str:
     Function words are dropped unless nothing else remains. ``""`` when nothing is to be found.
     """
     return " OR ".join(_match_expression(term) for term in query_terms(text))
+
+
+def character_query(text: str) -> str:
+    """The same from the single Chinese characters of a question, "" without any.
+
+    For where its bigrams find too little: 车险 is written 车辆保险 elsewhere.
+    """
+    kept = _COMMON_CHARACTERS.sub("", CJK_FUNCTION_WORDS.sub("", text[:MAX_QUERY_CHARACTERS]))
+    characters = dict.fromkeys(_HAN.findall(unicodedata.normalize("NFKC", kept)))
+    return " OR ".join(f'"{character}" *' for character in list(characters)[:MAX_QUERY_TERMS])
 
 
 @lru_cache(maxsize=256)

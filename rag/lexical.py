@@ -115,7 +115,12 @@ _SYNONYMS = {
         |fridge refrigerator|tv television telly|colour color|metre meter|litre liter
         |programme program|grey gray|tyre tire|birthday birthdate|kilogram kg kilo|gram g
         |euro eur|celsius c|minute min|hour h hr|second sec|car automobile|fix repair
-        |close shut|doctor physician
+        |close shut|doctor physician|toilet loo lavatory wc|bill invoice|lift elevator
+        |cellar basement|tap faucet|teacher instructor|medicine medication drug|film movie
+        |vaccine jab inoculation|mother mum mom|father dad daddy|stove cooker
+        |grandmother grandma granny nan|grandfather grandpa grandad|photo photograph picture
+        |depart departure|sofa couch|nappy diaper|torch flashlight|expiry expire
+        |guest visitor|spirit alcohol|present gift|luggage baggage|forbid prohibit ban
     """.replace("\n", " ").split("|")
     for word in words.split()[1:]
 }
@@ -135,7 +140,7 @@ def stem(word: str) -> str:
     ASCII, and words of three letters or fewer, are left as they are.
     """
     word = _IRREGULAR.get(word, word)
-    word = _SYNONYMS.get(word) or _SYNONYMS.get(word.removesuffix("s"), word)
+    word = _SYNONYMS.get(word) or _SYNONYMS.get(word[:-1] if word[-1] in "sd" else "", word)
     if len(word) <= 3 or not word.isascii():
         return word
     word = _uninflected(word)

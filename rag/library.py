@@ -385,9 +385,12 @@ class Library:
             await self._thread.close()
 
     def _sections(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Each section once. Runs on the database thread."""
-        read = [self._store.section_of(passage) for passage in passages]
-        return list({(one.document, one.page, one.start, one.end): one for one in read}.values())
+        """Each section once, with its best passage's score. Runs on the database thread."""
+        read: dict[tuple[str, int | None, int, int], Passage] = {}
+        for passage in sorted(passages, key=lambda passage: -passage.score):
+            section = self._store.section_of(passage)
+            read.setdefault((section.document, section.page, section.start, section.end), section)
+        return list(read.values())
 
     def _search(
         self,

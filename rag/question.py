@@ -24,6 +24,10 @@ _LOOKED_UP = re.compile(
     r"(?= (?:of|in|for|on|at|from|to|with|by|that)\b|\?|$)",
     re.IGNORECASE,
 )
+_DOER = re.compile(
+    r"\b(?:[Dd]o|[Dd]oes|[Dd]id|[Cc]an|[Cc]ould|[Ss]hould|[Mm]ust|[Mm]ay|[Ii]s|[Ww]as|[Hh]as)"
+    r" (?!(?:Mr|Mrs|Ms|Dr)\b)([A-Z][a-z]+) (?:[a-z]+)"
+)
 _ACTION = re.compile(
     r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
     r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
@@ -74,6 +78,8 @@ class Question(NamedTuple):
     """What "do I" or "can we" do: named by many words, so that one may be missing."""
     owners: frozenset[str]
     """Whose it is, where that is a name."""
+    people: frozenset[str]
+    """Owners, and names of who does something: "how much may Ella have"."""
     years: frozenset[int]
     """Of which year it asks; "last year" counted from today."""
     kind: AnswerType | None
@@ -90,14 +96,19 @@ def take_apart(question: str, today: date | None = None) -> Question:
         text=question,
         language=detect(question),
         wanted=wanted,
-        specific=frozenset(term.key for term in found if _is_specific(term)),
+        specific=frozenset(term.key for term in found if _is_specific(term, question)),
         anchors=_anchors(question) & wanted,
         actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
-        owners=keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper())),
+        owners=_owners(question),
+        people=_owners(question) | keys(" ".join(m[1] for m in _DOER.finditer(question))),
         codes=frozenset(term.key for term in found if term.kind == "code"),
         years=years_asked(question, today or date.today()),
         kind=kind,
     )
+
+
+def _owners(question: str) -> frozenset[str]:
+    return keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper()))
 
 
 def _anchors(question: str) -> frozenset[str]:
@@ -105,16 +116,17 @@ def _anchors(question: str) -> frozenset[str]:
     found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
     counted = _COUNTED.search(question)
     if counted:
-        found |= keys(counted[1])
+        found |= keys(counted[1]) - COMMON
     looked_up = _LOOKED_UP.search(question)
     if looked_up and (terms := terms_of(looked_up[1])):
         found |= {terms[-1].key}
     return found
 
 
-def _is_specific(term: Term) -> bool:
-    """Codes and numbers always; capitalised words unless they only begin the question."""
-    return term.kind in ("code", "number") or is_name(term)
+def _is_specific(term: Term, question: str) -> bool:
+    """Codes and numbers but "one"; capitalised words unless they only begin the question."""
+    number = term.kind == "number" and question[term.start : term.end].lower() != "one"
+    return number or term.kind == "code" or is_name(term)
 
 
 def is_name(term: Term) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rag.answer_types import holds
 from rag.duplicates import merged
-from rag.language import detect, fts_query
+from rag.language import character_query, detect, fts_query
 from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
 from rag.question import Question, take_apart
 from rag.sentences import split
@@ -24,6 +24,9 @@ from rag.years import years_in
 
 CANDIDATES_PER_LEG = 24
 """Chunks that each leg proposes for scoring."""
+
+FEW = 8
+"""Chunks found by Chinese bigrams, below which single characters are searched as well."""
 
 _KINDS_OF_PAPER = keys("manual notes letter list document file copy scan guide plan summary paper")
 
@@ -115,6 +118,9 @@ def retrieve(
     language = detect(question)
     query = fts_query(question)
     texts = dict(store.search_text(query, CANDIDATES_PER_LEG, visible)) if query else {}
+    if language == "zh" and len(texts) < FEW and (more := character_query(question)):
+        found = store.search_text(more, CANDIDATES_PER_LEG, visible)
+        texts = dict.fromkeys((number for number, _ in found), 0.0) | texts
     cosines: dict[int, float] = {}
     weights = _CHINESE if language == "zh" else _LEXICAL
     if language == "en" and query_vector is not None:

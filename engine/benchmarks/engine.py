@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from engine.benchmarks._between import Between, all_between
 from engine.benchmarks._machine import Machine, this_machine
 from engine.benchmarks._memory import MemoryMeter, ProcessMemory, process_memory
 from engine.benchmarks._operations import OperationTime, Stopwatch
@@ -64,6 +65,8 @@ class Result(msgspec.Struct, kw_only=True):
     """One step of `prefill_step_tokens` tokens while the operations are timed."""
     prefill_step_tokens: int
     prefill_operations: list[OperationTime]
+    between_steps: list[Between]
+    """What a scheduler does between two decoded tokens, while the threads have nothing to do."""
 
 
 def seconds_since_start() -> float:
@@ -185,6 +188,9 @@ def run(given: argparse.Namespace) -> Result:
         prefill_step_s=prefill_step,
         prefill_step_tokens=MAX_ROWS,
         prefill_operations=prefill_operations,
+        between_steps=all_between(
+            given.model, given.threads, given.cache_directory, max(given.decode, 8)
+        ),
     )
 
 
@@ -220,6 +226,7 @@ def report(r: Result) -> str:
     lines += breakdown(title, r.decode_step_s, r.decode_operations)
     title = f"a step of {r.prefill_step_tokens} tokens behind {r.prefill_step_tokens}"
     lines += ["", *breakdown(title, r.prefill_step_s, r.prefill_operations)]
+    lines += ["", *map(str, r.between_steps)]
     return "\n".join(lines)
 
 

@@ -85,6 +85,10 @@ def test_the_command_s_figures_agree_with_each_other(model_path, tmp_path):
         seconds = sum(one["seconds"] for one in result[f"{step}_operations"])
         assert np.isclose(seconds, result[f"{step}_step_s"])
     assert result["load_s"] > 0 < result["imported_s"]
+    kinds = [(one["streams"], one["temperature"]) for one in result["between_steps"]]
+    assert kinds == [(1, 0.0), (4, 0.0), (1, 0.7), (4, 0.7)]
+    for one in result["between_steps"]:
+        assert one["compute_s"] > one["between_s"] > 0
 
 
 def test_a_missing_file_is_one_line():

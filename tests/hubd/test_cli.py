@@ -1,6 +1,7 @@
 """The command line without a daemon: quick, plain, and never a traceback."""
 
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -143,6 +144,27 @@ def test_doctor_sees_a_damaged_database(hubd, tmp_path):
     (tmp_path / "data" / "hubd.db").write_bytes(b"no database at all" * 500)
     result = hubd("doctor")
     assert "✗ database" in result.stdout
+
+
+def test_doctor_looks_at_the_embedders_folder(hubd, tmp_path):
+    folder = tmp_path / "multilingual"
+    (tmp_path / "hubd.toml").write_text(f"[rag]\nembedder = '{folder}'\n")
+    assert f"✗ embedder     {folder} is no folder" in hubd("doctor").stdout
+    folder.mkdir()
+    assert f"✗ embedder     {folder} holds no model" in hubd("doctor").stdout
+    (folder / "modules.json").write_text("[]")
+    assert f"✓ embedder     {folder}" in hubd("doctor").stdout
+
+
+def test_doctor_says_that_qdrant_does_not_answer(hubd, tmp_path):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    url = f"http://someone:secret@127.0.0.1:{port}"
+    (tmp_path / "hubd.toml").write_text(f"[rag]\nurl = '{url}'\n")
+    result = hubd("doctor")
+    assert f"✗ vectors      Qdrant at 127.0.0.1 port {port} does not answer" in result.stdout
+    assert "secret" not in result.stdout + result.stderr
 
 
 def test_every_measurement_of_the_engine_is_a_command(hubd):

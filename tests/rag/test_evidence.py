@@ -141,6 +141,15 @@ async def test_other_peoples_values_are_not_the_owners() -> None:
     assert answered.answerable >= ANSWERABLE > refused.answerable
 
 
+async def test_what_one_person_may_have_is_not_told_of_another() -> None:
+    asked = "How much ibuprofen can Ella have?"
+    others = "# Medicine\n\nIbuprofen syrup: Jonas gets 6 ml, three times a day."
+    own = "# Medicine\n\nIbuprofen syrup: Ella gets 6 ml, three times a day."
+    refused = await evidence(asked, [passage(others)], None)
+    answered = await evidence(asked, [passage(own)], None)
+    assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
 async def test_whom_to_ring_is_answered_by_a_number() -> None:
     text = "Take off rings and ring the bell. The plumber: 0171 555 0142, day and night."
     found = await evidence("Who do I ring for a plumber?", [passage(text)], None)

@@ -6,9 +6,13 @@ import zlib
 
 import pytest
 
+from bench.mutate_documents import seeds
 from rag.embed import BATCH
 from rag.errors import EmbedderError, LibraryClosedError
+from rag.loaders import ocr
 from rag.types import FileReport
+
+PICTURES = ("png", "jpg", "tif", "webp")
 
 
 def actions(reports: list[FileReport]) -> dict[str, str]:
@@ -330,3 +334,24 @@ async def test_what_may_not_be_read_is_reported_and_not_forgotten(library, folde
     assert "no permission" in reasons["closed"]
     assert "no permission" in reasons["b.txt"]
     assert [d.document for d in await library.documents()] == ["b.txt", "closed/a.txt"]
+
+
+async def test_a_file_of_every_type_is_read_and_found(library, folder):
+    """By way of the real loading process; pictures where tesseract is installed."""
+    papers = seeds() | {"tsv": b"Name\tPhone\nAnn\t5550101\n"}
+    for kind, content in papers.items():
+        (folder / f"paper.{kind}").write_bytes(content)
+    reports = {
+        r.document: r
+        for r in await library.ingest([folder])
+        if r.document in {f"paper.{kind}" for kind in papers}
+    }
+    for kind in papers:
+        name = f"paper.{kind}"
+        if kind in PICTURES and not ocr.languages():
+            assert (reports[name].action, "tesseract" in reports[name].reason) == ("skipped", True)
+            continue
+        assert reports[name].action == "added", reports[name].reason
+        text = (await library.page(name)).text
+        found = (await library.retrieve(" ".join(text.split()[:12]), 20)).passages
+        assert any(name in (passage.document, *passage.also_in) for passage in found), kind

@@ -7,6 +7,7 @@ import pytest
 
 from rag import uploads
 from rag.errors import DatabaseError, EmbedderError, UnknownDocumentError
+from rag.evidence import evidence
 from rag.library import Library
 from rag.types import PageText
 from rag.worker_embedder import WorkerEmbedder
@@ -183,6 +184,28 @@ async def test_without_an_encoder_full_text_answers_alone(library, embedder, fol
     evidence = await library.evidence("What colour is the pump?", found.passages)
     assert [quote.text for quote in evidence.quotes] == ["The pump is blue."]
     assert "without vectors" in caplog.text
+
+
+async def test_a_section_that_was_found_twice_keeps_its_better_score(
+    library, incoming, monkeypatch
+):
+    """The worse hit came last, and the section was weighed as if nothing had fitted."""
+    rows = "\n".join(f"| Dish number {n} | shelf {n} | {150 + n} degrees |" for n in range(40))
+    await library.add_upload("oven.md", incoming(f"# Oven\n\n{rows}\n"))
+    passages = (await library.retrieve("How hot for dish number 7?")).passages
+    assert len(passages) > 1
+    seen = []
+
+    async def spied(question, sections, embed):
+        seen.extend(sections)
+        return await evidence(question, sections, embed)
+
+    monkeypatch.setattr("rag.library.evidence", spied)
+    for order in (passages, passages[::-1]):
+        seen.clear()
+        await library.evidence("How hot for dish number 7?", order)
+        assert len(seen) < len(passages)
+        assert max(section.score for section in seen) == max(p.score for p in passages)
 
 
 async def test_a_file_that_is_no_database_is_refused(tmp_path, embedder):

@@ -186,3 +186,7 @@ def test_years_names_and_what_is_asked_for_are_honoured(
     papers: Store, question: str, document: str
 ) -> None:
     assert names(papers, question, None)[0] == document
+
+
+def test_single_characters_find_what_no_bigram_does(store: Store) -> None:
+    assert names(store, "压多大？", None)[0] == "热水器.md"

@@ -1,0 +1,53 @@
+"""Read bench/refusals/*.txt: papers of invented families with questions that they answer or not.
+
+The format stands in bench/refusals/README.md.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent / "refusals"
+
+
+class Asked(NamedTuple):
+    """A question about a paper; ``answer`` holds words of it, "" where no paper answers."""
+
+    question: str
+    answer: str
+
+
+class Paper(NamedTuple):
+    """A document with its questions."""
+
+    name: str
+    text: str
+    asked: list[Asked]
+
+
+def read_papers(path: Path) -> list[Paper]:
+    """The papers of one family.
+
+    Raises:
+        ValueError: an answer does not stand in its paper. (A calendar is read otherwise than it is
+            written, so that its answers may be as they are read.)
+    """
+    papers = []
+    for block in path.read_text(encoding="utf-8").split("\n@ "):
+        name, _, rest = block.removeprefix("@ ").partition("\n")
+        lines = rest.splitlines()
+        text = "\n".join(line for line in lines if line[:2] not in ("? ", "! ")) + "\n"
+        asked = []
+        for line in lines:
+            question, _, answer = line[2:].partition(" => ")
+            if line.startswith("? "):
+                if not answer or (_bare(answer) not in _bare(text) and not name.endswith(".ics")):
+                    raise ValueError(f"{path}: {name} does not say {answer!r}: {line}")
+                asked.append(Asked(question, answer))
+            elif line.startswith("! "):
+                asked.append(Asked(question, ""))
+        papers.append(Paper(name, text, asked))
+    return papers
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
