@@ -231,11 +231,12 @@ def judge(
     ``widen`` quotes the short paragraph around a sentence: where no kind of answer is asked for,
     the remedy often stands one sentence after the words of the question.
     """
-    ranked = sorted(
-        ((_probability(model, f), c) for f, c in zip(features, candidates, strict=True)),
-        key=lambda pair: -pair[0],
-    )
-    quotes = [_quote(candidate, score, widen) for score, candidate in ranked[:MAX_QUOTES]]
+    scores = [_probability(model, one) for one in features]
+    ranked = sorted(range(len(candidates)), key=lambda i: -scores[i])
+    # What names less of what the question names than the best does speaks of another thing: the
+    # dishwasher's E04 is none of the oven's.
+    ranked = [i for i in ranked if features[i].elsewhere <= features[ranked[0]].elsewhere]
+    quotes = [_quote(candidates[i], scores[i], widen) for i in ranked[:MAX_QUOTES]]
     best = quotes[0].score if quotes else 0.0
     return Evidence(
         quotes=[quote for quote in quotes if quote.score >= best * KEEP_QUOTE], answerable=best

@@ -259,6 +259,16 @@ def test_a_second_quote_is_shown_only_where_it_is_nearly_as_likely_and_elsewhere
         assert found == [best, *(quotes[at] for at in expected)]
 
 
+async def test_the_code_of_another_appliance_is_no_second_quote() -> None:
+    rows = "| E03 | The door is open |\n| E04 | {} | Call the service |"
+    oven = passage(rows.format("Sensor is faulty"), document="oven-manual.pdf")
+    other = passage(rows.format("Water in the base tray"), document="dishwasher-manual.pdf")
+    found = await evidence("What does error code E04 on the oven mean?", [oven, other], None)
+    assert {quote.document for quote in found.quotes} == {"oven-manual.pdf"}
+    both = await evidence("What does error code E04 mean?", [oven, other], None)
+    assert {quote.document for quote in both.quotes} == {"oven-manual.pdf", "dishwasher-manual.pdf"}
+
+
 async def test_a_value_of_another_year_is_refused() -> None:
     page = passage("MOT test for the car: Wednesday 2027-02-03 08:30; costs 54 pounds")
     this = await evidence("How much does the MOT cost in 2027?", [page], None)
