@@ -1,14 +1,17 @@
 """What a long prompt costs llama.cpp the second time: the counterpart of `hubd bench cache`.
 
-    .venv/bin/python bench/llamacpp_cache.py [MODEL.gguf] [--threads 2] [--server] [--json]
+    .venv/bin/python bench/llamacpp_cache.py [MODEL.gguf] [--threads 2] [--server] [--beside]
 
 Through llama-cpp-python, in one process: the longest common beginning of a prompt stays (its
 `cache_prompt`), and for a restart the whole state is saved to a file (its slot files), which a
 second process reads. `--server` asks its server over HTTP, with its cache on disk for the restart.
-Prompts of random tokens, or words of one token each; milliseconds to the first token.
+Prompts of random tokens, or words of one token each; milliseconds to the first token. `--beside`
+measures hubd over HTTP in the same minutes and prints both as the table of docs/performance.md: two
+minutes on an idle machine.
 """
 
 import argparse
+import asyncio
 import contextlib
 import json
 import multiprocessing
@@ -24,6 +27,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any, Self
+
+from hubd.benchmarks import cache
 
 SYSTEM_TOKENS, NEW_TOKENS, ROUNDS = 2000, 30, 7
 CONTEXT = 4096
@@ -193,6 +198,35 @@ def measure(model: Path, threads: int, *, server: bool) -> dict[str, float]:
     return {name: round(value, 2) for name, value in found.items()}
 
 
+def of_hubd(model: Path, threads: int) -> dict[str, float]:
+    """The figures of `hubd bench cache` under the same names."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = asyncio.run(cache.measure(cache.Bench(model, threads, Path(folder))))
+    return {
+        "alone_ms": figures.ttft_alone_ms,
+        "cold_ms": figures.ttft_cold_ms,
+        "cached_ms": figures.ttft_cached_ms,
+        "restart_ms": figures.ttft_restart_ms,
+        "cached_ratio": figures.ttft_cached_ratio,
+        "restart_ratio": figures.ttft_restart_ratio,
+    }
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    """The figures of several engines, as Markdown."""
+    lines = [
+        "| time to the first token, ms | 30 alone | cold | seen | after a restart |",
+        "|---|---|---|---|---|",
+    ]
+    for name, f in rows.items():
+        lines.append(
+            f"| {name} | {f['alone_ms']:.0f} | {f['cold_ms']:.0f}"
+            f" | {f['cached_ms']:.0f} ({f['cached_ratio']:.2f} ×)"
+            f" | {f['restart_ms']:.0f} ({f['restart_ratio']:.2f} ×) |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """The command line."""
     default = Path("~/.local/share/hubd/models/SmolLM2-135M-Instruct.Q4_1.gguf").expanduser()
@@ -200,10 +234,15 @@ def main() -> None:
     parser.add_argument("model", type=Path, nargs="?", default=default)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--server", action="store_true", help="over HTTP")
+    parser.add_argument("--beside", action="store_true", help="hubd's figures too, as a table")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    rows = {"hubd, over HTTP": of_hubd(given.model, given.threads)} if given.beside else {}
     found = measure(given.model, given.threads, server=given.server)
-    if given.json:
+    rows[f"llama.cpp, its {'server over HTTP' if given.server else 'library'}"] = found
+    if given.beside:
+        print(json.dumps(rows) if given.json else table(rows))
+    elif given.json:
         print(json.dumps(found))
     else:
         print("\n".join(f"{name:14} {value:9.2f}" for name, value in found.items()))

@@ -61,6 +61,9 @@ class Result(msgspec.Struct, kw_only=True):
     stream4_tokens_per_s: float
     """Of all four together, while they decode."""
     streams4_ratio: float
+    stream1_in_model: float
+    """Share of that time that the model's steps took; the rest is Python between them."""
+    stream4_in_model: float
     identical: bool
     """Whether the first answer had the same tokens alone and in company."""
     sixteen_completed: int
@@ -78,23 +81,25 @@ class Result(msgspec.Struct, kw_only=True):
 
 def together(
     engine: Engine, prompts: Sequence[Sequence[int]], tokens: int
-) -> tuple[list[list[int]], float]:
-    """Greedy answers that run side by side, and the tokens/s of all from the moment at which the
-    last has begun."""
-    outcomes: queue.SimpleQueue[tuple[int, Piece | Finished | EngineError, float]]
+) -> tuple[list[list[int]], float, float]:
+    """Greedy answers that run side by side, the tokens/s of all from the moment at which the last
+    has begun, and the share of that time spent in the model."""
+    outcomes: queue.SimpleQueue[tuple[int, Piece | Finished | EngineError, float, float]]
     outcomes = queue.SimpleQueue()
     params = SamplingParams(temperature=0.0, max_tokens=tokens, ignore_eos=True, guesses=0)
     for index, prompt in enumerate(prompts):
 
         def sink(outcome: Piece | Finished | EngineError, index: int = index) -> None:
-            outcomes.put((index, outcome, time.perf_counter()))
+            spent = engine.scheduler.spent().compute_s
+            outcomes.put((index, outcome, time.perf_counter(), spent))
 
         engine.scheduler.submit(engine.prepare(prompt, params), sink)
     answers: list[list[int]] = [[] for _ in prompts]
     times: list[list[float]] = [[] for _ in prompts]
+    in_model: dict[float, float] = {}
     running = len(prompts)
     while running:
-        index, outcome, now = outcomes.get()
+        index, outcome, now, in_model[now] = outcomes.get()
         if isinstance(outcome, EngineError):
             raise outcome
         if isinstance(outcome, Piece):
@@ -104,7 +109,8 @@ def together(
             running -= 1
     begun, ended = max(own[0] for own in times), min(own[-1] for own in times)
     count = sum(begun < moment <= ended for own in times for moment in own)
-    return answers, count / (ended - begun)
+    share = (in_model[ended] - in_model[begun]) / (ended - begun)
+    return answers, count / (ended - begun), share
 
 
 def sixteen(path: Path, given: argparse.Namespace) -> tuple[int, bool, float, int]:
@@ -185,13 +191,15 @@ def run(given: argparse.Namespace) -> Result:
             engine.tokenizer.encode(_STORY.format(town, "cats") * 4)
             for town in ("Ostrand", "Velm", "Karrow", "Dunmere")
         ]
-        one, four = [], []
+        one, four, one_in, four_in = [], [], [], []
         identical = True
         for _ in range(given.rounds):
-            alone, speed = together(engine, stories[:1], given.tokens)
+            alone, speed, share = together(engine, stories[:1], given.tokens)
             one.append(speed)
-            all_four, speed = together(engine, stories, given.tokens)
+            one_in.append(share)
+            all_four, speed, share = together(engine, stories, given.tokens)
             four.append(speed)
+            four_in.append(share)
             identical = identical and all_four[0] == alone[0]
         gaps = gaps_beside_long_prompts(engine)
     completed, in_order, seconds, preemptions = sixteen(given.model, given)
@@ -204,6 +212,8 @@ def run(given: argparse.Namespace) -> Result:
         stream1_tokens_per_s=one_s,
         stream4_tokens_per_s=four_s,
         streams4_ratio=four_s / one_s,
+        stream1_in_model=statistics.median(one_in),
+        stream4_in_model=statistics.median(four_in),
         identical=identical,
         sixteen_completed=completed,
         sixteen_in_order=in_order,
@@ -223,8 +233,10 @@ def report(r: Result) -> str:
             f"{r.model}: {r.threads} threads",
             str(r.machine),
             "",
-            f"one stream      {r.stream1_tokens_per_s:6.1f} tokens/s",
-            f"four streams    {r.stream4_tokens_per_s:6.1f} tokens/s: {r.streams4_ratio:.2f} times",
+            f"one stream      {r.stream1_tokens_per_s:6.1f} tokens/s,"
+            f" {r.stream1_in_model:.0%} of the time in the model",
+            f"four streams    {r.stream4_tokens_per_s:6.1f} tokens/s: {r.streams4_ratio:.2f} times,"
+            f" {r.stream4_in_model:.0%} of the time in the model",
             f"answers are {'the same tokens' if r.identical else 'NOT the same tokens'} either way",
             f"sixteen at once in {SMALL_KV_BYTES >> 20} MB: {r.sixteen_completed} completed in"
             f" {r.sixteen_s:.1f} s, {'' if r.sixteen_in_order else 'NOT '}in order of priority,"

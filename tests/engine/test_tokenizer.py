@@ -91,6 +91,17 @@ def test_plain_text_never_becomes_a_control_token(tokenizer, text):
         assert not set(ids) & set(tokenizer.control.values())
 
 
+def test_a_long_text_is_encoded_once_and_is_nobodys_to_change(tokenizer, monkeypatch):
+    text = "".join(CORPUS) * 5
+    expected = tokenizer._encode_anew(text)
+    first = tokenizer.encode(text, add_special=False)
+    first.append(1)
+    encoded = []
+    monkeypatch.setattr(tokenizer._pieces, "encode", encoded.append)
+    assert tokenizer.encode(text, add_special=False) == expected
+    assert not encoded
+
+
 def test_surrogates_do_not_break_encoding(tokenizer):
     assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a?b"
 
