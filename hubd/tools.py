@@ -220,6 +220,11 @@ class ToolBox:
         """All tools, by name."""
         return [self._tools[name] for name in sorted(self._tools)]
 
+    def only_reads(self, name: str) -> bool:
+        """Whether a tool changes nothing."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.risk == "read"
+
     def set_carry_out(self, carry_out: CarryOut) -> None:
         """What tools call to have an utterance carried out: the assistant, which is made later."""
         self._carry_out = carry_out

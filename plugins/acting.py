@@ -4,7 +4,7 @@ Shared by the plugins of the home; no plugin itself. A state that did not come a
 such, never as done.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -70,6 +70,36 @@ async def act(
     changed = [old for old in before if any(e.id == old.id and e != old for e in done)]
     return ToolResult(
         text=text, data={"entities": [shown(entity) for entity in after]}, undo=undo_of(changed)
+    )
+
+
+async def act_by_value(
+    wanted: Mapping[str, float], act_on: Callable[[list[str], float], Awaitable[ToolResult]]
+) -> ToolResult:
+    """Set things to values of their own: those of one value together. One that is dim already is
+    not brought to the brightness of its neighbour.
+
+    wanted: entity id → value
+    act_on: sets entities to a value
+    """
+    ids: dict[float, list[str]] = {}
+    for entity_id, value in wanted.items():
+        ids.setdefault(value, []).append(entity_id)
+    results: list[ToolResult] = []
+    told: list[str] = []
+    for value, of_value in ids.items():
+        try:
+            results.append(await act_on(of_value, value))
+            told.append(results[-1].text)
+        except ToolError as error:
+            told.append(str(error))
+    if not results:
+        raise ToolError(" ".join(told))
+    before = [state for r in results if r.undo for state in r.undo.arguments["states"]]
+    return ToolResult(
+        text=" ".join(told),
+        data={"entities": [entity for r in results for entity in r.data["entities"]]},
+        undo=ToolCall(tool="home.restore", arguments={"states": before}) if before else None,
     )
 
 

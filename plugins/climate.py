@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, as_of, found
+from plugins.acting import EntityIds, act, act_by_value, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.speech import say
 
@@ -50,18 +50,25 @@ async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) 
 
 @plugin.tool(risk="act")
 async def change(
-    context: ToolContext, entities: EntityIds, step: Literal["up", "down"]
+    context: ToolContext,
+    entities: EntityIds,
+    step: Literal["up", "down"],
+    by: Annotated[float, Meta(ge=0, le=10)] = STEP,
 ) -> ToolResult:
-    """Make it a degree warmer or cooler."""
+    """Make it a degree warmer or cooler.
+
+    by: degrees
+    """
     heaters = found(context, entities)
-    now = next((t for t in map(_target, heaters) if t is not None), None)
-    if now is None:
+    now = {heater.id: degrees for heater in heaters if (degrees := _target(heater)) is not None}
+    if not now:
         raise ToolError(f"{heaters[0].name} has no temperature that could be changed.")
-    wanted = now + (STEP if step == "up" else -STEP)
+    wanted = {heater: degrees + (by if step == "up" else -by) for heater, degrees in now.items()}
     unit = str(heaters[0].attributes.get("temperature_unit", "°C"))
-    if step == "up" and wanted > WARMEST.get(unit, WARMEST["°C"]):
-        raise ToolError(f"It is set to {now:g} degrees already. Say the temperature to go higher.")
-    return await set_(context, entities, temperature=wanted)
+    if step == "up" and max(wanted.values()) > WARMEST.get(unit, WARMEST["°C"]):
+        highest = max(now.values())
+        raise ToolError(f"It is set to {highest:g} degrees. Say the temperature to go higher.")
+    return await act_by_value(wanted, lambda ids, value: set_(context, ids, temperature=value))
 
 
 @plugin.tool(risk="read")

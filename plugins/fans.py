@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, found
-from plugins.api import Plugin, ToolContext, ToolResult
+from plugins.acting import EntityIds, act, act_by_value, found
+from plugins.api import Entity, Plugin, ToolContext, ToolResult
 
 plugin = Plugin("fans")
 
@@ -33,12 +33,24 @@ async def set_speed(
 
 @plugin.tool(risk="act")
 async def change(
-    context: ToolContext, entities: EntityIds, step: Literal["up", "down"]
+    context: ToolContext,
+    entities: EntityIds,
+    step: Literal["up", "down"],
+    by: Annotated[int, Meta(ge=0, le=100)] = STEP_PERCENT,
 ) -> ToolResult:
-    """Make fans a step faster or slower."""
-    now = max(
-        int(fan.attributes.get("percentage") or (50 if fan.state == "on" else 0))
-        for fan in found(context, entities)
+    """Make fans a step faster or slower.
+
+    by: percent of the full speed
+    """
+    difference = by if step == "up" else -by
+    wanted = {
+        fan.id: min(100, max(0, _speed(fan) + difference)) for fan in found(context, entities)
+    }
+    return await act_by_value(
+        wanted, lambda ids, value: set_speed(context, ids, percentage=int(value))
     )
-    wanted = now + (STEP_PERCENT if step == "up" else -STEP_PERCENT)
-    return await set_speed(context, entities, percentage=min(100, max(0, wanted)))
+
+
+def _speed(fan: Entity) -> int:
+    """Percent; half for one that turns and does not tell how fast."""
+    return int(fan.attributes.get("percentage") or (50 if fan.state == "on" else 0))

@@ -1,14 +1,14 @@
 """Things of the household that are switched, opened, locked, activated; and how they are now."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, as_of, found, shown
+from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, say
+from plugins.speech import joined, say, state_word
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
@@ -105,6 +105,29 @@ async def set_position(context: ToolContext, entities: EntityIds, position: Posi
     )
 
 
+def moving_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
+    """Only what opens further may let somebody in."""
+    return opening_risk(snapshot, arguments) if arguments.get("step") == "up" else "act"
+
+
+@plugin.tool(risk="act", risk_rule=moving_risk)
+async def move(
+    context: ToolContext, entities: EntityIds, step: Literal["up", "down"], by: Position
+) -> ToolResult:
+    """Move a blind, curtain or valve further open (up) or further closed (down).
+
+    by: percent of the whole way
+    """
+    difference = by if step == "up" else -by
+    wanted = {
+        cover.id: min(100, max(0, _position(cover) + difference))
+        for cover in found(context, entities)
+    }
+    return await act_by_value(
+        wanted, lambda ids, value: set_position(context, ids, position=int(value))
+    )
+
+
 @plugin.tool(risk="act")
 async def lock(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Lock doors."""
@@ -149,9 +172,11 @@ async def state(
         elif len(things) > 1:
             text = say(context.language, "none_in_state", (), state)
         else:
-            text = say(context.language, "no", [things[0].name], _told(things[0]))
+            text = say(context.language, "no", [things[0].name], _told(things[0], context.language))
     else:
-        text = " ".join(say(context.language, "state", [e.name], _told(e)) for e in things[:8])
+        text = " ".join(
+            say(context.language, "state", [e.name], _told(e, context.language)) for e in things[:8]
+        )
     return ToolResult(text=as_of(context) + text, data=data)
 
 
@@ -189,7 +214,9 @@ async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
         after += found(context, [before.id])
-    told = joined(context.language, [f"{entity.name}: {_told(entity)}" for entity in after])
+    told = joined(
+        context.language, [f"{entity.name}: {_told(entity, context.language)}" for entity in after]
+    )
     return ToolResult(
         text=say(context.language, "restored", [told]),
         data={"entities": [shown(entity) for entity in after]},
@@ -222,6 +249,12 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
     return [*calls, (f"homeassistant.turn_{'off' if before.state == 'off' else 'on'}", {})]
 
 
+def _position(cover: Entity) -> int:
+    """Percent open; one that does not tell is open or closed."""
+    position = cover.attributes.get("current_position")
+    return int(position) if position is not None else 100 * (cover.state == "open")
+
+
 def _entities(snapshot: Snapshot, arguments: Mapping[str, Any]) -> list[Entity]:
     wanted = set(arguments.get("entities") or ())
     return [entity for entity in snapshot.entities if entity.id in wanted]
@@ -242,6 +275,8 @@ def _is_in(entity: Entity, state: str) -> bool:
     return entity.state.casefold() == state.casefold() or entity.attributes.get("spoken") == state
 
 
-def _told(entity: Entity) -> str:
-    unit = entity.attributes.get("unit_of_measurement", "")
-    return f"{entity.state} {unit}".strip()
+def _told(entity: Entity, language: str) -> str:
+    unit = entity.attributes.get("unit_of_measurement")
+    if unit:
+        return f"{entity.state} {unit}"
+    return state_word(entity.state, language, str(entity.attributes.get("device_class", "")))

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, found
+from plugins.acting import EntityIds, act, act_by_value, found
 from plugins.api import Entity, Plugin, ToolContext, ToolError, ToolResult
 
 plugin = Plugin("lights", sentences="lights.{language}.yaml")
@@ -55,14 +55,22 @@ async def set_(
 
 
 @plugin.tool(risk="act")
-async def change(context: ToolContext, entities: EntityIds, step: Step) -> ToolResult:
-    """Make lights a step brighter or darker."""
+async def change(
+    context: ToolContext, entities: EntityIds, step: Step, by: Percent = STEP_PERCENT
+) -> ToolResult:
+    """Make lights a step brighter or darker.
+
+    by: percent of the full brightness
+    """
     lights = found(context, entities)
     lit = [light for light in lights if light.state == "on"] or lights
-    now = max((percent(light) or 0 for light in lit), default=0)
-    wanted = now + STEP_PERCENT if step == "up" else now - STEP_PERCENT
-    wanted = min(100, max(1 if now else 0, wanted))
-    return await set_(context, [light.id for light in lit], brightness=wanted)
+    wanted = {light.id: _stepped(percent(light) or 0, step, by) for light in lit}
+    return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
+
+
+def _stepped(now: int, step: Step, by: int) -> int:
+    """A light that is on is not dimmed until it is off."""
+    return min(100, now + by) if step == "up" else max(1 if now else 0, now - by)
 
 
 def percent(light: Entity) -> int | None:

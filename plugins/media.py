@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, found
+from plugins.acting import EntityIds, act, act_by_value, found
 from plugins.api import Entity, Plugin, ToolContext, ToolResult
 
 plugin = Plugin("media", sentences="media.{language}.yaml")
@@ -86,10 +86,14 @@ async def change_volume(
     step: up, down, or percent to add
     """
     percent = {"up": STEP_PERCENT, "down": -STEP_PERCENT}.get(step)
-    if percent is None:
-        percent = int(step)
-    now = max(_volume(player) for player in found(context, entities))
-    return await set_volume(context, entities, volume=min(100, max(0, now + percent)))
+    difference = int(step) if percent is None else percent
+    wanted = {
+        player.id: min(100, max(0, _volume(player) + difference))
+        for player in found(context, entities)
+    }
+    return await act_by_value(
+        wanted, lambda ids, value: set_volume(context, ids, volume=int(value))
+    )
 
 
 @plugin.tool(risk="act")

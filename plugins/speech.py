@@ -42,6 +42,13 @@ def say(
     return sentences[known].format_map({"names": listed, "value": shown, "is": verb})
 
 
+def state_word(state: str, language: str, device_class: str = "") -> str:
+    """How a thing is, in a word of the language; as it is where there is none."""
+    keys = (f"state_{device_class}_{state}", f"state_{state}")
+    words = next((_sentences()[key] for key in keys if key in _sentences()), {})
+    return words.get(language, state)
+
+
 def joined(language: str, names: Sequence[str]) -> str:
     """``Lamp, TV and Fan``."""
     if len(names) < 2:

@@ -6,7 +6,7 @@ policy stands. What was said in another person's conversation confirms nothing.
 
 import asyncio
 import contextlib
-import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -20,6 +20,7 @@ from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.several import Part, commands_in
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
@@ -28,7 +29,6 @@ from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.when import parse
 
 LATER = "routines.later"
-AND = re.compile(r"[,;，；]?\s+(?:and|und|et|y)\s+|[，,；;]\s*|并且|并", re.IGNORECASE)
 Kind = Literal["command", "statement", "question"]
 
 
@@ -43,7 +43,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     """What is taken back first, because the person corrects it."""
     said: str = ""
-    """What a correction comes to, said at once."""
+    """What a correction comes to, said at once, or the part of a sentence that this step does."""
+    further: bool = False
+    """Whether it is another command of the sentence whose first was done before."""
+    then: tuple["Step", ...] = ()
+    """What else the sentence has done or asked, one after the other."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,9 +79,11 @@ class Commands:
 
         The route is ``model`` where the model would be asked.
         """
-        decision = await self._by_rules(text, language, area)
-        decision = await self._or_by_likeness(decision, text, area)
-        decision = await self._unless_unattended(decision, area)
+        first, *further = await self._parts(text, language, area)
+        decision = first.decision
+        if further:
+            told = "; ".join(f"“{one.text}” {_told(one.decision)}" for one in (first, *further))
+            return msgspec.structs.replace(decision, reason=f"several commands: {told}")
         if decision.tool is None and not decision.declined:
             kind, _ = await self.kind(text, decision.language)
             if kind == "command":
@@ -85,15 +91,54 @@ class Commands:
                 return msgspec.structs.replace(decision, route="model", reason=reason)
         return decision
 
+    async def _parts(self, text: str, language: str | None, area: str) -> list[Part]:
+        """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
+        whole = await self._by_rules(text, language, area)
+        if whole.tool is None and (parts := await self._several(text, whole, area)):
+            return parts
+        decision = await self._or_by_likeness(whole, text, area)
+        return [Part(text=text, decision=await self._unless_unattended(decision, area))]
+
+    async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
+        """The commands of a sentence that is no single one; empty where it does not join any."""
+        language, known = whole.language, lexicon(whole.language)
+
+        async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
+            snapshot = self._tools.home.snapshot()
+            further = None
+            if before is not None:
+                further = follow.follow(self._router, part, before, snapshot, at_once=True)
+            if verb_of:
+                return further or await self._with_verb(part, verb_of, language, area)
+            decision = await self._by_rules(part, language, area)
+            if not follow.names_more(decision):
+                decision = further or decision
+            decision = await self._or_by_likeness(decision, part, area)
+            return await self._unless_unattended(decision, area)
+
+        async def mentioned(part: str) -> Mentions:
+            return await self.mentions(part, language)
+
+        parts = await commands_in(text, known, decide, mentioned)
+        tools = [part.decision.tool for part in parts if part.decision.tool]
+        if len(tools) < len(parts) and all(map(self._tools.only_reads, tools)):
+            return []  # "tell me the time and place of the concert" is one question
+        return parts
+
+    async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+        async with self._routing:
+            with_verb = self._router.with_verb
+            return await asyncio.to_thread(with_verb, part, verb_of, language, area)
+
     async def _unless_unattended(self, decision: Decision, area: str) -> Decision:
         """A command for later is declined now where it would not be done then (``carry_out``)."""
         if decision.tool != LATER or decision.call is None:
             return decision
         command = str(decision.call.arguments.get("command", ""))
-        then = await self.decide(command, decision.language, area)
-        if then.call is not None and then.asks is None:
+        then = [part.decision for part in await self._parts(command, decision.language, area)]
+        if all(one.call is not None and one.asks is None for one in then):
             return decision
-        confirmed = then.asks == "confirm" or then.declined == "not_later"
+        confirmed = any(one.asks == "confirm" or one.declined == "not_later" for one in then)
         reason = (
             "needs a person's yes when it is done" if confirmed else "is nothing to be done as said"
         )
@@ -131,9 +176,10 @@ class Commands:
             spoken = await self._router.prepare(text, language)
         known = lexicon(spoken)
         said = known.fixed(known.stripped(text))
-        if known.inquires(said):
+        if known.inquires(said) and not (known.commands(said, whole=False) and known.keeps(said)):
             return "question", spoken
-        return ("command" if known.commands(said) else "statement"), spoken
+        begins_so = known.commands(said, whole=False)
+        return ("command" if begins_so else "statement"), spoken
 
     async def speaks_of_home(self, text: str, language: str) -> bool:
         """Whether ``text`` has to do with anything that could be worked."""
@@ -155,6 +201,8 @@ class Commands:
             step = await self._answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        if (cancelled := follow.cancelled(text, memory)) is not None:
+            return self.step_of(cancelled, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if step := await self._revised(text, conversation, area, person):
@@ -163,11 +211,14 @@ class Commands:
         further = None
         if memory.last:
             snapshot = self._tools.home.snapshot()
-            further = follow.follow(self._router, text, memory.last, snapshot)
+            last = follow.both(text, memory) or memory.last
+            further = follow.follow(self._router, text, last, snapshot)
         if further is not None and not follow.names_more(decision):
             decision = further
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
+        if decision.tool is None and (parts := await self._several(text, decision, area)):
+            return self._asked(self._joined(parts, person), conversation, text, person)
         decision = await self._or_by_likeness(decision, text, area)
         decision = await self._unless_unattended(decision, area)
         if decision.declined:
@@ -175,6 +226,24 @@ class Commands:
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)
+
+    def _joined(self, parts: Sequence[Part], person: Person) -> Step:
+        """The steps of several commands, as one."""
+        steps = [self._part(part, person) for part in parts]
+        # What is asked comes last: an answer belongs to the last question.
+        first, *then = sorted(steps, key=lambda step: step.call is None)
+        then = [msgspec.structs.replace(step, further=True) for step in then]
+        return msgspec.structs.replace(first, then=tuple(then))
+
+    def _part(self, part: Part, person: Person) -> Step:
+        decision, language = part.decision, part.decision.language
+        if decision.tool is not None:
+            step = self._step(decision, part.text, person)
+        elif decision.declined:
+            step = Step(decision=decision, text=ask(language, decision.declined))
+        else:
+            step = Step(decision=decision, text=ask(language, "part_declined", said=part.text))
+        return msgspec.structs.replace(step, said=part.text)
 
     async def _revised(
         self, text: str, conversation: str, area: str, person: Person
@@ -218,34 +287,32 @@ class Commands:
             return Outcome(call=step.call, text=said, ok=False, asks=True)
         except ToolError as error:
             return Outcome(call=step.call, text=str(error), ok=False)
-        self._dialogues.done(conversation, step.decision, text, result.undo)
+        self._dialogues.done(
+            conversation,
+            step.decision,
+            text,
+            result.undo,
+            reads=self._tools.only_reads(step.call.tool),
+            further=step.further,
+        )
         return Outcome(call=step.call, text=result.text, ok=True, result=result)
 
     async def carry_out(self, text: str, speaker: Speaker) -> str:
-        """``ToolContext.carry_out``: what needs a question back is not done.
-
-        Two commands in one sentence are carried out one after the other if both are understood.
-        """
+        """``ToolContext.carry_out``: what needs a question back is not done."""
         replies: list[str] = []
-        for part in await self._two(text, speaker):
-            replies.append(await self.carry_out(part, speaker))
-        if replies:
-            return " ".join(replies)
-        decision = await self.decide(text, speaker.language, speaker.area)
-        if decision.call is None or decision.asks is not None:
-            return f"“{text}”: {decision.reason}."
-        try:
-            return (await self._tools.call(decision.call, speaker)).text
-        except ToolError as error:
-            return str(error)
-
-    async def _two(self, text: str, speaker: Speaker) -> list[str]:
-        """The commands that ``text`` joins; empty where it is one, or one is not understood."""
-        parts = [part for part in AND.split(text) if part.strip()]
-        if len(parts) < 2 or (await self._by_rules(text, speaker.language, speaker.area)).call:
-            return []
-        each = [await self._by_rules(part, speaker.language, speaker.area) for part in parts]
-        return parts if all(one.call and one.asks is None for one in each) else []
+        for part in await self._parts(text, speaker.language, speaker.area):
+            decision = part.decision
+            not_done = f"“{part.text}”: {decision.reason}."
+            if decision.call is None or decision.asks in ("which", "missing"):
+                replies.append(not_done)
+                continue
+            try:
+                replies.append((await self._tools.call(decision.call, speaker)).text)
+            except NotConfirmedError:
+                replies.append(not_done)
+            except ToolError as error:
+                replies.append(str(error))
+        return " ".join(replies)
 
     async def _answered(
         self, pending: Pending, text: str, person: Person, area: str
@@ -268,7 +335,9 @@ class Commands:
             return self._step(chosen, pending.text, person) if chosen else None
         link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
-            complete = await self.decide(joined, language, area)
+            complete, *further = (p.decision for p in await self._parts(joined, language, area))
+            if further:
+                continue
             completed = complete.tool == decision.tool and complete.asks != "missing"
             if completed and complete.call and complete.call != decision.call:
                 return self._step(complete, joined, person)
@@ -314,9 +383,11 @@ class Commands:
         return Step(decision=decision, text=ask(decision.language, key, entities, text))
 
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
-        """The step, with its question remembered if it is one."""
-        if step.call is None and step.decision.asks is not None:
-            self._dialogues.ask(conversation, step.decision, text, person)
+        """The step, with its question remembered if it is one; of several questions the last."""
+        asking = [s for s in (step, *step.then) if s.call is None and s.decision.asks is not None]
+        if asking:
+            said = asking[-1].said or text
+            self._dialogues.ask(conversation, asking[-1].decision, said, person)
         return step
 
     def _dropped(self, decision: Decision) -> Step:
@@ -327,11 +398,14 @@ class Commands:
         memory = self._dialogues.of(conversation)
         spoken = memory.last.language if memory.last else language or "en"
         decision = Decision(route="grammar", score=1.0, reason="undo", language=spoken)
-        if memory.undo is None:
+        if not memory.undo:
             return Step(decision=decision, text=ask(spoken, "nothing_to_undo"))
-        call, memory.undo = memory.undo, None
-        named = msgspec.structs.replace(decision, tool=call.tool, call=call)
-        return Step(decision=named, call=call)
+        calls, memory.undo = memory.undo, ()
+        first, *then = (
+            Step(decision=msgspec.structs.replace(decision, tool=call.tool, call=call), call=call)
+            for call in calls
+        )
+        return msgspec.structs.replace(first, then=tuple(then))
 
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
@@ -360,3 +434,9 @@ def _answering(call: ToolCall | None, decision: Decision) -> Decision:
         reason=f"{call.tool.partition('.')[0]} know something of it",
         call=call,
     )
+
+
+def _told(decision: Decision) -> str:
+    """What comes of one of several commands."""
+    asks = f", asks first: {decision.asks}" if decision.asks else ""
+    return f"is {decision.tool}{asks}" if decision.tool else "is not understood"

@@ -1,6 +1,6 @@
 """A reading of words → the tool that does it: which action, on what things, with what value."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from hubd.assistant.intents import COVERS, SWITCHED
@@ -8,7 +8,7 @@ from hubd.assistant.targets import NOBODY, Targets, find
 from hubd.assistant.words import Reading, slots_of
 from hubd.home.model import Entity, Snapshot
 
-NOUN_DOMAINS = {"volume": "media_player", "brightness": "light"}
+NOUN_DOMAINS = {"volume": "media_player", "brightness": "light", "speed": "fan"}
 PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
 ACTIVATED = ("scene", "script", "button", "input_button")
 COLDEST, WARMEST = 10, 35
@@ -44,8 +44,12 @@ SIMPLE: dict[tuple[str, str], str] = {
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
+SOUND = {"on": "media.unmute", "off": "media.mute"}
+"""What is done with the sound of a player that itself stays on."""
 CUT = ("light", "switch", "fan", "media_player", "input_boolean")
 """What is meant by everything that shall be off: not the heating."""
+CUT_EVERYWHERE = ("light", "fan", "media_player")
+"""The same of the whole house."""
 STEPPED = {
     "media_player": "media.change_volume",
     "light": "lights.change",
@@ -70,6 +74,12 @@ VALUED = {
     "valve": ("home.set_position", "position", 100),
 }
 """domain → tool, argument, the largest value that makes sense."""
+MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
+"""The tools that take how much more or less."""
+UPWARD = frozenset({"up", "raise", "open", "brighter", "warmer", "louder"})
+DOWNWARD = frozenset({"down", "lower", "close", "dimmer", "cooler", "quieter"})
+MOST_DEGREES = 10
+"""By which a temperature is changed at once; more is misheard."""
 
 
 class Composed(NamedTuple):
@@ -79,13 +89,21 @@ class Composed(NamedTuple):
     arguments: dict[str, Any]
     targets: Targets
     slots: dict[str, Any]
+    sweeping: bool = False
+    """Whether it is so much at once that a person is asked first."""
 
 
 def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     """What the words ask for, or ``None`` where they make no sense together."""
     action = next(iter(reading.actions - {"half", "full"}), "")
-    if len(reading.areas) > 1 or len(reading.floors) > 1 or len(reading.numbers) > 1:
+    if len(reading.floors) > 1 or len(reading.numbers) > 1:
         return None
+    if len(reading.areas) > 1 and (reading.names or reading.floors):
+        return None
+    if reading.here and reading.areas:
+        return None  # "in here and in the kitchen"
+    if _is_everything(reading, action):
+        return _all_off(snapshot)
     domains, device_class = _kinds(reading, action)
     slots = slots_of(reading)
     if device_class:
@@ -106,31 +124,49 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     return Composed(found[0], found[1], targets, slots)
 
 
+def _is_everything(reading: Reading, action: str) -> bool:
+    """ "Turn everything off", of the whole house."""
+    named = reading.names or reading.areas or reading.floors or reading.nouns or reading.numbers
+    return action == "off" and reading.everything and not named and not reading.here
+
+
+def _all_off(snapshot: Snapshot) -> Composed:
+    """Lights, fans and players that are on. Not what is plugged in somewhere, which may be a
+    freezer; and somebody is asked, because others may sit in the light."""
+    things = [e for e in snapshot.entities if e.domain in CUT_EVERYWHERE]
+    lit = [e for e in things if e.state not in ("off", "idle", "standby", "unavailable")]
+    targets = Targets(tuple(lit or things))
+    return Composed("home.turn_off", {}, targets, {"domain": list(CUT_EVERYWHERE)}, sweeping=True)
+
+
 def is_awning(entities: Collection[Entity]) -> bool:
     """Whether the things go out and in, and not up and down."""
     return {e.attributes.get("device_class") for e in entities} == {"awning"}
 
 
-def _kinds(reading: Reading, action: str) -> tuple[set[str], str]:
-    """The domains that the nouns mean, and the device class; without nouns a guess."""
+def _kinds(reading: Reading, action: str) -> tuple[set[str], list[str]]:
+    """The domains that the nouns mean, and the device classes; without nouns a guess."""
     nouns = reading.nouns
     if len(nouns) > 1:  # "the volume of the radio"
         nouns = nouns - set(NOUN_DOMAINS)
     domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
     classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
     if action in STEPS and not reading.names:
-        return {STEPS[action][0]}, ""
+        return {STEPS[action][0]}, []
     if domains or reading.names:
-        return domains, classes[0] if len(classes) == 1 else ""
+        # "All blinds and curtains" are not the garage door.
+        return domains, sorted(classes) if len(classes) == len(nouns) else []
     if "degrees" in reading.units or (reading.areas and _warm(reading)):
-        return {"climate"}, ""
+        return {"climate"}, []
     if action in PLAYER or (action in ("up", "down") and not reading.areas):
-        return {"media_player"}, ""
+        return {"media_player"}, []
     if action in ("open", "close", "raise", "lower") and reading.areas:
-        return {"cover"}, ""
+        return {"cover"}, []
     if action in ("on", "off") and (reading.areas or reading.floors):
-        return ({"light"} if action == "on" or not reading.everything else set(CUT)), ""
-    return set(), ""
+        if action == "on" or not reading.everything:
+            return {"light"}, []
+        return set(CUT_EVERYWHERE if reading.floors else CUT), []
+    return set(), []
 
 
 def _warm(reading: Reading) -> bool:
@@ -143,23 +179,48 @@ def _targets(
     reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
 ) -> Targets:
     if len(reading.names) > 1:
-        found = [find(snapshot, {**slots, "name": name}, (), area=area) for name in reading.names]
+        found = [_called(snapshot, slots, name, area) for name in reading.names]
+        if not all(targets.entities for targets in found):
+            return NOBODY
         known = {entity.id: entity for targets in found for entity in targets.entities}
         return Targets(tuple(known.values()), any(targets.unclear for targets in found))
     if reading.names:
         named = find(snapshot, slots, (), area=area)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
+        if domains - {entity.domain for entity in fitting}:
+            return NOBODY  # "the lights and the TV": the name is not all that is meant
         return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
     if not domains:
         return NOBODY
+    if len(reading.areas) > 1:
+        several = [
+            find(snapshot, {**slots, "area": one}, domains, area=area) for one in reading.areas
+        ]
+        if not all(found.entities for found in several):
+            return NOBODY
+        known = {entity.id: entity for found in several for entity in found.entities}
+        return Targets(tuple(known.values()), any(found.unclear for found in several))
     everywhere = reading.everything and not reading.areas and not reading.floors
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> Targets:
+    """One of several things: the room that was said may be another one's."""
+    by_name = {"name": name}
+    there = find(snapshot, {**slots, **by_name}, (), area=area)
+    return there if there.entities else find(snapshot, by_name, (), area=area)
 
 
 def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str, Any]] | None:
     domain = next(iter(kinds))
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
+    if reading.colors:
+        return None  # "blue and brighter" is two things
+    if reading.nouns == {"volume"} and action in SOUND and kinds == {"media_player"}:
+        return SOUND[action], {}
+    if reading.difference and (reading.numbers or "half" in reading.actions):
+        return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
     value = _value(reading)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
         valued, argument, largest = VALUED[domain]
@@ -178,6 +239,21 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None
+
+
+def changed_by(
+    domain: str, actions: Collection[str], numbers: Sequence[float]
+) -> tuple[str, dict[str, Any]] | None:
+    """Tool and arguments for a value that shall be so much more or less; ``None`` where it is not
+    said which, or by how much."""
+    up, down = bool(UPWARD & set(actions)), bool(DOWNWARD & set(actions))
+    most = MOST_DEGREES if domain == "climate" else 100
+    if len(numbers) != 1 or up == down or domain not in MOVED or not 0 < numbers[0] <= most:
+        return None
+    number = int(numbers[0]) if numbers[0].is_integer() else numbers[0]
+    if domain == "media_player":
+        return MOVED[domain], {"step": f"{number if up else -number}"}
+    return MOVED[domain], {"step": "up" if up else "down", "by": number}
 
 
 def _only(reading: Reading) -> str:

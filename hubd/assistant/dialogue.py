@@ -23,10 +23,13 @@ REMEMBERED = timedelta(minutes=10)
 """So long "it" means what was done last."""
 
 YES = {
-    "en": r"(yes|yeah|yep|sure|ok|okay|confirm|confirmed|do it|go ahead|please do|of course)"
-    r"( please| do it)*",
-    "de": r"(ja|jawohl|klar|mach das|mach es|bestätigt|genau)( bitte| mach das)*",
-    "zh": r"(是|是的|好|好的|对|可以|确认|确定|行)(的|吧)?",
+    "en": r"(yes|yeah|yep|yup|sure|ok|okay|confirm|confirmed|do it|go ahead|go on|please do"
+    r"|of course|absolutely|definitely)"
+    r"( please| do it| do that| go ahead| go on| then| thanks| thank you| sure| i'm sure"
+    r"| of course)*",
+    "de": r"(ja|jawohl|klar|na klar|mach das|mach es|bestätigt|genau|gerne?|sicher|auf jeden fall)"
+    r"( bitte| mach das| mach es| gerne?| klar| danke)*",
+    "zh": r"(是|是的|好|好的|对|可以|确认|确定|行|嗯|当然|没问题)(的|吧|可以|好的)?",
     "fr": r"(oui|d'accord|confirme|vas-y|bien sûr)( s'il te plaît)?",
     "es": r"(sí|si|claro|de acuerdo|confirmo|adelante)( por favor)?",
 }
@@ -60,7 +63,10 @@ class Memory(msgspec.Struct, kw_only=True):
     last: Decision | None = None
     last_text: str = ""
     last_at: datetime | None = None
-    undo: ToolCall | None = None
+    before: Decision | None = None
+    """What was done before the last."""
+    undo: tuple[ToolCall, ...] = ()
+    """What takes back the last utterance that did something, its last command first."""
     pending: Pending | None = None
 
 
@@ -81,7 +87,7 @@ class Dialogues:
         if memory.pending and now > memory.pending.until:
             memory.pending = None
         if memory.last_at and now - memory.last_at > REMEMBERED:
-            memory.last, memory.undo, memory.last_at = None, None, None
+            memory.last, memory.before, memory.undo, memory.last_at = None, None, (), None
         return memory
 
     def ask(self, conversation: str, decision: Decision, text: str, person: Person) -> None:
@@ -95,11 +101,29 @@ class Dialogues:
             until=self._clock() + ANSWER_WITHIN,
         )
 
-    def done(self, conversation: str, decision: Decision, text: str, undo: ToolCall | None) -> None:
-        """Remember what was done, so that "it" means something."""
+    def done(
+        self,
+        conversation: str,
+        decision: Decision,
+        text: str,
+        undo: ToolCall | None,
+        *,
+        reads: bool = False,
+        further: bool = False,
+    ) -> None:
+        """Remember what was done, so that "it" means something.
+
+        reads: it only told something; then what was done before can still be taken back, and is
+        still "it" unless things were spoken of
+        further: it was another command of the same sentence
+        """
         memory = self.of(conversation)
-        memory.last, memory.last_text, memory.last_at = decision, text, self._clock()
-        memory.undo = undo
+        if not reads:
+            taken_back = (undo,) if undo else ()
+            memory.undo = (*taken_back, *memory.undo) if further else taken_back
+        if not reads or decision.entities or memory.last is None:
+            memory.before, memory.last = memory.last, decision
+            memory.last_text, memory.last_at = text, self._clock()
 
 
 def says_yes(text: str, language: str) -> bool:

@@ -4,7 +4,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hubd.assistant.compose import VALUED
+from hubd.assistant.compose import STEPPED, VALUED, changed_by
+from hubd.assistant.intents import SWITCHED
 from hubd.assistant.likeness import Intent
 from hubd.assistant.mentions import Mentions, named_entities, places
 from hubd.assistant.targets import NOBODY, Targets, find
@@ -12,6 +13,7 @@ from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 from plugins.when import parse
 
+SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WEATHER = "weather.now"
 """It needs no entity: there are other sources."""
 _DURATIONS = {
@@ -65,9 +67,16 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
     if said.names:
         named = named_entities(said, snapshot)
         fitting = [e for e in named if not domains or e.domain in domains]
+        if intent.tool in SWITCHING and said.domains - {e.domain for e in named}:
+            return NOBODY  # "the lights and the TV": the name is not all that is meant
+        if intent.tool in SWITCHING and not said.actions - {"on", "off"}:
+            # "The kettle and the kitchen light": both, whichever of them the examples have.
+            fitting = [e for e in named if e.domain in SWITCHED] or fitting
         placed = [e for e in fitting if e.area in places(said, snapshot)] or fitting
         # One name of two things is a question; two names are two things.
         return Targets(tuple(placed), unclear=len(placed) > len(set(said.names)))
+    if said.everything and not (said.domains or said.areas or said.floors):
+        return NOBODY  # everything that there is: nothing that is done by likeness
     if said.domains:
         if not domains:
             domains = set(said.domains)
@@ -92,15 +101,20 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
 def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
-        return _duration(said.text, language) or None
+        # "Two minutes more" begins no timer.
+        return None if said.difference else _duration(said.text, language) or None
     if intent.needs == "time":
         return _time(said.text, language)
     if intent.needs == "area":
         return {"area": said.areas[0]} if len(said.areas) == 1 else None
+    if said.difference and intent.tool in STEPPED.values():
+        return _difference(intent, said)
     valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
     if intent.tool not in valued:
         # "20" or "full" in a sentence that wants no value is something that was not understood.
         return None if said.numbers or said.actions & {"half", "full"} else {}
+    if said.difference:
+        return None
     if intent.tool == "lights.set" and said.colors:
         return {"color": said.colors[-1]}
     argument, largest = valued[intent.tool]
@@ -108,6 +122,15 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
     if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
         return None
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
+
+
+def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
+    """By how much; "a bit" where no number is said."""
+    if not said.numbers:
+        return None if said.actions & {"half", "full"} else {}
+    domain = next(domain for domain, tool in STEPPED.items() if tool == intent.tool)
+    found = changed_by(domain, {str(intent.arguments.get("step"))}, said.numbers)
+    return found[1] if found else None
 
 
 def _duration(text: str, language: str) -> dict[str, Any] | None:

@@ -2,9 +2,13 @@
 
 import re
 
+import msgspec
+
 from hubd.assistant import words
-from hubd.assistant.compose import SIMPLE, STEPPED, STEPS, VALUED
-from hubd.assistant.lexicon import lexicon
+from hubd.assistant.compose import NOUN_DOMAINS, SIMPLE, STEPPED, STEPS, VALUED, changed_by
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.intents import SWITCHED
+from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.targets import Targets, find
 from hubd.home.model import Snapshot
@@ -15,9 +19,27 @@ OPENINGS = re.compile(
     r"y también|那|那么|还有)\s*(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
 )
 ENDINGS = re.compile(r"\s*(?:too|as well|again|please|auch|aussi|también|呢|也)$")
+BOTH = re.compile(
+    r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
+    r"|两个都|俩都|两个|都"
+)
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
 )
+CANCELLED = re.compile(
+    r"(?:cancel|stop|delete|remove|forget|clear|dismiss|scrap) (?:it|that|this|that one|them)"
+    r"|(?:brich|breche) (?:ihn|sie|es|das|den|die) (?:wieder |bitte )?ab"
+    r"|(?:lösch|lösche|stopp|stoppe|beende|entferne) (?:ihn|sie|es|das|den|die)(?: wieder)?"
+    r"|(?:ihn|sie|es|das|den) (?:bitte )?(?:abbrechen|löschen|stoppen)"
+    r"|(?:取消|删除|删掉|停掉)(?:它|这个|那个|掉)?(?:了|吧)?|把?它(?:取消|删掉|删除|停掉)(?:了|掉)?"
+    r"|(?:annule|supprime|arrête)(?:-le|-la| ça| le| la)"
+    r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
+)
+"""What was said of a timer, an alarm or a reminder, and of nothing else."""
+KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
+SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
+WHICH = frozenset({"timer", "which"})
+"""Arguments that name one of these."""
 
 
 def names_more(decision: Decision) -> bool:
@@ -25,13 +47,56 @@ def names_more(decision: Decision) -> bool:
     return decision.tool is not None and bool({"name", "area", "floor"} & set(decision.arguments))
 
 
-def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Decision | None:
-    """What ``text`` asks for after ``last``; ``None`` where it does not continue it."""
+def both(text: str, memory: Memory) -> Decision | None:
+    """What was done last and before it, as one, where ``text`` speaks of two things and the last
+    was one; else ``None``."""
+    last, before = memory.last, memory.before
+    if last is None or before is None or not BOTH.search(text.casefold()):
+        return None
+    if len(last.entities) != 1 or len(before.entities) != 1 or last.entities == before.entities:
+        return None
+    return msgspec.structs.replace(last, entities=[*before.entities, *last.entities])
+
+
+def cancelled(text: str, memory: Memory) -> Decision | None:
+    """The cancelling of the timer, alarm or reminder that was spoken of last; else ``None``."""
+    last = memory.last
+    if last is None:
+        return None
+    if not any(map(CANCELLED.fullmatch, (plain(text), lexicon(last.language).stripped(text)))):
+        return None
+    made = next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
+    plugin = _plugin(made.tool if made else last.tool or "")
+    if plugin not in KEPT_BY_TIME:
+        return None
+    which = {name: v for name, v in (made.arguments if made else {}).items() if name in WHICH}
+    tool = f"{plugin}.cancel"
+    return Decision(
+        route="words",
+        tool=tool,
+        score=0.85,
+        reason=f"it continues {last.tool}",
+        call=ToolCall(tool=tool, arguments=which),
+        language=last.language,
+    )
+
+
+def _plugin(tool: str) -> str:
+    return tool.partition(".")[0]
+
+
+def follow(
+    router: Router, text: str, last: Decision, snapshot: Snapshot, *, at_once: bool = False
+) -> Decision | None:
+    """What ``text`` asks for after ``last``; ``None`` where it does not continue it.
+
+    at_once: both are parts of one sentence: "turn off the lights and the TV" is of both kinds
+    """
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
     said = ENDINGS.sub("", OPENINGS.sub("", known.stripped(text)))
-    said = " ".join(PRONOUNS.sub(" ", said).split())
+    said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
         return None
     reading = words.read(said, known, router.phrases(last.language))
@@ -42,17 +107,26 @@ def follow(router: Router, text: str, last: Decision, snapshot: Snapshot) -> Dec
         if reading.actions or reading.numbers:
             return None
         slots = words.slots_of(reading)
-        found = find(snapshot, slots, () if reading.names else domains)
-        if not found.entities or not {e.domain for e in found.entities} <= domains:
+        kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
+        found = find(snapshot, slots, () if reading.names else kinds or domains)
+        alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
+        if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
         return _again(router, last, last.tool, last.call.arguments, found, slots)
-    if reading.nouns or len(domains) != 1:
+    if reading.nouns:
         return None
-    domain = next(iter(domains))
     found = Targets(tuple(e for e in snapshot.entities if e.id in set(last.entities)))
     action = next(iter(reading.actions), "")
+    if len(domains) != 1:
+        tools = {SIMPLE.get((action, one)) for one in domains}
+        tool = tools.pop() if len(tools) == 1 and not reading.numbers else None
+        return _again(router, last, tool, {}, found, {}) if tool else None
+    domain = next(iter(domains))
     if "degrees" in reading.units and domain != "climate":
         return None
+    if reading.difference and (reading.numbers or "half" in reading.actions):
+        changed = changed_by(domain, reading.actions, reading.numbers)
+        return _again(router, last, changed[0], changed[1], found, changed[1]) if changed else None
     if reading.numbers and domain in VALUED:
         tool, argument, largest = VALUED[domain]
         value = reading.numbers[0]

@@ -209,10 +209,11 @@ def _free_text(result: RecognizeResult) -> int:
 
 
 def _as_written(value: Any, text: str) -> Any:
-    """A free text with the capitals that it was said with."""
+    """A free text with the capitals and commas that it was said with."""
     if not isinstance(value, str):
         return value
-    found = re.search(re.escape(value), text, re.IGNORECASE)
+    words = map(re.escape, value.split())  # hassil leaves out the marks between them
+    found = re.search(r"[\s,;，、；]+".join(words), text, re.IGNORECASE)
     return found[0] if found else value
 
 

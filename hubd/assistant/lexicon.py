@@ -2,21 +2,25 @@
 
 A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
 ``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
-(things shall stay as they are): the utterance is then no command, whatever else it says.
-``requests``: where one of these is said, ``request_endings`` make no question of it. ``fixes``:
-what speech recognition mishears; ``respell``: the same as patterns, for what only the words beside
-it give away. ``ignore``: words without a meaning of their own. ``actions``, ``nouns``, ``units``,
-``colors``: meaning → words. ``combine``: two actions that together mean a third. ``hints``: words
-that speak of a domain without naming a thing of it. ``implies``: phrases that stand for a tool's
-verb, or for a direction of it (``lights.change:down``). ``common``: words that say nothing against
-any meaning. ``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain
-or device class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a
-command, and a question, begins.
+(things shall stay as they are, or all but one are meant): the utterance is then no command,
+whatever else it says. ``requests``: where one of these is said, ``request_endings`` make no
+question of it. ``corrected``, patterns over what was said: what stands before is taken back.
+``fixes``: what speech recognition mishears; ``respell``: the same as patterns, for what only the
+words beside it give away. ``times``, ``by`` and ``to``, patterns over digits: when or how long
+something shall be; a number is how much more or less; it is what shall be reached. ``ignore``:
+words without a meaning of their own. ``actions``, ``nouns``, ``units``, ``colors``: meaning →
+words. ``combine``: two actions that together mean a third. ``hints``: words that speak of a domain
+without naming a thing of it. ``implies``: phrases that stand for a tool's verb, or for a direction
+of it (``lights.change:down``). ``common``: words that say nothing against any meaning.
+``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain or device
+class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a command,
+and a question, begins.
 ``phrase$`` only counts at the end, ``^phrase`` at the beginning.
 """
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -33,6 +37,8 @@ _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 NEVER = re.compile(r"(?!)")
+STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
+"""Verbs beside which a number is a difference unless it says "to"."""
 
 
 class Tag(NamedTuple):
@@ -75,6 +81,10 @@ class Lexicon:
         self._respell = [(re.compile(a), b) for a, b in data.get("respell", {}).items()]
         self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
         self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
+        self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
+        self._times = [re.compile(pattern) for pattern in data.get("times", ())]
+        self._by = [re.compile(pattern) for pattern in data.get("by", ())]
+        self._to = [re.compile(pattern) for pattern in data.get("to", ())]
         self._request = self._pattern(data.get("requests", []))
         self._question = self._pattern(data.get("request_endings", []))
         heard = [p for words in data.get("subjects", {}).values() for p in words]
@@ -116,6 +126,8 @@ class Lexicon:
                 window = text[at : at + length]
                 if len(window) < length or window in self.phrases or _NUMERAL.search(window):
                     continue
+                if self._verb.search(window):
+                    continue  # 灯关了 is no 灯光
                 if meant := self._by_sound.get(sound(window, self.language)):
                     text = text[:at] + meant + text[at + length :]
                     at += length - 1
@@ -140,6 +152,33 @@ class Lexicon:
         """Whether it asks how or why, tells of the past, sets a condition, or wants nothing
         changed: it is no command."""
         return self._asking.search(plain(text)) is not None or self.keeps(text)
+
+    def is_difference(self, text: str, actions: Collection[str]) -> bool:
+        """Whether the number in ``text`` (plain, in digits) is by how much something shall change:
+        "down by 10", "10 percent brighter", and "up 10", but not "up to 10".
+
+        actions: the verbs of the text
+        """
+        if any(pattern.search(text) for pattern in self._by):
+            return True
+        if not any(character.isdigit() for character in text):
+            return False
+        steps = STEP_ACTIONS if self.spaces else STEP_ACTIONS | {"dimmer"}  # "dim it 30%" is to 30
+        return not steps.isdisjoint(actions) and not any(p.search(text) for p in self._to)
+
+    def corrected(self, text: str) -> tuple[str, str] | None:
+        """What was said first and what was said instead, where ``text`` corrects itself: "turn on
+        the lamp, no wait, the radio"."""
+        folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+        for pattern in self._corrected:
+            if found := pattern.search(folded):
+                return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
+        return None
+
+    def times(self, text: str) -> bool:
+        """Whether ``text`` (plain, in digits) says when or for how long something shall be: "at 8
+        pm" is no brightness."""
+        return any(pattern.search(text) for pattern in self._times)
 
     def keeps(self, text: str) -> bool:
         """Whether something shall stay as it is."""
@@ -169,10 +208,14 @@ class Lexicon:
         """Whether there are words for what that plugin is about."""
         return plugin in self._subjects
 
-    def commands(self, text: str) -> bool:
-        """Whether ``text`` (stripped of politeness) begins as a command does."""
+    def commands(self, text: str, *, whole: bool = True) -> bool:
+        """Whether ``text`` (stripped of politeness) begins as a command does.
+
+        whole: and is no question further on, and wants something changed
+        """
         said = plain(text)
-        return self._imperative.search(said) is not None and not self.inquires(said)
+        begins = self._imperative.search(said) is not None
+        return begins and not (whole and self.inquires(said))
 
     def inquires_first(self, text: str) -> bool:
         """Whether ``text`` begins as a question does."""

@@ -37,6 +37,10 @@ class Mentions(NamedTuple):
     unknown: tuple[str, ...]
     unnamed: str = ""
     """The words but for the names of things and rooms, number words as digits."""
+    difference: bool = False
+    """Whether the number says by how much something shall change, and not to what."""
+    times: bool = False
+    """Whether it says when, or for how long."""
     guessed: bool = False
     """Whether a word that was taken for a misspelled name may as well be a verb."""
 
@@ -76,9 +80,11 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
     unnamed = between.join(rest)
     # 玄关灯 turns nothing off, though 关 does.
     verbal = between.join(p.text for p in pieces if not any(tag.kind in NAMED for tag in p.tags))
+    actions = frozenset(of.get("action", ())) | lexicon.actions_in(verbal, in_place=True)
+    text = digits(said, lexicon.language)
     return Mentions(
-        text=digits(said, lexicon.language),
-        actions=frozenset(of.get("action", ())) | lexicon.actions_in(verbal, in_place=True),
+        text=text,
+        actions=actions,
         names=tuple(dict.fromkeys(of.get("entity", ()))),
         areas=tuple(dict.fromkeys(of.get("area", ()))),
         floors=tuple(dict.fromkeys(of.get("floor", ()))),
@@ -91,6 +97,8 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         everything="all" in of,
         unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
         unnamed=verbal,
+        difference=lexicon.is_difference(text, actions),
+        times=lexicon.times(text),
         guessed=guessed_verb(pieces),
     )
 

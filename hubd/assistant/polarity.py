@@ -32,6 +32,8 @@ OPPOSITE = {
 """Tool → the verbs that it does, and those whose opposite it does."""
 
 
+LOCKS = frozenset({"home.lock", "home.unlock"})
+"""开大门的锁 opens, though 锁 is to lock as well."""
 OPPOSED = frozenset(
     map(
         frozenset,
@@ -74,6 +76,8 @@ def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon
     if words.negates(said):
         return "it says not to do it"
     verbs = words.actions_in(said)
+    if tool in LOCKS and "lock" in verbs and verbs & {"open", "on"} and "close" not in verbs:
+        return "it says to lock and to open"
     against = verbs & OPPOSITE.get(tool, set())
     if against and not verbs & SAME.get(tool, set()):
         return f"it says {' and '.join(sorted(against))}, which is the opposite of {tool}"

@@ -1,5 +1,6 @@
 """What is asked back, and what is said when nothing was done, in five languages."""
 
+import re
 from collections.abc import Sequence
 
 from hubd.home.model import Entity
@@ -57,6 +58,30 @@ SENTENCES: dict[str, dict[str, str]] = {
         " Nomme l'appareil et l'action.",
         "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
     },
+    "part_declined": {
+        "en": "Not done, because I did not understand it: “{said}”.",
+        "zh": "没听懂，没有做：“{said}”。",
+        "de": "Nicht getan, weil ich es nicht verstanden habe: „{said}“.",
+        "fr": "Pas fait, car je ne l'ai pas compris : « {said} ».",
+        "es": "No hecho, porque no lo entendí: «{said}».",
+    },
+    "not_told": {
+        "en": "I don't know: your documents do not tell.",
+        "zh": "我不知道：您的文档里没有写。",
+        "de": "Das weiß ich nicht: In deinen Dokumenten steht es nicht.",
+        "fr": "Je ne sais pas : vos documents ne le disent pas.",
+        "es": "No lo sé: tus documentos no lo dicen.",
+    },
+    "no_documents": {
+        "en": "I don't know yet: there are no documents."
+        " Add some on the page, or with `hubd ingest`.",
+        "zh": "我还不知道：还没有文档。请在页面上添加，或使用 `hubd ingest`。",
+        "de": "Das weiß ich noch nicht: Es gibt keine Dokumente."
+        " Füge welche auf der Seite hinzu, oder mit `hubd ingest`.",
+        "fr": "Je ne sais pas encore : il n'y a pas de documents."
+        " Ajoutez-en sur la page, ou avec `hubd ingest`.",
+        "es": "Aún no lo sé: no hay documentos. Añade algunos en la página o con `hubd ingest`.",
+    },
     "do_what": {
         "en": "I did not understand what I shall do with that: {names}?",
         "zh": "我没听懂要怎样操作：{names}？",
@@ -83,11 +108,15 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "Solo quien lo pidió puede confirmarlo.",
     },
 }
+_NOBODY = re.compile(r" ?[(（]-[)）]")
+"""Of a call that touches no entity, nothing is named."""
 _OR = {"en": " or ", "zh": "还是", "de": " oder ", "fr": " ou ", "es": " o "}
 
 
 def ask(language: str, key: str, entities: Sequence[Entity] = (), said: str = "") -> str:
     """The sentence ``key``; choices are joined with "or"."""
     known = language if language in _OR else "en"
-    names = _OR[known].join(dict.fromkeys(entity.name for entity in entities)) or "-"
-    return SENTENCES[key][known].format_map({"names": names, "said": said})
+    between = _OR[known] if key == "which" else ", "
+    names = between.join(dict.fromkeys(entity.name for entity in entities)) or "-"
+    sentence = SENTENCES[key][known].format_map({"names": names, "said": said})
+    return _NOBODY.sub("", sentence)

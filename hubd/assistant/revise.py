@@ -39,10 +39,11 @@ _WEAK = {
     "es": r"perdón|espera",
 }
 _VALUE = {
-    "en": r"(?:half past |quarter (?:past|to) )?\d+(?:[:.]\d+)?(?: ?(?:%|percent|degrees|hours?|"
-    r"minutes?|seconds?|o'clock|am|pm|a\.m|p\.m))?(?: (?:and )?\d+ (?:minutes?|seconds?))?",
-    "de": r"(?:halb |viertel (?:nach|vor) )?\d+(?:[:.,]\d+)?(?: ?(?:%|prozent|grad|stunden?|"
-    r"minuten?|sekunden?|uhr(?: \d+)?))?",
+    "en": r"(?:half past |(?:quarter|\d+(?: minutes)?) (?:past|to) )?\d+(?:[:.]\d+)?"
+    r"(?: ?(?:%|percent|degrees|hours?|minutes?|seconds?|o'clock|am|pm|a\.m|p\.m))?"
+    r"(?: (?:and )?\d+ (?:minutes?|seconds?))?",
+    "de": r"(?:halb |(?:viertel|\d+(?: minuten)?) (?:nach|vor) )?\d+(?:[:.,]\d+)?"
+    r"(?: ?(?:%|prozent|grad|stunden?|minuten?|sekunden?|uhr(?: \d+)?))?",
     "zh": r"\d+(?:[.:]\d+)?(?:个?半?小时|分钟|秒钟?|点半|点\d+分|点|度|%)?",
 }
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
@@ -120,7 +121,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return None
     decision = await decide(said)
     same = decision.tool == last.tool and decision.call != last.call
-    return Revised(decision=decision, undo=memory.undo, said=said) if same else None
+    return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
 
 
 async def _other_things(
@@ -133,7 +134,11 @@ async def _other_things(
         if decision.tool != last.tool:
             return None
     again = set(decision.entities) & set(last.entities)
-    return Revised(decision=decision, undo=None if again else memory.undo, said=rest)
+    return Revised(decision=decision, undo=None if again else _undo(memory), said=rest)
+
+
+def _undo(memory: Memory) -> ToolCall | None:
+    return memory.undo[0] if memory.undo else None
 
 
 def _kind(tool: str | None) -> str:
@@ -150,7 +155,7 @@ def replaced(before: str, value: str, language: str) -> str:
     if meant is None or not spans:
         return ""
     span = spans[-1]
-    if meant.replace(".", "").isdigit() and (unit := _UNIT.search(span[0].lstrip("0123456789.:"))):
+    if meant.replace(".", "").isdigit() and (unit := _UNIT.search(re.split(r"\d", span[0])[-1])):
         meant += ("" if not lexicon(language).spaces else " ") + unit[0].strip()
     return old[: span.start()] + meant + old[span.end() :]
 

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import msgspec
 
 from hubd.assistant import intents, targets, words
-from hubd.assistant.compose import UNCLEAR, compose, is_awning
+from hubd.assistant.compose import UNCLEAR, VALUED, compose, is_awning
 from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
 from hubd.assistant.language import language_of
-from hubd.assistant.lexicon import Tag, lexicon
+from hubd.assistant.lexicon import Tag, lexicon, plain
 from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
@@ -26,6 +26,7 @@ from hubd.assistant.reported import direct
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
+from plugins.numbers import digits
 
 PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
 UNIT = re.compile(
@@ -35,6 +36,10 @@ UNIT = re.compile(
 )
 VERBATIM = ("message",)
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
+SEARCH = "media.search"
+ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
+SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
+"""Tools that bring something to a value."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 Asks = Literal["which", "confirm", "missing"]
 
@@ -105,6 +110,8 @@ class Router:
         spoken = self._spoken(text, language)
         if len(text) > MAXIMUM_UTTERANCE or not text.strip():
             return Decision(route="documents", reason="no command is this long", language=spoken)
+        if lexicon(spoken).corrected(text):
+            return Decision(route="documents", reason="it corrects itself", language=spoken)
         snapshot = self._snapshot()
         self._refresh(snapshot)
         known_area = Names.area(snapshot, area) if area else None
@@ -114,7 +121,8 @@ class Router:
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
         if match and by_grammar and self._misread(match, by_grammar, text, spoken):
             match = by_grammar = None
-        if match and by_grammar and by_grammar.call and not match.free:
+        tells = match is not None and match.intent == "HassGetState" and _asks_nothing(text, spoken)
+        if match and by_grammar and by_grammar.call and not match.free and not tells:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
         if by_words and (why := self._contradicted(by_words, text)):
@@ -164,12 +172,29 @@ class Router:
         devices = "entities" in tool.parameters.get("properties", {})
         if devices and tool.risk != "read" and known.keeps(said):
             return True
+        if tool.name == SEARCH and self._is_elsewhere(
+            str(match.slots.get("search_query", "")), language
+        ):
+            return True
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
             return known.actions_in(said) <= UNCLEAR
+        if tool.name in SET_TO and known.is_difference(
+            digits(plain(said), language), known.actions_in(said)
+        ):
+            return True  # "increase the light by 20 percent" is not to 20
         if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
             spoken = self.mentions(text, language)
             return bool(spoken.numbers) and not spoken.nouns and not spoken.names
         return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+    def _is_elsewhere(self, query: str, language: str) -> bool:
+        """Whether what shall be searched for ends with where it shall be played, on no player here:
+        "jazz on the bedroom speaker" is no title."""
+        at = ELSEWHERE.search(plain(query))
+        if at is None:
+            return False
+        spoken = self.mentions(at[0], language)
+        return bool(spoken.areas or spoken.names or "media_player" in spoken.nouns)
 
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
@@ -265,14 +290,31 @@ class Router:
             language=language,
         )
 
+    def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
+        """The decision on ``text``, which names things alone, with the verb of another text."""
+        snapshot = self._snapshot()
+        verbs = self.mentions(verb_of, language).actions
+        place = Names.area(snapshot, area) if area else None
+        found = self._from_words(text, snapshot, place.id if place else "", language, verbs)
+        return found or Decision(route="documents", reason="no verb of its own", language=language)
+
     def _from_words(
-        self, text: str, snapshot: Snapshot, area: str, language: str
+        self,
+        text: str,
+        snapshot: Snapshot,
+        area: str,
+        language: str,
+        verbs: frozenset[str] = frozenset(),
     ) -> Decision | None:
         known = lexicon(language)
         said = known.fixed(known.stripped(text))
         if known.negates(said) or known.asks(said) or known.keeps(text):
             return None
+        if known.times(digits(plain(said), language)):
+            return None
         reading = words.read(said, known, self.phrases(language))
+        if reading is not None and verbs:
+            reading = reading._replace(actions=verbs)
         composed = compose(reading, snapshot, area) if reading else None
         if reading is None or composed is None or composed.tool not in self._tools:
             return None
@@ -289,7 +331,11 @@ class Router:
             call=call,
             language=language,
         )
-        return self.asking(decision, composed.targets)
+        asking = self.asking(decision, composed.targets)
+        if composed.sweeping and asking.asks is None:
+            reason = f"{decision.reason}; it is a great deal at once"
+            return msgspec.structs.replace(asking, asks="confirm", reason=reason)
+        return asking
 
     def knows(self, tool: str) -> bool:
         """Whether there is such a tool."""
@@ -353,6 +399,12 @@ def _forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
             yield form, asked
     if (question := direct(fixed, language)) and question not in seen:
         yield question, True
+
+
+def _asks_nothing(text: str, language: str) -> bool:
+    """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
+    known = lexicon(language)
+    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
 
 
 def _put_right(match: Match, before: Match | None, fixed: bool) -> bool:

@@ -147,7 +147,7 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.keeps(text):
+        if known.keeps(text) or known.corrected(text):
             return None
         if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
@@ -198,9 +198,15 @@ class Semantics:
         """Whether the words leave a call possible; asking about something always is."""
         if self._tools[filled.call.tool].risk == "read":
             return True
+        # "The kettle for 5 minutes" is no timer, and "the lamp at 8 pm" no brightness.
+        works = bool(filled.targets.entities)
+        if said.times and (works or (said.names and said.actions & SWITCHING)):
+            return False
         named = named_entities(said, self._router.snapshot())
         if any(entity.domain == "person" for entity in named):
             return False  # "Tom said he would lock the door"
+        if filled.call.tool in OPPOSITE and _says_nothing(said):
+            return False  # "the lights" alone: on or off?
         if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
             return False
         return _says_so(filled.call, said, lexicon(language))
@@ -268,6 +274,10 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
         # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
         words += int(bool(said.names or said.areas or said.subjects) and confidence >= SURE)
     return words if lexicon(language).spaces else CHARACTERS_A_WORD * words
+
+
+def _says_nothing(said: Mentions) -> bool:
+    return not (said.actions or said.implied or said.hints or said.unknown)
 
 
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:

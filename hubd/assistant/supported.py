@@ -13,14 +13,14 @@ from hubd.assistant.intents import RULES, SWITCHED
 from hubd.assistant.lexicon import Lexicon, plain
 from hubd.assistant.likeness import vocabulary
 from hubd.assistant.mentions import Mentions, named_entities, places
-from hubd.assistant.polarity import SAME, contradiction, undoes
+from hubd.assistant.polarity import OPPOSITE, SAME, contradiction, undoes
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
 from rag.lexical import keys
 
 STEP_VERBS = {
-    "up": frozenset({"up", "raise", "brighter", "warmer", "louder", "on"}),
-    "down": frozenset({"down", "lower", "dimmer", "cooler", "quieter", "off"}),
+    "up": frozenset({"up", "raise", "brighter", "warmer", "louder"}),
+    "down": frozenset({"down", "lower", "dimmer", "cooler", "quieter"}),
 }
 OWN_VERBS: Mapping[str, frozenset[str]] = {
     "home.toggle": frozenset({"toggle"}),
@@ -85,6 +85,8 @@ def why_not(
     allowed = {entity.id for entity in meant(said, snapshot, area)}
     if strange := [entity_id for entity_id in wanted if entity_id not in allowed]:
         return f"{strange[0]} is not spoken of"
+    if wanted and not said.names and not _all_meant(wanted, said, snapshot, area):
+        return "it does not say which of them"
     if not wanted and not speaks_of(tool, said, lexicon):
         return f"it does not speak of {tool.name.partition('.')[0]}"
     if tool.risk != "read" and (why := _why_not_act(call, text, said, lexicon)):
@@ -92,13 +94,30 @@ def why_not(
     return next(_invented(call.arguments, text, said), "")
 
 
+def _all_meant(wanted: Collection[str], said: Mentions, snapshot: Snapshot, area: str) -> bool:
+    """Whether all things of a kind are wanted that the words may mean, and these are in one room:
+    "kill the lights" is not any lamp, nor, where nobody knows the room, those of the house."""
+    domains = {entity_id.partition(".")[0] for entity_id in wanted}
+    alike = [entity for entity in meant(said, snapshot, area) if entity.domain in domains]
+    if {entity.id for entity in alike} != set(wanted):
+        return False
+    placed = said.areas or said.floors or said.everything
+    return bool(placed) or len({entity.area for entity in alike}) == 1
+
+
 def _why_not_act(call: ToolCall, text: str, said: Mentions, lexicon: Lexicon) -> str:
     """What speaks against changing something."""
     step = call.arguments.get("step")
     if why := contradiction(call.tool, text, call.arguments, lexicon):
         return why
+    if said.times and call.arguments.get("entities"):
+        return "it says when, and this is done at once"
+    if said.difference and call.tool in VALUES:
+        return "the number says by how much, not to what"
     if lexicon.asks(said.text):
         return "it is a question or a condition, not a command"
+    if said.actions & OPPOSITE.get(call.tool, set()) and call.tool not in said.implied:
+        return f"it says the opposite of {call.tool} as well"
     if any(undoes(call.tool, other.partition(":")[0]) for other in said.implied):
         return f"it says the opposite of {call.tool}"
     unknown = set(said.unknown) - vocabulary(call.tool, lexicon.language)

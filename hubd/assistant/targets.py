@@ -71,9 +71,11 @@ def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:
 
 
 def _fitting(
-    entities: Collection[Entity], domains: Collection[str], device_class: object
+    entities: Collection[Entity],
+    domains: Collection[str],
+    device_class: str | Collection[str] | None,
 ) -> list[Entity]:
-    wanted = {device_class} if isinstance(device_class, str) else set()
+    wanted = {device_class} if isinstance(device_class, str) else set(device_class or ())
     return [
         entity
         for entity in entities

@@ -36,6 +36,7 @@ from hubd.assistant.events import (
 )
 from hubd.assistant.followup import standalone
 from hubd.assistant.ground import Grounded, Grounding
+from hubd.assistant.questions import ask
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.write import write
@@ -53,10 +54,6 @@ from rag.types import Evidence
 
 log = logging.getLogger(__name__)
 
-REFUSAL = "I don't know: your documents do not tell."
-NO_DOCUMENTS = (
-    "I don't know yet: there are no documents. Add some on the page, or with `hubd ingest`."
-)
 STOP_AFTER_S = 120.0
 REMEMBERED = 40
 """Messages of a conversation that are looked at; the prompt has room for fewer."""
@@ -161,21 +158,27 @@ class Assistant:
     async def _act(
         self, step: Step, utterance: Utterance, conversation: str, clock: "_Clock"
     ) -> AsyncGenerator[Event, None]:
-        """Call the step's tool, or ask back; the answer is what was read back, or the question."""
-        decision, text, actions = step.decision, step.text, []
-        asks = decision.asks
-        if step.call is not None:
-            speaker = _speaker(utterance, conversation, decision.language)
-            outcome = await self.commands.run(step, utterance.text, conversation, speaker)
-            text = outcome.text
-            if outcome.asks:
-                asks = asks or "missing"
-            else:
-                actions = [_action(outcome)]
-                yield Acted(action=actions[0])
-        clock.mark("first_token_ms")
-        yield Token(text=text)
-        done = _done(text, conversation, clock, actions=actions)
+        """Call the tool of each step, or ask back; the answer is what was read back, or asked."""
+        texts: list[str] = []
+        actions: list[Action] = []
+        asks: Asks | None = None
+        for one in (step, *step.then):
+            text = one.text
+            asked: Asks | None = one.decision.asks
+            if one.call is not None:
+                speaker = _speaker(utterance, conversation, one.decision.language)
+                outcome = await self.commands.run(one, utterance.text, conversation, speaker)
+                text = outcome.text
+                if outcome.asks:
+                    asked = asked or "missing"
+                else:
+                    actions.append(_action(outcome))
+                    yield Acted(action=actions[-1])
+            asks = asks or asked
+            clock.mark("first_token_ms")
+            texts.append(f" {text}" if texts else text)
+            yield Token(text=texts[-1])
+        done = _done("".join(texts), conversation, clock, actions=actions)
         yield msgspec.structs.replace(done, asks=asks)
 
     async def _understood_by_none(
@@ -263,11 +266,8 @@ class Assistant:
         quote = evidence.quotes[0] if answerable else None
         yield Retrieved(passages=retrieval.passages, quote=quote)
         if not answerable:
-            text = (
-                REFUSAL
-                if retrieval.passages or await self._library.documents(visible=visible)
-                else NO_DOCUMENTS
-            )
+            there_are = retrieval.passages or await self._library.documents(visible=visible)
+            text = ask(language, "not_told" if there_are else "no_documents")
             if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
                 loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
                 async with aclosing(loop):

@@ -46,6 +46,8 @@ class Reading(NamedTuple):
     nouns: frozenset[str]
     numbers: tuple[float, ...]
     units: frozenset[str]
+    difference: bool
+    """Whether the number says by how much, and not to what."""
     colors: tuple[str, ...]
     everything: bool
     here: bool
@@ -115,7 +117,7 @@ def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:
     pieces = pieces_of(text, lexicon, phrases)
     if any(not piece.tags and piece.number is None for piece in pieces):
         return None
-    reading = _reading(pieces, lexicon)
+    reading = _reading(pieces, lexicon, digits(plain(text), lexicon.language))
     return None if reading and not reading.actions and guessed_verb(pieces) else reading
 
 
@@ -194,8 +196,8 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                 window = pieces[start:end]
                 if any(tag.kind == "action" for piece in window for tag in piece.tags):
                     continue
-                if all(piece.text in lexicon.common for piece in window):
-                    continue
+                if all(_says_little(piece, lexicon) for piece in window):
+                    continue  # "nur die" is no radio
                 found = _nearest([piece.text for piece in window], lexicon, phrases)
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
@@ -206,6 +208,10 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
         pieces = [*pieces[:start], Piece(text, tags, wrong=wrong), *pieces[end:]]
         at = start
     return pieces
+
+
+def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
+    return piece.text in lexicon.common or {tag.kind for tag in piece.tags} == {"ignore"}
 
 
 def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
@@ -270,7 +276,7 @@ def distance(one: str, other: str, limit: int) -> int:
     return row[-1]
 
 
-def _reading(pieces: Sequence[Piece], lexicon: Lexicon) -> Reading | None:
+def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | None:
     of: dict[str, list[str]] = {}
     for piece in pieces:
         for tag in piece.tags:
@@ -287,6 +293,7 @@ def _reading(pieces: Sequence[Piece], lexicon: Lexicon) -> Reading | None:
         nouns=frozenset(of.get("noun", ())),
         numbers=tuple(piece.number for piece in pieces if piece.number is not None),
         units=frozenset(of.get("unit", ())),
+        difference=lexicon.is_difference(text, actions),
         colors=tuple(of.get("color", ())),
         everything="all" in of,
         here="here" in of,

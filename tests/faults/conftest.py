@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ from tests.hubd.conftest import environment, hubd, open_hub, paths, served  # no
 
 SOAK = bool(os.environ.get("HUBD_TEST_SOAK"))
 """`make soak`: the long forms."""
+
+
+LIBRARIES = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+"""Of Debian's package `faketime`."""
 
 
 def every_route(app):
@@ -111,3 +116,36 @@ OWNERS = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
 def home(environment):  # noqa: F811
     """The directories of the light daemon."""
     return find_paths({"HUBD_HOME": environment["HUBD_HOME"]})
+
+
+class FakeClock:
+    """The clock of the daemon: the true one, and how far it is off."""
+
+    def __init__(self, file):
+        self._file = file
+        self.set(timedelta())
+
+    def set(self, offset):
+        """The offset takes the place of the file's in one step."""
+        new = self._file.with_suffix(".new")
+        new.write_text(f"{offset.total_seconds():+.0f}")
+        new.replace(self._file)
+
+    def set_to(self, moment):
+        """An aware time, from now on."""
+        self.set(moment - datetime.now(UTC))
+
+
+@pytest.fixture
+def clock(environment, tmp_path):  # noqa: F811
+    made = FakeClock(tmp_path / "offset")
+    environment |= {
+        "LD_PRELOAD": str(LIBRARIES[0]),
+        "FAKETIME_TIMESTAMP_FILE": str(tmp_path / "offset"),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+        "HUBD_ASSISTANT_TIME_ZONE": "Europe/Berlin",
+        "TZ": "UTC",
+    }
+    return made

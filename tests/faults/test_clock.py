@@ -8,50 +8,17 @@ import json
 import re
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-LIBRARIES = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+from tests.faults.conftest import LIBRARIES
+
 LATE_S = 15.0
 """The scheduler looks at the clock this often (`hubd.schedule.LOOK_AGAIN_S`)."""
 BUSY_S = 15.0
 """What a test allows beyond, beside others on a machine that is busy."""
 
 pytestmark = pytest.mark.skipif(not LIBRARIES, reason="Debian's package faketime is not installed")
-
-
-class FakeClock:
-    """The clock of the daemon: the true one, and how far it is off."""
-
-    def __init__(self, file):
-        self._file = file
-        self.set(timedelta())
-
-    def set(self, offset):
-        """The offset takes the place of the file's in one step."""
-        new = self._file.with_suffix(".new")
-        new.write_text(f"{offset.total_seconds():+.0f}")
-        new.replace(self._file)
-
-    def set_to(self, moment):
-        """An aware time, from now on."""
-        self.set(moment - datetime.now(UTC))
-
-
-@pytest.fixture
-def clock(environment, tmp_path):
-    made = FakeClock(tmp_path / "offset")
-    environment |= {
-        "LD_PRELOAD": str(LIBRARIES[0]),
-        "FAKETIME_TIMESTAMP_FILE": str(tmp_path / "offset"),
-        "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "DONT_FAKE_MONOTONIC": "1",
-        "HUBD_ASSISTANT_TIME_ZONE": "Europe/Berlin",
-        "TZ": "UTC",
-    }
-    return made
 
 
 def timers(daemon):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -100,7 +101,9 @@ def classifiers():
 class House:
     """All plugins over a household of tests/data/assistant, and a conversation with it."""
 
-    def __init__(self, database, home, embed, classifiers, model=None):
+    def __init__(
+        self, database, home, embed, classifiers, model=None, settings=MappingProxyType({})
+    ):
         self.time = datetime(2026, 3, 2, 12, tzinfo=UTC)
         self.home = home
         self.tools = ToolBox(
@@ -110,6 +113,7 @@ class House:
             board=NoticeBoard(),
             clock=lambda: self.time,
             home=home,
+            settings=settings,
         )
         self.router = Router(self.tools.tools(), self.tools.sentence_files(), home.snapshot)
         self.semantics = Semantics(embed, self.router, self.tools.tools(), classifiers)
@@ -153,9 +157,11 @@ class House:
             if self.agent is None or kind != "command":
                 return None
             return await self._by_model(utterance, spoken)
-        if step.call is None:
-            return step.text
-        return (await self._run(step, utterance, provenance)).text
+        texts = []
+        for one in (step, *step.then):
+            outcome = await self._run(one, utterance, provenance) if one.call else one
+            texts.append(outcome.text)
+        return " ".join(texts)
 
     async def _by_model(self, utterance, language):
         async def run(decision):
@@ -192,10 +198,10 @@ async def make_house(tmp_path, assistant_data, embed, classifiers):
     """``await make_house("home.de.yaml", model)``: one of the households."""
     database = await Database.open(tmp_path / "hubd.db")
 
-    async def made(name="home.en.yaml", model=None):
+    async def made(name="home.en.yaml", model=None, settings=MappingProxyType({})):
         home = await FileHome.open(PluginStorage(database, "home description"))
         await home.load((assistant_data / name).read_text(encoding="utf-8"))
-        return House(database, home, embed, classifiers, model)
+        return House(database, home, embed, classifiers, model, settings)
 
     yield made
     await database.close()
