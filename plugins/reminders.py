@@ -35,6 +35,8 @@ ARRIVALS = "arrivals"
 HOME = "home"
 """The state of a person who is there, in Home Assistant's words."""
 FORGET_RINGING = timedelta(hours=12)
+RINGS_FOR = timedelta(minutes=30)
+"""So long one that repeats can be stopped or snoozed."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]
 Minutes = Annotated[int, Meta(ge=1, le=1440)]
@@ -50,6 +52,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """The wall-clock time of one that repeats."""
     repeat: tuple[int, ...] = ()
     language: str = "en"
+    rang: datetime | None = None
+    """When one that repeats rang last, until somebody stopped it."""
     snoozed: datetime | None = None
     arrival: str = ""
     """The id of the person, or their tracker, for whose arrival it waits."""
@@ -94,7 +98,8 @@ async def cancel(
     entries = await _entries(context)
     chosen = _chosen(context, entries, which)
     for entry in chosen:
-        if entry.state == "ringing" and entry.repeat:
+        if entry.repeat and not which.strip() and _rings(context, entry):
+            entry.rang = None
             await _wait(context, entry)
             continue
         await context.jobs.cancel(entry.id)
@@ -110,11 +115,11 @@ async def snooze(context: ToolContext, minutes: Minutes = 10) -> ToolResult:
 
     minutes: how much later
     """
-    ringing = [entry for entry in await _entries(context) if entry.state == "ringing"]
+    ringing = [entry for entry in await _entries(context) if _rings(context, entry)]
     if not ringing:
         raise ToolError(say(context.language, "nothing_rings"))
     for entry in ringing:
-        entry.state = "waiting"
+        entry.state, entry.rang = "waiting", None
         entry.snoozed = context.now + timedelta(minutes=minutes)
         await context.storage.put(entry.id, msgspec.to_builtins(entry))
         await context.jobs.run_at(entry.id, entry.snoozed)
@@ -142,7 +147,14 @@ async def ring(context: ToolContext, key: str) -> None:
         text = f"{text} ({due.astimezone(context.now.tzinfo):%H:%M})"
     context.emit("reminder", {**_data(entry), "state": "ringing", "text": text})
     if entry.repeat:
+        entry.rang = context.now
         await _wait(context, entry)
+
+
+def _rings(context: ToolContext, entry: Entry) -> bool:
+    """Whether it rings now; one that repeats waits for its next time already."""
+    lately = entry.rang is not None and context.now - entry.rang < RINGS_FOR
+    return entry.state == "ringing" or lately
 
 
 async def set_entry(
@@ -262,7 +274,7 @@ def _chosen(context: ToolContext, entries: list[Entry], which: str) -> list[Entr
     if wanted == "all":
         found = entries
     elif not wanted:
-        ringing = [entry for entry in entries if entry.state == "ringing"]
+        ringing = [entry for entry in entries if _rings(context, entry)]
         found = ringing or entries[:1]
     elif wanted == "alarm":
         found = [entry for entry in entries if entry.kind == "alarm"][:1]

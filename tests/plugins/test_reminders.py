@@ -58,6 +58,24 @@ async def test_snoozing(workshop):
     assert entry["state"] == "ringing"
 
 
+async def test_one_that_repeats_is_snoozed_and_stopped_and_comes_again(workshop):
+    await workshop("alarms.set", when="every day at 1 pm")
+    await workshop.pass_time(hours=1, minutes=1)
+    assert (await workshop("alarms.snooze", minutes=5)).text == "Again in 5 minutes."
+    (entry,) = (await entries(workshop, "alarms")).values()
+    assert entry["snoozed"]
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(minutes=6)
+        rung = [queue.get_nowait().data for _ in range(queue.qsize())]
+    assert [r["state"] for r in rung if r["state"] == "ringing"] == ["ringing"]
+    await workshop("alarms.cancel")  # stops what rings, and keeps what comes tomorrow
+    (entry,) = (await entries(workshop, "alarms")).values()
+    assert (entry["snoozed"], entry["rang"]) == (None, None)
+    assert entry["due"].startswith("2026-03-28T13:00")
+    await workshop("alarms.cancel")
+    assert await entries(workshop, "alarms") == {}
+
+
 async def test_undo_and_list(workshop):
     first = await workshop("reminders.add", what="call Bob", when="tomorrow at 9")
     await workshop("reminders.add", what="feed the cat", when="at 2 pm")
