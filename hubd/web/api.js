@@ -27,6 +27,7 @@ import { t } from "/static/strings.js";
  * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
  *            state: "running" | "paused" | "ringing"}} Timer
  * @typedef {{version: string, model: string, engine: {state: string, server: string, away: string}, uptime_s: number,
+ *            storage: string, set_aside: string,
  *            documents: {ready: number, skipped: number},
  *            memory: {hub_mb: number | null, engine_mb: number | null},
  *            speed: {tokens_per_second: number | null, first_token_ms: number | null},
@@ -56,6 +57,14 @@ export class HubError extends Error {
   }
 }
 
+/** @type {(error: HubError) => void} */
+let tellError = () => {};
+
+/** @param {(error: HubError) => void} listener hears of each refusal of the daemon */
+export function onHubError(listener) {
+  tellError = listener;
+}
+
 /**
  * @param {string} path
  * @param {RequestInit} [options]
@@ -74,11 +83,13 @@ async function request(path, options) {
   if (response.status === 401) location.assign("/pair"); // this device was logged out
   const reply = await response.json().catch(() => ({}));
   const { code, message, hint } = reply.error ?? {};
-  throw new HubError(
+  const error = new HubError(
     code ?? "http",
     message ?? t("bad_status", { status: response.status }),
     hint,
   );
+  tellError(error);
+  throw error;
 }
 
 /** @param {string} path @param {Object} body @returns {Promise<any>} */

@@ -13,6 +13,7 @@ import { startKeys } from "/static/keys.js";
 import { startPwa } from "/static/pwa.js";
 import { startSources } from "/static/sources.js";
 import { canSpeak, speak } from "/static/speech.js";
+import { startStorage } from "/static/storage.js";
 import { fillPage } from "/static/strings.js";
 import { startTimers } from "/static/timers.js";
 import { startToast, toast } from "/static/toast.js";
@@ -21,6 +22,7 @@ import { startWelcome } from "/static/welcome.js";
 
 fillPage();
 startToast();
+startStorage();
 const openSource = startSources();
 const chat = startChat({ openSource, emptied: refreshDocuments });
 const welcome = startWelcome({ submit: chat.submit });

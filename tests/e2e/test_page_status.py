@@ -1,9 +1,13 @@
 """The status view against the real daemon: figures, what was done, settings, devices."""
 
+import contextlib
 import re
 
+import apsw
 import pytest
 from playwright.sync_api import expect
+
+from hubd.paths import find_paths
 
 pytestmark = pytest.mark.browser
 
@@ -70,3 +74,32 @@ def test_a_server_that_is_away_is_told_of(start, open_page, tmp_path_factory):
     page.wait_for_url(f"{hub.url}/")
     page.goto(f"{hub.url}/#/status")
     expect(page.locator("#about-hub")).to_contain_text("127.0.0.1:9 is away")
+
+
+def test_a_database_that_cannot_be_written_is_told_on_every_view_until_it_can(light_hub, open_view):
+    page = open_view("#/status")
+    banner = page.locator("#storage")
+    expect(page.locator("#about-hub")).to_contain_text("running for")
+    expect(banner).to_be_hidden()
+    database = find_paths({"HUBD_HOME": str(light_hub.home)}).database
+    with contextlib.closing(apsw.Connection(str(database))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        expect(banner).to_contain_text("Another program holds the database", timeout=15_000)
+        page.get_by_role("link", name="Chat").click()
+        expect(page.get_by_placeholder("Ask your home…")).to_be_visible()
+        expect(banner).to_be_visible()
+        other.execute("ROLLBACK")
+    expect(banner).to_be_hidden(timeout=15_000)
+
+
+def test_a_damaged_database_that_was_set_aside_is_told(start, open_page, tmp_path_factory):
+    off = {"HUBD_ENGINE_PRELOAD": "false", "HUBD_RAG_PRELOAD": "false"}
+    home = tmp_path_factory.mktemp("damaged")
+    start(home, **off).stop()
+    database = find_paths({"HUBD_HOME": str(home)}).database
+    database.write_bytes(b"no database at all" + database.read_bytes()[18:])
+    hub = start(home, **off)
+    page = open_page(hub.page())
+    page.wait_for_url(f"{hub.url}/")
+    page.goto(f"{hub.url}/#/status")
+    expect(page.locator("#set-aside")).to_contain_text("damaged")

@@ -7,6 +7,7 @@ import { byId, h, icon } from "/static/dom.js";
 import { card } from "/static/home/card.js";
 import { createDevices } from "/static/status/devices.js";
 import { createChart } from "/static/status/chart.js";
+import { setStorage } from "/static/storage.js";
 import { LANGUAGES, chooseLanguage, language, t } from "/static/strings.js";
 import { moment, roughTime } from "/static/text.js";
 import { toast } from "/static/toast.js";
@@ -126,6 +127,7 @@ export function createStatus({ events }) {
   const charts = createCharts();
   const devices = createDevices();
   const about = h("p", { class: "note", id: "about-hub" });
+  const aside = h("p", { class: "trouble", id: "set-aside", role: "status" });
   const rows = h("ul", { class: "rows", "aria-label": t("audit_log") });
   const more = h("button", { type: "button", class: "secondary" }, t("earlier"));
   const settings = h("dl", { class: "settings" });
@@ -141,6 +143,8 @@ export function createStatus({ events }) {
     try {
       const status = await readStatus();
       charts.add(status);
+      setStorage(status.storage);
+      aside.textContent = status.set_aside;
       const parts = [
         status.model,
         t(`engine_is_${status.engine.state}`),
@@ -185,6 +189,7 @@ export function createStatus({ events }) {
   byId("view-status").append(
     h("h1", { id: "status-title", tabindex: "-1" }, t("status")),
     about,
+    aside,
     h("dl", { class: "tiles" }, ...charts.elements),
     h(
       "div",

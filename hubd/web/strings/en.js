@@ -203,6 +203,14 @@ export default {
   stop: "Stop",
   stopped: "Stopped.",
   stopped_here: "Stopped here.",
+  storage_damaged:
+    "The database is damaged: nothing new is kept. Stop hubd and start it again; it offers the newest backup.",
+  storage_failed: "The disk may be failing: nothing new is kept. Look at the system’s log.",
+  storage_full: "The disk is full: nothing new is kept until there is room. Nothing old is lost.",
+  storage_locked:
+    "Another program holds the database: nothing new is kept until it lets go.",
+  storage_read_only:
+    "The disk is read-only: nothing new is kept until it can be written again. Nothing old is lost.",
   the: "the {name}",
   time_to_answer: "Time to answer",
   timer: "Timer",
