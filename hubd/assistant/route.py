@@ -16,7 +16,7 @@ import msgspec
 from hubd.assistant import intents, targets, words
 from hubd.assistant.compose import UNCLEAR, VALUED, compose, is_awning
 from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
-from hubd.assistant.language import language_of
+from hubd.assistant.language import Words, language_of, sentence_words
 from hubd.assistant.lexicon import Tag, lexicon, plain
 from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
@@ -82,12 +82,15 @@ class Router:
         self._files = tuple(sentence_files)
         self._snapshot = snapshot
         self._languages = [language for language in languages if language in LANGUAGES]
+        self._sentence_words: Words | None = None
         self._grammars: dict[str, Grammar] = {}
         self._names = Names(Snapshot(version=-1))
         self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
+        if self._sentence_words is None:
+            self._sentence_words = await asyncio.to_thread(sentence_words, self._files)
         spoken = self._spoken(text, language)
         if spoken not in self._grammars:
             self._grammars[spoken] = await asyncio.to_thread(compiled, spoken, self._files)
@@ -204,7 +207,9 @@ class Router:
         if language:
             short = language.replace("_", "-").partition("-")[0].lower()
             return short if short in LANGUAGES else "en"
-        return language_of(text, self._languages)
+        if self._sentence_words is None:
+            self._sentence_words = sentence_words(self._files)
+        return language_of(text, self._languages, self._sentence_words)
 
     def _grammar(self, language: str) -> Grammar:
         if language not in self._grammars:
