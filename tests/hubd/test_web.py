@@ -56,6 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         path = WEB / ("index.html" if self.path == "/" else self.path.removeprefix("/static/"))
         if self.path in ("/hub/documents", "/hub/answers"):
             self.reply(200, "application/json", b"[]")
+        elif self.path == "/hub/status":
+            self.reply(200, "application/json", b'{"storage": "ok"}')
         elif path.is_file():
             self.reply(200, TYPES[path.suffix], path.read_bytes())
         else:
