@@ -38,7 +38,7 @@ from hubd.http.services import Services, Turns
 from hubd.ingest_news import tell_of_files
 from hubd.mcp.offer import Offer
 from hubd.mcp.servers import Servers
-from hubd.memory import give_back_large_blocks
+from hubd.memory import give_back_large_blocks, lasting
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.reindexing import Reindexing, made_with
@@ -105,7 +105,8 @@ async def running(config: Config, paths: Paths, doors: Doors) -> AsyncIterator[D
     async with contextlib.AsyncExitStack() as stack:
         home = stack.enter_context(lock.hold(paths.lock))
         shutil.rmtree(paths.cache / "incoming", ignore_errors=True)  # of uploads cut off by a crash
-        services, schedule = await open_rooms(stack, config, paths)
+        with lasting():
+            services, schedule = await open_rooms(stack, config, paths)
         address = await _listen(stack, services, doors)
         home.announce(address)
         if config.wyoming.port:

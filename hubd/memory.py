@@ -1,7 +1,10 @@
-"""Large memory that was freed goes back to the system: a hub is idle most of the time."""
+"""Memory of a process that runs for a year: what is freed goes back, what stays is let be."""
 
+import contextlib
 import ctypes
+import gc
 import sys
+from collections.abc import Iterator
 
 _M_MMAP_THRESHOLD = -3
 """malloc.h, mallopt(3)."""
@@ -18,3 +21,18 @@ def give_back_large_blocks() -> None:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:
             mallopt(_M_MMAP_THRESHOLD, LARGE)
+
+
+@contextlib.contextmanager
+def lasting() -> Iterator[None]:
+    """What is made in the block is kept for good: the garbage collector need never look at it.
+
+    A full collection over grammars and examples held the event loop for 70 to 100 ms, in the middle
+    of an hour in which nothing was made anew. Works from any thread; the collector rests meanwhile.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

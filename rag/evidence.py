@@ -71,7 +71,8 @@ class Features(NamedTuple):
     behind: float
     """How much worse its passage fits the question than the best one."""
     foreign_code: float
-    """1 when the question names a code ("E24") that is not here, or that another sentence names."""
+    """1 when the question names a code ("E24") that is not here, or that another sentence names; or
+    whose code it is, and nothing of that in the document."""
     foreign_owner: float
     """1 when the question names somebody ("Ella's", "may Ella"), and the sentence other people."""
     foreign_year: float
@@ -207,7 +208,10 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
                 elsewhere=coverage(asked.wanted, names - passage, weights),
                 absent=len(asked.specific - document) / max(1, len(asked.specific)),
                 behind=best - candidate.passage.score,
-                foreign_code=float(not asked.codes <= (candidate.present if coded else passage)),
+                foreign_code=float(
+                    not asked.codes <= (candidate.present if coded else passage)
+                    or bool(asked.coded and asked.coded.isdisjoint(document))
+                ),
                 foreign_owner=float(_names_others(asked, candidate.sentence.text)),
                 foreign_year=float(_is_of_another_year(asked, candidate)),
             )

@@ -38,6 +38,10 @@ GENERIC = keys(
     " turn have need want know problem thing"
 )
 """Terms too general to be missed."""
+_ABOUT_CODES = keys(
+    "error code fault message warning number display screen panel light indicator sign appear blink"
+    " flash read"
+)
 _CALENDAR = keys(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
     " july august september october november december christmas easter halloween advent"
@@ -72,6 +76,8 @@ class Question(NamedTuple):
     specific: frozenset[str]
     """Codes, numbers and names: a text without them speaks of something else."""
     codes: frozenset[str]
+    coded: frozenset[str]
+    """What a code is asked of: the oven of "E04 on the oven". Another thing's E04 is another."""
     anchors: frozenset[str]
     """What is counted or looked up, and whose it is."""
     actions: frozenset[str]
@@ -92,6 +98,7 @@ def take_apart(question: str, today: date | None = None) -> Question:
     wanted = frozenset(term.key for term in found)
     asked_by_form = kind.implied if kind else frozenset()
     wanted = (wanted - GENERIC - asked_by_form) or wanted
+    codes = frozenset(term.key for term in found if term.kind == "code")
     return Question(
         text=question,
         language=detect(question),
@@ -101,7 +108,8 @@ def take_apart(question: str, today: date | None = None) -> Question:
         actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
         owners=_owners(question),
         people=_owners(question) | keys(" ".join(m[1] for m in _DOER.finditer(question))),
-        codes=frozenset(term.key for term in found if term.kind == "code"),
+        codes=codes,
+        coded=wanted - codes - _ABOUT_CODES - COMMON if codes else frozenset(),
         years=years_asked(question, today or date.today()),
         kind=kind,
     )

@@ -18,6 +18,7 @@ from hassil.recognize import RecognizeResult
 
 from hubd.assistant.data_files import values
 from hubd.assistant.names import Names
+from hubd.memory import lasting
 from plugins.api import FitsRule
 
 log = logging.getLogger(__name__)
@@ -147,7 +148,8 @@ def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language
 @functools.lru_cache(maxsize=8)
 def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
     """The grammar of a language; the same files are compiled once."""
-    return Grammar(language, sentence_files)
+    with lasting():
+        return Grammar(language, sentence_files)
 
 
 def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[bool, int, int, int]:

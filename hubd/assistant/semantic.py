@@ -32,6 +32,7 @@ from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.home.model import Snapshot
+from hubd.memory import lasting
 from plugins.api import Tool, ToolCall
 from rag.errors import EmbedderError
 
@@ -243,7 +244,8 @@ async def _has_examples(language: str) -> bool:
 
 
 def _fitted(language: str, texts: Sequence[str], vectors: Vectors | None) -> Classifier:
-    return Classifier(intents_of(language), texts, vectors, lexicon(language).spaces)
+    with lasting():
+        return Classifier(intents_of(language), texts, vectors, lexicon(language).spaces)
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:

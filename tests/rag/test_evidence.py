@@ -269,6 +269,18 @@ async def test_the_code_of_another_appliance_is_no_second_quote() -> None:
     assert {quote.document for quote in both.quotes} == {"oven-manual.pdf", "dishwasher-manual.pdf"}
 
 
+async def test_the_code_of_another_appliance_is_no_answer() -> None:
+    rows = "| E03 | The door is open |\n| E04 | Water in the base tray | Close the tap |"
+    page = passage(f"Error codes\n\n{rows}", document="dishwasher-manual.pdf")
+    asked = ("What does error code {} on the {} mean?", "The {1} shows {0}, what now?")
+    for question in asked:
+        right = await evidence(question.format("E04", "dishwasher"), [page], None)
+        wrong = await evidence(question.format("E04", "oven"), [page], None)
+        assert wrong.answerable < ANSWERABLE < right.answerable
+    of_nothing = await evidence("What does error code E04 mean?", [page], None)
+    assert of_nothing.answerable > ANSWERABLE
+
+
 async def test_a_value_of_another_year_is_refused() -> None:
     page = passage("MOT test for the car: Wednesday 2027-02-03 08:30; costs 54 pounds")
     this = await evidence("How much does the MOT cost in 2027?", [page], None)
