@@ -19,6 +19,8 @@ from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSEHOLD = ROOT / "samples" / "household"
+LANGUAGE_MODEL = "\0--model\0"
+"""In the command line of its engine."""
 READY_WITHIN_S = 240
 """The first start on a machine compiles the kernels."""
 
@@ -67,6 +69,10 @@ class Hub:
                         return int(child)
             time.sleep(0.1)
         pytest.fail(f"the daemon has no child that runs {module}")
+
+    def engine(self) -> int:
+        """The language model's process; the encoder may have one of its own beside it."""
+        return self.child(LANGUAGE_MODEL)
 
     def log(self) -> str:
         return (self.home / "serve.log").read_text()

@@ -34,7 +34,7 @@ def gone(process: int, within_s: float) -> bool:
 
 
 def test_an_engine_killed_in_mid_answer_is_a_clear_error_and_the_next_question_works(hub):
-    engine = hub.child("engine.server")
+    engine = hub.engine()
     with hub.client() as client:
         with client.stream("POST", "/hub/ask", json=QUESTION) as response:
             stream = events(response)
@@ -49,7 +49,7 @@ def test_an_engine_killed_in_mid_answer_is_a_clear_error_and_the_next_question_w
         assert data["hint"]
         reply = client.post("/hub/ask", json={"text": QUESTION["text"]}).json()
         assert reply["citations"], reply
-    assert hub.child("engine.server") != engine
+    assert hub.engine() != engine
 
 
 def test_a_raw_stream_that_loses_its_engine_ends_with_an_error(hub):
@@ -64,7 +64,7 @@ def test_a_raw_stream_that_loses_its_engine_ends_with_an_error(hub):
         with client.stream("POST", "/v1/chat/completions", json=body) as response:
             lines = response.iter_lines()
             next(lines)
-            os.kill(hub.child("engine.server"), signal.SIGKILL)
+            os.kill(hub.engine(), signal.SIGKILL)
             said = [line.removeprefix("data: ") for line in lines if line.startswith("data: ")]
     assert "[DONE]" not in said
     assert "error" in json.loads(said[-1])
@@ -75,7 +75,7 @@ def test_a_killed_hub_leaves_no_orphan_and_keeps_timers_and_documents(hub, start
         for text in ("set a pasta timer for 2 seconds", "set a bread timer for 2 hours"):
             reply = client.post("/hub/ask", json={"text": text}).json()
             assert reply["actions"][0]["tool"] == "timers.start", reply
-    engine = hub.child("engine.server")
+    engine = hub.engine()
     hub.process.kill()
     hub.process.wait(10)
     assert gone(engine, within_s=10), "the engine outlived the hub"

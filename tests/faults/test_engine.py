@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import LANGUAGE_MODEL
+
 HUNG_LIMIT_S = 10.0
 DEAD_LIMIT_S = 2.0
 BUSY_S = 8.0
@@ -41,7 +43,7 @@ def hurt_in_the_middle(hub, hurt):
     with hub.client() as client, begun(client, raw_model(client)) as response:
         lines = response.iter_lines()
         next(lines)
-        hurt(hub.child("engine.server"))
+        hurt(hub.engine())
         said, seconds = rest_of(lines)
     assert "error" in json.loads(said[-1])
     return seconds
@@ -56,14 +58,14 @@ def works_again(hub):
         assert client.get("/healthz").status_code == 200
     children = Path(f"/proc/{hub.process.pid}/task/{hub.process.pid}/children").read_text().split()
     engines = [
-        child for child in children if "engine.server" in Path(f"/proc/{child}/cmdline").read_text()
+        child for child in children if LANGUAGE_MODEL in Path(f"/proc/{child}/cmdline").read_text()
     ]
     assert len(engines) == 1
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
 def test_an_engine_that_dies_is_told_at_once_and_comes_back(hub, name):
-    engine = hub.child("engine.server")
+    engine = hub.engine()
     seconds = hurt_in_the_middle(hub, lambda pid: os.kill(pid, signal.Signals[name]))
     assert seconds < DEAD_LIMIT_S + BUSY_S
     works_again(hub)
@@ -71,7 +73,7 @@ def test_an_engine_that_dies_is_told_at_once_and_comes_back(hub, name):
 
 
 def test_an_engine_that_hangs_is_told_within_ten_seconds_and_replaced(hub):
-    engine = hub.child("engine.server")
+    engine = hub.engine()
     seconds = hurt_in_the_middle(hub, lambda pid: os.kill(pid, signal.SIGSTOP))
     assert seconds < HUNG_LIMIT_S + BUSY_S
     works_again(hub)
@@ -81,7 +83,7 @@ def test_an_engine_that_hangs_is_told_within_ten_seconds_and_replaced(hub):
 def test_an_engine_without_memory_is_told_and_comes_back(hub):
     """It refuses what needs more than it may have; or it ends, and another one answers."""
     works_again(hub)  # and does not still start, after another test
-    engine = hub.child("engine.server")
+    engine = hub.engine()
     resource.prlimit(engine, resource.RLIMIT_AS, (2**20, resource.RLIM_INFINITY))
     try:
         with hub.client() as client, ThreadPoolExecutor(8) as askers:
