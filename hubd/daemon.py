@@ -157,7 +157,7 @@ async def open_rooms(
             make_elsewhere=elsewhere(config.rag),
         )
         stack.push_async_callback(library.close)
-        await library.clear_cut_off_uploads()
+        await library.clear_cut_off_uploads(database_lost=aside is not None)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
     turns = Turns()

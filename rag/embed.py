@@ -5,6 +5,7 @@ nothing of documents.
 """
 
 import importlib.util
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import EmbedderError
+from rag.language import detect
 from rag.worker import State
+
+_log = logging.getLogger(__name__)
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
@@ -126,3 +130,15 @@ def checked(flat: NDArray[np.float32], rows: int, dimension: int) -> NDArray[np.
     if not np.all(np.abs(lengths - 1.0) < 1e-3):  # false for NaN as well
         raise EmbedderError("the embedding model gave a vector that is not of length 1")
     return vectors
+
+
+async def question_vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    """The embedded question; None when the encoder is down or does not know its language."""
+    if detect(text) != "en":
+        return None
+    try:
+        vectors = await embedder.embed([text])
+    except EmbedderError as error:
+        _log.warning("searching without vectors: %s", error)
+        return None
+    return np.asarray(vectors[0])

@@ -20,7 +20,7 @@ from rag import db, files, uploads
 from rag.activity import Activity
 from rag.db import DatabaseThread
 from rag.elsewhere import MakeElsewhere
-from rag.embed import Embedder
+from rag.embed import Embedder, question_vector
 from rag.errors import (
     EmbedderError,
     IndexAwayError,
@@ -31,7 +31,6 @@ from rag.errors import (
 from rag.evidence import evidence
 from rag.files import Found
 from rag.ingest import Ingester, document_of
-from rag.language import detect
 from rag.picture_requests import Mark
 from rag.pictures import Pictures, lines_under, visible
 from rag.reindex import embed_missing, sweep
@@ -179,7 +178,7 @@ class Library:
         search answers alone.
         """
         embedder = self._embedder
-        vector = await _question_vector(embedder, text)
+        vector = await question_vector(embedder, text)
         return await self._thread.run(self._search, text, vector, embedder.model, k, visible)
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
@@ -420,9 +419,14 @@ class Library:
     def _is_upload(self, path: str) -> bool:
         return Path(path).parent == self._uploads
 
-    async def clear_cut_off_uploads(self) -> None:
-        """Delete what a hub that was killed left of uploads: only while nobody else adds any."""
-        await self._settle(await asyncio.to_thread(uploads.cut_off, self._uploads))
+    async def clear_cut_off_uploads(self, *, database_lost: bool = False) -> None:
+        """Delete what a hub that was killed left of uploads: only while nobody else adds any.
+
+        database_lost: what told their documents is gone and may come back from a backup, so that
+        none is deleted.
+        """
+        left = await asyncio.to_thread(uploads.cut_off, self._uploads)
+        await self._settle(left, keep=database_lost)
 
     @contextlib.asynccontextmanager
     async def _in_question(self, kept: Sequence[Path]) -> AsyncIterator[None]:
@@ -433,19 +437,7 @@ class Library:
         finally:
             await self._settle(kept)
 
-    async def _settle(self, kept: Sequence[Path]) -> None:
+    async def _settle(self, kept: Sequence[Path], *, keep: bool = False) -> None:
         for path in kept:
-            record = await self._thread.run(self._store.record, str(path))
-            await asyncio.to_thread(uploads.settle, path, used=record is not None)
-
-
-async def _question_vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
-    """The embedded question; None when the encoder is down or does not know its language."""
-    if detect(text) != "en":
-        return None
-    try:
-        vectors = await embedder.embed([text])
-    except EmbedderError as error:
-        _log.warning("searching without vectors: %s", error)
-        return None
-    return np.asarray(vectors[0])
+            used = keep or await self._thread.run(self._store.record, str(path)) is not None
+            await asyncio.to_thread(uploads.settle, path, used=used)

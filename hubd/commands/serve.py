@@ -50,6 +50,7 @@ async def _serve(
     from hubd import logs
     from hubd.daemon import running
     from hubd.doors import doors
+    from hubd.memory import let_go
     from hubd.service_manager import inherited_sockets
 
     wanted: Config | None = config
@@ -61,6 +62,8 @@ async def _serve(
                 await _tell_when_ready(daemon, folders, question, ended)
                 wanted = await ended
             folders, question = [], None
+            del daemon, ended
+            let_go()
 
 
 async def _tell_when_ready(

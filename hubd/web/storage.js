@@ -12,25 +12,30 @@ const LOOK_EVERY_MS_IN_TROUBLE = 3000;
 
 let clock = 0;
 
-/** @param {string} state of `/hub/status`: `ok`, or what is wrong */
-export function setStorage(state) {
+/** @param {string} words what is wrong; empty where nothing is */
+function tell(words) {
   const banner = byId("storage");
-  const bad = state !== "ok";
-  if (bad) banner.textContent = t(`storage_${state}`);
-  banner.hidden = !bad;
+  // An alert is read aloud whenever it is written, so the same words are not written again.
+  if (words && banner.textContent !== words) banner.textContent = words;
+  banner.hidden = !words;
   clearInterval(clock);
-  clock = setInterval(look, bad ? LOOK_EVERY_MS_IN_TROUBLE : LOOK_EVERY_MS);
+  clock = setInterval(look, words ? LOOK_EVERY_MS_IN_TROUBLE : LOOK_EVERY_MS);
 }
 
-/** Where the status cannot be had, the connection banner says so. */
+/** @param {string} state of `/hub/status`: `ok`, or what is wrong */
+export function setStorage(state) {
+  tell(state === "ok" ? "" : t(`storage_${state}`));
+}
+
+/** A status that cannot be had is told by the listener below, or by the connection banner. */
 async function look() {
   const status = await readStatus().catch(() => null);
   if (status) setStorage(status.storage);
 }
 
 export function startStorage() {
-  onHubError(({ code }) => {
-    if (code === "storage") look();
+  onHubError(({ code, message, hint }) => {
+    if (code === "storage") tell([message, hint].filter(Boolean).join(" "));
   });
   look();
 }

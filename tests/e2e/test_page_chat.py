@@ -3,9 +3,12 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from playwright.sync_api import Page, expect
+
+from hubd.store.faults import State
 
 pytestmark = pytest.mark.browser
 
@@ -204,7 +207,9 @@ def test_every_word_is_there_in_both_languages_and_none_is_idle(page):
     holes = {key: set(re.findall(r"\{\w+\}", json.dumps(english[key]))) for key in english}
     for key in english:
         assert set(re.findall(r"\{\w+\}", json.dumps(chinese[key]))) == holes[key], key
-    families = ("by_", "engine_is_", "file_", "is_", "outcome_", "role_", "state_")
+    states = {f"storage_{state}" for state in get_args(State) if state != "ok"}
+    assert {key for key in english if key.startswith("storage_")} == states
+    families = ("by_", "engine_is_", "file_", "is_", "outcome_", "role_", "state_", "storage_")
     used = set(re.findall(r'"(\w+)"', sources))
     idle = {key for key in english if key not in used and not key.startswith(families)}
     assert idle == set()

@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from engine.protocol import ChatReply, EmbeddingReply, Health, TextReply
+from engine.server import _end_without_memory
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 HELLO = [{"role": "user", "content": "Tell me about the sea."}]
@@ -396,3 +397,17 @@ async def test_a_socket_in_use_is_left_alone_and_a_stale_one_replaced(start_engi
         start_engine("--socket", path)
     assert first.process.poll() is None
     assert path.exists()
+
+
+async def test_a_loop_without_memory_ends_the_process_and_other_faults_do_not(monkeypatch):
+    class EndedError(Exception):
+        pass
+
+    def end(status):
+        raise EndedError(status)
+
+    monkeypatch.setattr("engine.server.os._exit", end)
+    loop = asyncio.get_running_loop()
+    _end_without_memory(loop, {"message": "Fatal read error", "exception": OSError("broken")})
+    with pytest.raises(EndedError):
+        _end_without_memory(loop, {"message": "Fatal read error", "exception": MemoryError()})

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from hubd.memory import lasting
+from hubd.memory import lasting, let_go
 
 
 class Node:
@@ -36,3 +36,14 @@ def test_the_collector_works_also_after_a_failure():
     with pytest.raises(ValueError, match="broken"), lasting():
         raise ValueError("broken")
     assert gc.isenabled()
+
+
+def test_what_lasted_is_taken_when_it_is_let_go():
+    with lasting():
+        kept = Node()
+    seen = weakref.ref(kept)
+    del kept
+    gc.collect()
+    assert seen() is not None
+    let_go()
+    assert seen() is None

@@ -77,6 +77,15 @@ async def test_a_mark_on_an_upload_that_has_its_document_deletes_nothing(
     assert (await library.file("wifi.txt")).read_text() == "the password is teapot"
 
 
+async def test_no_upload_is_deleted_when_the_database_was_lost(library, incoming, tmp_path):
+    """Its row may come back from a backup; nor is it deleted at the start after that."""
+    data = incoming("the password is kettle")
+    kept_as = await asyncio.to_thread(uploads.keep, tmp_path / "uploads", "wifi.txt", data)
+    await library.clear_cut_off_uploads(database_lost=True)
+    await library.clear_cut_off_uploads()
+    assert await kept(tmp_path) == [kept_as.name]
+
+
 async def test_uploads_without_a_mark_stay_when_the_database_was_lost(tmp_path, library, incoming):
     (tmp_path / "uploads").mkdir(exist_ok=True)
     stray = tmp_path / "uploads" / ("0" * 64 + ".txt")
