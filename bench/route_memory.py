@@ -59,7 +59,6 @@ async def measure() -> None:
     for language in ("en", "zh"):
         await semantics.prepare(language)
         show(f"likeness to examples, {language}", began)
-    await semantics.close()
 
 
 if __name__ == "__main__":

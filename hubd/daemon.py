@@ -186,7 +186,6 @@ async def open_rooms(
         conversations=conversations,
         clock=clock,
     )
-    stack.push_async_callback(assistant.semantics.close)
     webhooks = Webhooks(database, SecretFile(paths.data / "webhook-secrets.json"))
     await webhooks.forget_unfinished()
     services = Services(

@@ -2,16 +2,17 @@
 
 The names of things and rooms are replaced by their kinds, and so are the numbers: "um the redding
 lamp at fourty" is "the lamp at 20". What is left is compared with the examples by logistic
-regression over words and pieces of words (``ngrams``), in English over an encoder's vector as well;
-it is fitted when it is first needed: six hundred sentences take a second. Knows nothing of tools
+regression over words and pieces of words (``ngrams``), in English over an encoder's vector as well.
+Its weights lie beside the examples; ``bench/fit_examples.py`` makes them. Knows nothing of tools
 but their names, nor where an encoder's vectors come from.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from hubd.assistant.data_files import values
 from hubd.assistant.grammar import LANGUAGES
 from hubd.assistant.lexicon import Lexicon, lexicon, plain
-from hubd.assistant.ngrams import Ngrams
+from hubd.assistant.ngrams import Vectors, counted, scaled
 from hubd.assistant.polarity import undoes
 from hubd.assistant.words import Phrases, phrases_of, pieces_of
 from hubd.home.model import Snapshot
@@ -28,14 +29,10 @@ from hubd.home.model import Snapshot
 FOLDER = Path(__file__).parent / "examples"
 COMMON = 6
 """Tools whose examples have a word that says nothing about which of them is meant."""
-STEPS, RATE, DECAY = 300, 1.0, 2e-4
 SHARPNESS = 8.0
 """Unit vectors are scaled by this, so that the regression converges in few steps."""
-
 WORDS_WEIGH = 0.7
 """The words against the encoder's vector."""
-
-Vectors = NDArray[np.float32]
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,38 +95,58 @@ def _common_words(language: str) -> frozenset[str]:
     return frozenset(word for word, count in counts.items() if count >= COMMON)
 
 
+class Fitted(NamedTuple):
+    """The weights of a language's regression."""
+
+    rarity: Vectors
+    """float32 (PLACES,), see ``ngrams``."""
+    words: NDArray[np.int8]
+    """(PLACES, intents), in units of ``unit``."""
+    unit: Vectors
+    """float32 (intents,)."""
+    vector: Vectors
+    """float32 (d, intents) of an encoder's vector; d is 0 where no encoder knows the language."""
+    constant: Vectors
+    """float32 (intents,)."""
+    made_of: NDArray[np.uint8]
+    """The digest of the examples that it was fitted to."""
+
+
 class Classifier:
     """Multinomial logistic regression from sentences to intents."""
 
-    def __init__(
-        self, intents: Sequence[Intent], texts: Sequence[str], vectors: Vectors | None, spaces: bool
-    ) -> None:
-        """texts, and vectors, float32 (texts, d) of length 1, if an encoder knows the language: of
-        the examples, in the order of ``examples_of``."""
-        self._intents = list(intents)
-        self._ngrams = Ngrams(texts, spaces)
-        labels = np.repeat(np.arange(len(intents)), [len(intent.said) for intent in intents])
-        inputs = self._inputs(texts, vectors)
-        # In the space that the examples span, the fit is ten times as fast and the same.
-        lengths, directions = np.linalg.eigh(inputs @ inputs.T)
-        kept = lengths > 1e-4 * lengths[-1]
-        basis = inputs.T @ (directions[:, kept] / np.sqrt(lengths[kept]))
-        fitted = _fitted(_extended(inputs @ basis), labels, len(intents))
-        self._weights = np.vstack((basis @ fitted[:-1], fitted[-1:])).astype(np.float32)
+    def __init__(self, intents: Sequence[Intent], fitted: Fitted, spaces: bool) -> None:
+        """spaces: words are written apart."""
+        self._intents, self._fitted, self._spaces = list(intents), fitted, spaces
 
     def guesses(self, text: str, vector: Vectors | None) -> list[Guess]:
         """All intents, likeliest first, of a masked utterance; vector: float32 (d,)."""
-        inputs = self._inputs([text], None if vector is None else vector[None])
-        chances = _softmax(_extended(inputs) @ self._weights)[0]
+        row = inputs_of(counted([text], self._spaces), self._fitted.rarity)[0]
+        (said,) = np.nonzero(row)
+        scores = row[said] @ self._fitted.words[said] * self._fitted.unit + self._fitted.constant
+        if vector is not None:
+            scores += SHARPNESS * vector @ self._fitted.vector
+        chances = softmax(scores[None])[0]
         order = np.argsort(-chances)
         return [Guess(intent=self._intents[i], confidence=float(chances[i])) for i in order]
 
-    def _inputs(self, texts: Sequence[str], vectors: Vectors | None) -> Vectors:
-        """What the regression sees: float32 (texts, features)."""
-        pieces = self._ngrams.vectors(texts)
-        if vectors is None:
-            return pieces * SHARPNESS
-        return np.hstack((vectors * SHARPNESS, pieces * (SHARPNESS * WORDS_WEIGH)))
+
+def classifier_of(language: str) -> Classifier:
+    """As it was fitted to the examples of a language that has some."""
+    with np.load(FOLDER / f"{language}.npz") as stored:
+        fitted = Fitted(**{name: stored[name] for name in Fitted._fields})
+    return Classifier(intents_of(language), fitted, lexicon(language).spaces)
+
+
+def inputs_of(counts: Vectors, rarity: Vectors) -> Vectors:
+    """What the regression sees of words and pieces: float32 (texts, PLACES)."""
+    return scaled(counts, rarity) * (SHARPNESS * WORDS_WEIGH)
+
+
+def digest_of(language: str) -> bytes:
+    """What tells whether weights were fitted to the examples, and to words, as they are now."""
+    counts = [str(len(intent.said)) for intent in intents_of(language)]
+    return hashlib.sha256("\n".join([*counts, *examples_of(language)]).encode()).digest()
 
 
 def examples_of(language: str) -> list[str]:
@@ -168,28 +185,7 @@ def masked(text: str, lexicon: Lexicon, phrases: Phrases, snapshot: Snapshot) ->
     return (" " if lexicon.spaces else "").join(parts)
 
 
-def _fitted(inputs: Vectors, labels: NDArray[np.intp], count: int) -> Vectors:
-    """Weights (d + 1, count) of a regression with every intent counted alike, whatever its number
-    of examples; plain gradient descent with momentum."""
-    wanted = np.eye(count, dtype=np.float32)[labels]
-    counts = np.bincount(labels, minlength=count)
-    share = (1.0 / (count * counts[labels])).astype(np.float32)[:, None]
-    weights = np.zeros((inputs.shape[1], count), np.float32)
-    speed = np.zeros_like(weights)
-    for _ in range(STEPS):
-        error = (_softmax(inputs @ weights) - wanted) * share
-        speed *= 0.9
-        speed -= RATE * (inputs.T @ error + DECAY * weights)
-        weights += speed
-    return weights
-
-
-def _extended(vectors: Vectors) -> Vectors:
-    """With a constant column."""
-    ones = np.ones((len(vectors), 1), np.float32)
-    return np.concatenate([vectors, ones], axis=1, dtype=np.float32)
-
-
-def _softmax(scores: Vectors) -> Vectors:
+def softmax(scores: Vectors) -> Vectors:
+    """Rows of scores as rows of chances."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)

@@ -1,17 +1,21 @@
-"""An utterance as its words and pieces of words: a vector for the languages without an encoder.
+"""An utterance as its words and pieces of words: a vector that needs no encoder.
 
-Words, pairs of words and the letters within them (in Chinese: characters and runs of them) that
-occur in the examples, weighted by how few examples have them (tf-idf), scaled to length 1. A word
-that is heard or inflected a little differently still shares most of its pieces.
+Words, pairs of words and the letters within them (in Chinese: characters and runs of them), each
+counted at the place that its hash gives (Weinberger et al., 2009), weighted by how few examples
+have what is counted there (tf-idf), scaled to length 1. A word that is heard or inflected a little
+differently still shares most of its pieces.
 """
 
 import itertools
-from collections import Counter
+import zlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+PLACES = 1 << 13
+"""Some 30 000 different pieces in the examples of a language; four times as many places make one
+sentence in two hundred different."""
 LETTERS = (3, 4, 5)
 """Lengths of the pieces of words."""
 CHARACTERS = (1, 2, 3)
@@ -19,27 +23,30 @@ CHARACTERS = (1, 2, 3)
 PIECES_WEIGH = 0.5
 """A piece of a word against the whole word."""
 
+Vectors = NDArray[np.float32]
 
-class Ngrams:
-    """The words and pieces of ``texts``; ``spaces`` where words are written apart."""
 
-    def __init__(self, texts: Sequence[str], spaces: bool) -> None:
-        self._spaces = spaces
-        counts = Counter(piece for text in texts for piece in set(_pieces(text, spaces)))
-        self._index = {piece: n for n, piece in enumerate(sorted(counts))}
-        found = np.array([counts[piece] for piece in sorted(counts)], np.float32)
-        self._rarity = np.log((1 + len(texts)) / (1 + found)) + 1
+def counted(texts: Sequence[str], spaces: bool) -> Vectors:
+    """float32 (texts, PLACES), roots of counts; ``spaces`` where words are written apart."""
+    rows = np.zeros((len(texts), PLACES), np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for piece in _pieces(text, spaces):
+            place = zlib.crc32(piece.encode("utf-8", "replace")) % PLACES
+            row[place] += PIECES_WEIGH if piece.startswith("#") else 1.0
+    return np.sqrt(rows)
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """float32 (texts, d), every row of length 1; zero where nothing is known."""
-        rows = np.zeros((len(texts), len(self._index)), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for piece in _pieces(text, self._spaces):
-                if (column := self._index.get(piece)) is not None:
-                    row[column] += PIECES_WEIGH if piece.startswith("#") else 1.0
-        rows = np.sqrt(rows) * self._rarity
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.asarray(rows / np.maximum(lengths, 1e-6), np.float32)
+
+def rarity(counts: Vectors) -> Vectors:
+    """float32 (PLACES,): the weight of each place by how few of the texts count anything there."""
+    found = np.count_nonzero(counts, axis=0)
+    return np.asarray(np.log((1 + len(counts)) / (1 + found)) + 1, np.float32)
+
+
+def scaled(counts: Vectors, rarity: Vectors) -> Vectors:
+    """float32 (texts, PLACES), every row of length 1; zero where nothing was said."""
+    rows = counts * rarity
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-6), np.float32)
 
 
 def _pieces(text: str, spaces: bool) -> Iterator[str]:

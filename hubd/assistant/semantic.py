@@ -20,14 +20,14 @@ from hubd.assistant.likeness import (
     Classifier,
     Guess,
     Intent,
-    Vectors,
-    examples_of,
+    classifier_of,
     intents_of,
     opposed,
     vocabulary,
 )
 from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.names import Names
+from hubd.assistant.ngrams import Vectors
 from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.supported import has_verb, verb_is_known
@@ -58,12 +58,8 @@ IMPLIED = 4.0
 SURE = 0.9
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
-FIRST_PATIENCE_S = 20.0
-"""For the fit, which the first utterance of a language may meet unfinished."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
-FITTING_S = 120.0
-"""Half a thousand examples take a second, after the encoder's own start."""
 
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 
@@ -91,43 +87,23 @@ class Semantics:
         self._router = router
         self._tools = {tool.name: tool for tool in tools}
         self._classifiers = {} if classifiers is None else classifiers
-        self._fitting: asyncio.Task[None] | None = None
+        self._loading = asyncio.Lock()
 
     async def prepare(self, language: str = "en") -> None:
-        """Embed the examples and fit, so that the first utterance need not wait.
-
-        Raises:
-            EmbedderError: there are no vectors.
-        """
+        """Load what was fitted to a language's examples, so that no utterance waits for it."""
         if language in self._classifiers or not await _has_examples(language):
             return
-        while language not in self._classifiers:  # another language may be at it
-            if self._fitting is None or self._fitting.done():
-                self._fitting = asyncio.create_task(self._fit(language))
-            # Who does not want to wait leaves; the next one finds it done.
-            await asyncio.shield(self._fitting)
-
-    async def close(self) -> None:
-        """End the fitting, if one goes on."""
-        if self._fitting is not None:
-            self._fitting.cancel()
-            await asyncio.gather(self._fitting, return_exceptions=True)
-
-    async def _fit(self, language: str) -> None:
-        async with asyncio.timeout(FITTING_S):
-            texts = await asyncio.to_thread(examples_of, language)
-            vectors = await self._embed(texts) if language in ENCODED else None
-            fitted = await asyncio.to_thread(_fitted, language, texts, vectors)
-            self._classifiers[language] = fitted
+        async with self._loading:
+            if language not in self._classifiers:
+                self._classifiers[language] = await asyncio.to_thread(_loaded, language)
 
     async def guesses(self, text: str, language: str) -> list[Guess]:
         """All intents, likeliest first; empty where there are no examples or no vectors."""
         if language not in self._classifiers and not await _has_examples(language):
             return []
         try:
-            async with asyncio.timeout(FIRST_PATIENCE_S):
-                await self.prepare(language)
             async with asyncio.timeout(PATIENCE_S):
+                await self.prepare(language)
                 masked = await asyncio.to_thread(self._router.masked, text, language)
                 if not masked:
                     return []  # nothing but politeness
@@ -243,9 +219,9 @@ async def _has_examples(language: str) -> bool:
     return bool(await asyncio.to_thread(intents_of, language))
 
 
-def _fitted(language: str, texts: Sequence[str], vectors: Vectors | None) -> Classifier:
+def _loaded(language: str) -> Classifier:
     with lasting():
-        return Classifier(intents_of(language), texts, vectors, lexicon(language).spaces)
+        return classifier_of(language)
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:

@@ -4,30 +4,39 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.assistant.ngrams import Ngrams
+from hubd.assistant.ngrams import PLACES, counted, rarity, scaled
 
 SAID = ["mach die lampe an", "mach die lampe aus", "öffne den rollladen"]
 
 
+def vectors(texts, among, *, spaces=True):
+    return scaled(counted(texts, spaces), rarity(counted(among, spaces)))
+
+
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=5), st.booleans())
 def test_rows_have_length_one_or_nothing(texts, spaces):
-    lengths = np.linalg.norm(Ngrams(texts, spaces).vectors(texts), axis=1)
+    rows = vectors(texts, texts, spaces=spaces)
+    assert rows.shape == (len(texts), PLACES)
+    lengths = np.linalg.norm(rows, axis=1)
     assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
 
 
 def test_a_misspelled_sentence_is_nearest_to_its_own():
-    ngrams = Ngrams(SAID, spaces=True)
-    said, known = ngrams.vectors(["öfne den roladen"]), ngrams.vectors(SAID)
-    assert int(np.argmax(known @ said[0])) == 2
+    likeness = vectors(SAID, SAID) @ vectors(["öfne den roladen"], SAID)[0]
+    assert int(np.argmax(likeness)) == 2
 
 
-def test_what_shares_nothing_is_zero():
-    assert not Ngrams(SAID, spaces=True).vectors(["xyz"]).any()
+def test_what_is_said_by_few_weighs_more():
+    rare = rarity(counted(SAID, spaces=True))
+    weight = {word: rare @ counted([word], spaces=True)[0] for word in ("die", "den")}
+    assert weight["den"] > weight["die"]
+
+
+def test_what_says_nothing_is_zero():
+    assert not vectors([""], SAID).any()
 
 
 def test_chinese_is_taken_apart_by_characters():
-    ngrams = Ngrams(["打开灯", "关闭窗帘"], spaces=False)
-    assert (
-        int(np.argmax(ngrams.vectors(["打开灯", "关闭窗帘"]) @ ngrams.vectors(["把灯打开"])[0]))
-        == 0
-    )
+    said = ["打开灯", "关闭窗帘"]
+    likeness = vectors(said, said, spaces=False) @ vectors(["把灯打开"], said, spaces=False)[0]
+    assert int(np.argmax(likeness)) == 0
