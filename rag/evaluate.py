@@ -17,7 +17,7 @@ import msgspec
 from rag.evidence import ANSWERABLE, shown
 from rag.language import CJK_RANGES
 from rag.lexical import terms_of
-from rag.types import Evidence, Passage, Retrieval
+from rag.types import Evidence, Passage, Reranking, Retrieval
 
 _WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")
 QUOTE_SHARE = 0.6
@@ -82,6 +82,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     retrieve_ms: float
     evidence_ms: float
     show_ms: float
+    reranking: Reranking | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +116,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     evidence_ms_p95: float
     show_ms_p50: float
     show_ms_p95: float
+    reranked: float | None
+    """The share of all questions whose passages a cross-encoder put in order; None without one."""
     outcomes: list[Outcome]
 
 
@@ -179,6 +182,7 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         evidence_ms_p95=_quantile([o.evidence_ms for o in outcomes], 0.95),
         show_ms_p50=_quantile([o.show_ms for o in outcomes if not o.refused], 0.5),
         show_ms_p95=_quantile([o.show_ms for o in outcomes if not o.refused], 0.95),
+        reranked=_reranked(outcomes),
         outcomes=list(outcomes),
     )
 
@@ -210,6 +214,8 @@ def markdown(report: Report) -> str:
         ),
         ("answer, ms (median, 95%)", f"{report.show_ms_p50:.0f}, {report.show_ms_p95:.0f}"),
     ]
+    if report.reranked is not None:
+        rows.append(("reranked in time", f"{report.reranked:.3f}"))
     table = ["| measure | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
     wrong = [line for outcome in report.outcomes if (line := _complaint(outcome))]
     return "\n".join([*table, "", *wrong]).rstrip() + "\n"
@@ -217,7 +223,8 @@ def markdown(report: Report) -> str:
 
 async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcome:
     started = time.perf_counter()
-    passages = (await library.retrieve(case.question, k)).passages
+    retrieval = await library.retrieve(case.question, k)
+    passages = retrieval.passages
     retrieved = time.perf_counter()
     found = await library.evidence(case.question, passages)
     weighed = time.perf_counter()
@@ -246,6 +253,7 @@ async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcom
         retrieve_ms=(retrieved - started) * 1000,
         evidence_ms=(weighed - retrieved) * 1000,
         show_ms=(finished - weighed) * 1000,
+        reranking=retrieval.reranking,
     )
 
 
@@ -304,6 +312,11 @@ def _complaint(outcome: Outcome) -> str:
 
 def _rank(fits: Iterable[bool]) -> int | None:
     return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
+
+
+def _reranked(outcomes: Sequence[Outcome]) -> float | None:
+    told = [outcome.reranking for outcome in outcomes if outcome.reranking is not None]
+    return _share(not one.problem for one in told) if told else None
 
 
 def _share(values: Iterable[bool]) -> float:

@@ -264,7 +264,7 @@ class Assistant:
         clock.mark("retrieve_ms")
         answerable = bool(evidence.quotes) and evidence.answerable >= ANSWERABLE
         quote = evidence.quotes[0] if answerable else None
-        yield Retrieved(passages=retrieval.passages, quote=quote)
+        yield Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
         if not answerable:
             there_are = retrieval.passages or await self._library.documents(visible=visible)
             text = ask(language, "not_told" if there_are else "no_documents")
