@@ -18,7 +18,7 @@ from rag.worker import serve
 LONGEST = 512
 """Tokens of a question with its text, of models that take more: a chunk has about 256."""
 BATCH = 4
-"""Pairs a forward pass: 8 and 24 are slower (padding) and need more memory."""
+"""Pairs a forward pass: memory stays small, and little is padded."""
 MEMORY_BYTES = 1_500 * 1024 * 1024
 """Of data besides the weights: the libraries take a third of it."""
 COPIES = 3

@@ -1,4 +1,4 @@
-"""A daemon with a real, small cross-encoder: what the page, the status and the doctor tell of it."""
+"""A daemon with a real, small cross-encoder: what page, status and doctor tell of it."""
 
 import json
 import os
