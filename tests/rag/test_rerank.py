@@ -163,11 +163,11 @@ async def test_what_failed_is_not_started_again_at_once(model):
     (broken / "model.safetensors").write_bytes(b"no weights")
     one = WorkerReranker(broken, pause_seconds=PATIENT)
     try:
-        with pytest.raises(RerankerError, match="exit status"):
+        with pytest.raises(RerankerError, match="stopped"):
             await one.start()
         assert one.status.state == "failed"
         for _ in range(3):
-            with pytest.raises(RerankerError, match="exit status"):
+            with pytest.raises(RerankerError, match="stopped"):
                 await one.scores(QUESTION, TEXTS)
             assert one.status.state == "failed"
         assert one._worker.pid is None
