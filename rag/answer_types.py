@@ -151,7 +151,8 @@ ANSWER_TYPES = (
     _type(
         "age",
         r"\bhow old\b|\bwhat age\b|多大年纪|几岁",
-        r"\byears?\b|\bmonths?\b|\bborn\b|\bold\b|\baged?\b|岁",
+        rf"(?!an?\b){_COUNT}(?:years?|months?|weeks?)\b|\b(?:19|20)\d\d\b|\b\d+th\b|\bborn\b|\bold\b"
+        r"|\baged?\b|岁",
         "old age",
         strict=False,
     ),

@@ -38,6 +38,8 @@ from rag.lexical import keys
         ),
         ("When does the gym open?", "time", "on weekdays", "You may pause for three months."),
         ("When is it done?", "time", "within three days", "It took three days."),
+        ("How old is the boiler?", "age", "put in in 2021", "It costs 28 euros a year."),
+        ("How old is Ivor?", "age", "Ivor's 80th", "Ivor comes every month."),
         ("Whom do I call?", "contact", "030 555 0165", "Dr. Nwosu"),
         ("How long is it guaranteed?", "duration", "fifteen years", "since it came"),
         ("房东住在哪里？", "place", "住在成都", "周建平"),
