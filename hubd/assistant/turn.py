@@ -359,7 +359,7 @@ def _closest(
     question: str, evidence: Evidence, language: str, conversation: str, clock: "_Clock"
 ) -> Iterator[Event]:
     """That the documents do not tell, and what comes closest in them, word for word."""
-    lead = ask(language, "closest")
+    lead = ask(language, "closest", said=evidence.quotes[0].document)
     best = msgspec.structs.replace(evidence, quotes=evidence.quotes[:1])
     grounding = Grounding(question, best, lead)
     yield Token(text=lead)

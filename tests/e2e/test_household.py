@@ -10,8 +10,8 @@ QUESTIONS = [
     for line in (Path(__file__).parents[2] / "samples" / "questions.jsonl").read_text().splitlines()
 ]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
-CLOSEST = {"q32": ["oven-manual.pdf"]}
-"""Whose refusals quote a passage that comes close."""
+CLOSE = "Who repairs the boiler?"
+"""Nothing tells, but the boiler is spoken of."""
 NOT_ANSWERABLE = [question for question in QUESTIONS if not question["answerable"]]
 
 
@@ -35,13 +35,9 @@ def test_the_right_document_is_among_the_first_five(hub):
 def test_what_the_documents_do_not_tell_is_refused(hub, question):
     with hub.client() as client:
         reply = client.post("/hub/ask", json={"text": question["question"]}).json()
-        assert reply["refused"], reply["answer"]
-        assert reply["answer"].startswith("I don't know")
-        assert [c["document"] for c in reply["citations"]] == CLOSEST.get(question["id"], [])
-        for citation in reply["citations"]:
-            assert_cites_the_page(client, citation)
-            words = reply["answer"][citation["answer_start"] : citation["answer_end"]]
-            assert words in f"“{citation['text']}”"
+    assert reply["refused"], reply["answer"]
+    assert reply["answer"].startswith("I don't know: your documents do not ")
+    assert len(reply["citations"]) == ("What comes closest" in reply["answer"])
 
 
 def test_answers_cite_the_page_that_they_come_from(hub):
@@ -98,8 +94,15 @@ def test_a_refusal_says_where_it_looked(hub):
 
 
 def test_a_refusal_says_what_comes_closest(hub):
-    close = next(q for q in NOT_ANSWERABLE if q["id"] in CLOSEST)
-    said = hub.command("ask", close["question"]).stdout
+    said = hub.command("ask", CLOSE).stdout
     assert "your documents do not clearly tell" in said
-    assert f"closest in {CLOSEST[close['id']][0]}" in said
+    assert "closest in boiler-and-heating.md" in said
     assert "looked at" in said
+    with hub.client() as client:
+        reply = client.post("/hub/ask", json={"text": CLOSE}).json()
+        (citation,) = reply["citations"]
+        assert_cites_the_page(client, citation)
+    assert reply["refused"]
+    words = reply["answer"][citation["answer_start"] : citation["answer_end"]]
+    quoted = " ".join(citation["text"].removeprefix("- ").split())
+    assert words == f"“{quoted}”"

@@ -29,6 +29,7 @@ from rag.lexical import keys
         ("What is Ella's birthday?", "birthday", "born on 3 May", "Ella's class"),
         ("Who painted the walls?", "person", "Anouk Bertin did.", "They were painted in May."),
         ("Who made the cello of Leo?", "person", "by Anouk Bertin", "We rent it for Leo."),
+        ("Who made it?", "person", "Nordbrae makes it.", "Forks and spoons lie below."),
         ("What is his phone number?", "phone", "01493 555 0162", "born 1958-11-02"),
         (
             "How big is the television?",

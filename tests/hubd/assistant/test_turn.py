@@ -64,7 +64,7 @@ async def test_a_refusal_quotes_what_comes_closest_and_nothing_where_nothing_doe
             quote = "“If it needs topping up every month there is a leak; call Ravi.”"
             if verdicts[-1] == "close":
                 assert cited == [quote]
-                assert done["answer"] == f"{ask('en', 'closest')} {quote}"
+                assert done["answer"] == f"{ask('en', 'closest', said='boiler.md')} {quote}"
             if verdicts[-1] == "nothing":
                 assert (cited, done["answer"]) == ([], ask("en", "not_told"))
         assert verdicts == ["answers", "close", "nothing"]
