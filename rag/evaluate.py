@@ -17,7 +17,7 @@ import msgspec
 from rag.evidence import shown, verdict
 from rag.language import CJK_RANGES
 from rag.lexical import terms_of
-from rag.types import Evidence, Passage, Retrieval
+from rag.types import Evidence, Passage, Reranking, Retrieval
 
 _WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")
 QUOTE_SHARE = 0.6
@@ -86,6 +86,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     retrieve_ms: float
     evidence_ms: float
     show_ms: float
+    reranking: Reranking | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +126,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     evidence_ms_p95: float
     show_ms_p50: float
     show_ms_p95: float
+    reranked: float | None
+    """The share of all questions whose passages a cross-encoder put in order; None without one."""
     outcomes: list[Outcome]
 
 
@@ -192,6 +195,7 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         evidence_ms_p95=_quantile([o.evidence_ms for o in outcomes], 0.95),
         show_ms_p50=_quantile([o.show_ms for o in outcomes if not o.refused], 0.5),
         show_ms_p95=_quantile([o.show_ms for o in outcomes if not o.refused], 0.95),
+        reranked=_reranked(outcomes),
         outcomes=list(outcomes),
     )
 
@@ -226,6 +230,8 @@ def markdown(report: Report) -> str:
         ),
         ("answer, ms (median, 95%)", f"{report.show_ms_p50:.0f}, {report.show_ms_p95:.0f}"),
     ]
+    if report.reranked is not None:
+        rows.append(("reranked in time", f"{report.reranked:.3f}"))
     table = ["| measure | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
     wrong = [line for outcome in report.outcomes if (line := _complaint(outcome))]
     return "\n".join([*table, "", *wrong]).rstrip() + "\n"
@@ -233,7 +239,8 @@ def markdown(report: Report) -> str:
 
 async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcome:
     started = time.perf_counter()
-    passages = (await library.retrieve(case.question, k)).passages
+    retrieval = await library.retrieve(case.question, k)
+    passages = retrieval.passages
     retrieved = time.perf_counter()
     found = await library.evidence(case.question, passages)
     weighed = time.perf_counter()
@@ -263,6 +270,7 @@ async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcom
         retrieve_ms=(retrieved - started) * 1000,
         evidence_ms=(weighed - retrieved) * 1000,
         show_ms=(finished - weighed) * 1000,
+        reranking=retrieval.reranking,
     )
 
 
@@ -326,6 +334,11 @@ def _complaint(outcome: Outcome) -> str:
 
 def _rank(fits: Iterable[bool]) -> int | None:
     return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
+
+
+def _reranked(outcomes: Sequence[Outcome]) -> float | None:
+    told = [outcome.reranking for outcome in outcomes if outcome.reranking is not None]
+    return _share(not one.problem for one in told) if told else None
 
 
 def _share(values: Iterable[bool]) -> float:

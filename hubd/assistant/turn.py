@@ -264,7 +264,7 @@ class Assistant:
         clock.mark("retrieve_ms")
         found = verdict(evidence)
         quote = evidence.quotes[0] if found == "answers" else None
-        yield Retrieved(passages=retrieval.passages, quote=quote)
+        yield Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
         if found != "answers":
             there_are = retrieval.passages or await self._library.documents(visible=visible)
             text = ask(language, "not_told" if there_are else "no_documents")
