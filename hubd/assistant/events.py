@@ -86,6 +86,7 @@ class Acted(msgspec.Struct, frozen=True, kw_only=True, tag="action"):
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     answer: str
     citations: list[Citation]
+    """Of an answer, what it rests on; of a refusal, what comes closest, where anything does."""
     refused: bool
     """True when the documents do not tell and the answer says so."""
     actions: list[Action]
