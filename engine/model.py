@@ -263,11 +263,14 @@ class Model:
             self._step(self._with_head, [Part(piece, cache, outputs)], out)
         return logits[:, : self.config.vocabulary]
 
-    def step(self, parts: Sequence[Part]) -> NDArray[np.float32]:
+    def step(
+        self, parts: Sequence[Part], meanwhile: Callable[[], None] | None = None
+    ) -> NDArray[np.float32]:
         """One step for several sequences at once, each in one part: at most MAX_ROWS tokens.
 
         float32 (outputs of all parts, vocabulary), in their order: the same bits as `forward` of
-        each sequence alone. Raises as `forward`, before anything is computed.
+        each sequence alone. meanwhile: called while the other threads have begun; it must leave
+        the sequences as they are. Raises as `forward`, before anything is computed.
         """
         parts = [part._replace(tokens=self._checked(part.tokens)) for part in parts]
         rows = sum(part.tokens.size for part in parts)
@@ -276,7 +279,7 @@ class Model:
         for part in parts:
             part.sequence.reserve(part.tokens.size)
         logits = np.empty((sum(part.outputs for part in parts), self._width), np.float32)
-        self._step(self._with_head, parts, logits)
+        self._step(self._with_head, parts, logits, meanwhile)
         return logits[:, : self.config.vocabulary]
 
     def hidden(
@@ -338,7 +341,11 @@ class Model:
         return tokens
 
     def _step(
-        self, program: NDArray[np.int64], parts: Sequence[Part], out: NDArray[np.float32]
+        self,
+        program: NDArray[np.int64],
+        parts: Sequence[Part],
+        out: NDArray[np.float32],
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """Run a program for parts that have room; the results that they want go to `out`."""
         longest = self._rows.fill(parts, out)
@@ -348,7 +355,7 @@ class Model:
         alone = step[ROWS] == step[OUTPUTS] == 1 and program is self._with_head
         if alone and self.skips and self._decode is not None:
             program = self._decode
-        self._pool.run(program if step[OUTPUTS] else self._body, step)
+        self._pool.run(program if step[OUTPUTS] else self._body, step, meanwhile)
         for part in parts:
             part.sequence.advance(part.tokens.size)
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from engine.batch import Batch, Sink, Spent, Ticket, deliver
+from engine.batch import Batch, Spent
 from engine.chunk_reuse import Chunks
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
 from engine.kept_prefixes import KeptPrefixes
 from engine.prefix_cache import PrefixCache
 from engine.protocol import PRIORITIES, Priority, SchedulerCounts
+from engine.ticket import Sink, Ticket, deliver
 
 if TYPE_CHECKING:
     from engine.model import Model
@@ -180,6 +181,7 @@ class Scheduler:
             function, future = self._jobs.popleft()
             self._jobs_running = 1
         try:
+            self._batch.settle()
             if future.set_running_or_notify_cancel():
                 _complete(future, function, self._model)
         finally:
@@ -187,6 +189,7 @@ class Scheduler:
                 self._jobs_running = 0
 
     def _abandon_all(self) -> None:
+        self._batch.settle()
         with self._wake:
             tickets = [*self._batch.active, *self._batch.waiting, *self._inbox]
             jobs = list(self._jobs)

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.kernels.choice_layout import RECORD_BYTES
 from engine.kernels.program import (
+    CHOICES,
     KEPT_ROWS,
     LOGITS,
     OUTPUTS,
@@ -35,6 +37,9 @@ class Part(NamedTuple):
     sequence: KVSequence
     outputs: int
     """Of how many of the last tokens the result is wanted."""
+    choices: int = 0
+    """Address of a record of kernels.choice_layout for each output, in whose way the step chooses
+    the next token; 0: it does not."""
 
 
 class StepRows:
@@ -50,6 +55,8 @@ class StepRows:
         self._tables = self._room("q", most_rows, TABLES)
         self._spans = self._room("i", 2 * most_rows, SPANS)
         self._kept = self._room("i", most_rows, KEPT_ROWS)
+        self._choices = self._room("q", most_rows, CHOICES)
+        self._choices_address = self._step[CHOICES]
 
     def _room(self, kind: str, count: int, slot: int) -> "memoryview[int]":
         """Memory for so many numbers; its address becomes the slot of the step."""
@@ -60,8 +67,8 @@ class StepRows:
     def fill(self, parts: Sequence[Part], out: NDArray[np.float32]) -> int:
         """Describe the step of these parts, whose results go to `out`; gives the positions that
         the longest sequence has after it."""
-        rows = spans = kept = longest = 0
-        for tokens, sequence, outputs in parts:
+        rows = spans = kept = longest = chosen = 0
+        for tokens, sequence, outputs, choices in parts:
             first, rows = rows, rows + tokens.size
             length = sequence.length + tokens.size
             self._tokens[first:rows] = array("i", tokens.tolist())
@@ -72,9 +79,12 @@ class StepRows:
                 self._spans[2 * spans : 2 * spans + 2] = array("i", (row, here))
                 spans += 1
             self._kept[kept : kept + outputs] = array("i", range(rows - outputs, rows))
-            kept += outputs
+            for output in range(outputs):
+                self._choices[kept + output] = choices and choices + RECORD_BYTES * output
+            kept, chosen = kept + outputs, chosen or choices
             longest = max(longest, length)
         step = self._step
         step[ROWS], step[SPAN_COUNT], step[OUTPUTS] = rows, spans, kept
         step[LOGITS] = out.ctypes.data
+        step[CHOICES] = self._choices_address if chosen else 0
         return longest

@@ -6,6 +6,7 @@ event loop in the same process cannot hold up a step.
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.kernels.orders import (
     UNSEEN,
     WORKERS,
     WRITE_END,
+    announce,
     lead,
     order_slots,
     serve,
@@ -34,7 +36,7 @@ class ThreadPool:
     def __init__(self, threads: int) -> None:
         """Start the workers; `threads` counts the caller's."""
         self.threads = threads
-        self._lead = compile_function(lead)
+        self._announce, self._lead = compile_function(announce), compile_function(lead)
         slots = np.zeros(order_slots(threads) + _CACHE_LINE, np.int64)
         self._order = slots[-slots.ctypes.data // 8 % _CACHE_LINE :]
         self._generation = 0
@@ -59,11 +61,16 @@ class ThreadPool:
     def _work(self, work: Any, worker: int) -> None:
         work(self._order.ctypes.data, worker, self.threads)
 
-    def run(self, table: NDArray[np.int64], step: NDArray[np.int64]) -> None:
+    def run(
+        self,
+        table: NDArray[np.int64],
+        step: NDArray[np.int64],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
         """Walk through a program's table with all threads; returns when all of it is done.
 
         table: int64, as `Program.table` makes it, its last operation followed by a barrier;
-        step: int64 (STEP_SLOTS,).
+        step: int64 (STEP_SLOTS,); meanwhile: done by the caller first, while the others have begun.
         """
         if len(self.workers) != self.threads - 1:
             raise EngineError("the engine's threads have ended: the model is closed")
@@ -71,7 +78,13 @@ class ThreadPool:
         self._watched.append((table, step))
         addresses = (table.ctypes.data, len(table), step.ctypes.data)
         single = int(step[ROWS] == 1)
-        self._lead(self._order.ctypes.data, self.threads, *addresses, single, self._generation)
+        order = self._order.ctypes.data
+        self._announce(order, self.threads, *addresses, single, self._generation)
+        try:
+            if meanwhile is not None:
+                meanwhile()
+        finally:  # the others write where the step says
+            self._lead(order, self.threads)
         if self._order[UNSEEN]:
             self._watched.clear()
 

@@ -311,9 +311,9 @@ def test_what_one_computes_others_with_the_same_prompt_need_not(home, monkeypatc
     """Also where both began before it was known."""
     traffic, computed, step = home.batch(200), [], home.model.step
 
-    def counted(parts):
+    def counted(parts, meanwhile=None):
         computed.append(sum(part.tokens.size for part in parts))
-        return step(parts)
+        return step(parts, meanwhile)
 
     monkeypatch.setattr(home.model, "step", counted)
     traffic.submit(300, tokens=2)
@@ -397,10 +397,10 @@ def test_one_that_fails_takes_nobody_along(home, monkeypatch):
     traffic.submit(50, tokens=8)
     real = home.model.step
 
-    def step(parts):
+    def step(parts, meanwhile=None):
         if any(part.sequence.length + part.tokens.size == 50 for part in parts):
             raise MemoryError("no room")
-        return real(parts)
+        return real(parts, meanwhile)
 
     monkeypatch.setattr(home.model, "step", step)
     traffic.run()

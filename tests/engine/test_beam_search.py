@@ -128,7 +128,8 @@ def test_a_paused_search_goes_on_where_it_was(engine):
         parts = search.parts(64, draft=True)
         assert sum(part.tokens.size for part in parts) <= 64
         outputs = model.step([Part(*part) for part in parts])
-        pieces += search.take(outputs)
+        search.choose(outputs)
+        pieces += search.pieces()
     assert [piece.token for piece in pieces] == want
 
 
@@ -140,8 +141,8 @@ def test_beams_share_the_blocks_of_the_prompt(engine):
     search = BeamSearch(prompt, params, engine.tokenizer, 512)
     search.start(PrefixCache(pool).begin(prompt, 512))
     while len(search.sequences) < 8:
-        search.take(model.step(search.parts(200, draft=False)))
-    search.take(model.step(search.parts(200, draft=False)))
+        search.choose(model.step(search.parts(200, draft=False)))
+    search.choose(model.step(search.parts(200, draft=False)))
     assert pool.blocks - pool.free <= 10 + 8
 
 
