@@ -32,7 +32,7 @@ from engine.ticket import Ticket, deliver
 if TYPE_CHECKING:
     from engine.distribution import Logits
     from engine.model import Model
-    from engine.step_rows import Part
+    from engine.step_part import Part
 
 log = logging.getLogger(__name__)
 
@@ -271,7 +271,7 @@ class Batch:
             if not self._reserve(ticket, parts):
                 continue
             if prefills:
-                rows -= sum(part.tokens.size for part in parts)
+                rows -= sum(len(part.tokens) for part in parts)
                 work, least = work - self._cost.work(parts), 0
             plan.append((ticket, parts))
         return plan
@@ -327,7 +327,7 @@ class Batch:
 
     def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
         """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
-        wanted = sum(part.sequence.blocks_wanted(part.tokens.size) for part in parts)
+        wanted = sum(part.sequence.blocks_wanted(len(part.tokens)) for part in parts)
         while not self._cache.make_room(wanted):
             victim = self.active[-1]
             if victim is ticket:
@@ -337,7 +337,7 @@ class Batch:
                 return False
             self._preempt(victim)
         for part in parts:
-            part.sequence.reserve(part.tokens.size)
+            part.sequence.reserve(len(part.tokens))
         return True
 
     def _slice_work(self, shared: bool) -> float:
@@ -356,7 +356,7 @@ class Batch:
     ) -> None:
         """Compute a step, and choose what comes next; meanwhile: see ``Model.step``."""
         parts = [part for _, parts in plan for part in parts]
-        tokens = sum(part.tokens.size for part in parts)
+        tokens = sum(len(part.tokens) for part in parts)
         work = self._cost.work(parts) if tokens >= LEAST_TOKENS else 0.0
         began = time.perf_counter()
         try:

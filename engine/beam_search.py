@@ -16,11 +16,11 @@ from engine.distribution import Logits, candidates
 from engine.generate import Account, Finished, Piece, StopStrings, check_prompt
 from engine.protocol import FinishReason
 from engine.sampling import SamplingParams
+from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.step_rows import Part
 
 Floats = npt.NDArray[np.float32]
 
@@ -88,8 +88,6 @@ class BeamSearch:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """The prompt, then what the beams lack, then the last token of each."""
-        from engine.step_rows import Part  # a client of this module need not load numba
-
         if len(self._sequences) < len(self._beams):  # it was paused: all go on from the prompt
             prompt = self._sequences[0]
             if prompt.length >= len(self.tokens):
@@ -97,14 +95,14 @@ class BeamSearch:
                 self._sequences += [prompt.fork(len(self.tokens)) for _ in range(more)]
         wanted = self._wanted()
         if self.pending == 1:
-            return [Part(np.array(whole[-1:], np.int32), seq, 1) for whole, seq in wanted]
+            return [Part(whole[-1:], seq, 1) for whole, seq in wanted]
         parts = []
         for whole, sequence in wanted:
             last = len(whole) - (len(self._sequences) == len(self._beams))
             piece = whole[sequence.length : min(last, sequence.length + budget)]
             budget -= len(piece)
             if piece:
-                parts.append(Part(np.array(piece, np.int32), sequence, 0))
+                parts.append(Part(piece, sequence, 0))
         return parts
 
     def choose(self, logits: Logits) -> bool:

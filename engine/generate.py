@@ -12,18 +12,17 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-import numpy as np
 
 from engine.distribution import Logits
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
 from engine.sampling import Sampler, SamplingParams, TokenLogprobs, token_logprobs
 from engine.speculation import Drafter, LookupDrafter
+from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.step_rows import Part
     from engine.structured import Guide
 
 
@@ -204,7 +203,7 @@ class Generation:
         self._drafter = drafter or LookupDrafter()
         self._drafts: list[int] = []
         self._in_step = False  # whether the tokens are chosen in the model's step
-        self._unshown: list[tuple[int, Logits]] = []
+        self._unshown: list[tuple[int, Logits | None]] = []
         self.drafted = self.accepted = 0
         self.finish_reason: FinishReason | None = None
 
@@ -232,8 +231,6 @@ class Generation:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """A slice of prefill, or the last token with guesses of those that follow."""
-        from engine.step_rows import Part  # a client of this module need not load numba
-
         assert self._sequence is not None, "parts of a request that has not started"
         done, self._drafts = self._sequence.length, []
         part = self.tokens[done : done + budget]
@@ -247,8 +244,8 @@ class Generation:
             if not self._forced:
                 choices = self._sampler.records(1 + len(self._drafts))
         self._in_step = choices != 0
-        tokens = np.array([*part, *self._drafts], dtype=np.int32)
-        return [Part(tokens, self._sequence, 1 + len(self._drafts) if last else 0, choices)]
+        outputs = 1 + len(self._drafts) if last else 0
+        return [Part([*part, *self._drafts], self._sequence, outputs, choices)]
 
     def choose(self, logits: Logits) -> bool:
         """The token after the last one, then the one after each guess that was right.
@@ -259,8 +256,8 @@ class Generation:
         assert self._sequence is not None, "logits of a request that has not started"
         if self.finish_reason is None and len(logits):
             before = len(self.tokens)
-            for row, after in enumerate(logits):
-                token = self._next_token(row, after)
+            for row in range(len(logits)):
+                token = self._next_token(row, logits)
                 guessed = row < len(self._drafts) and self._drafts[row] == token
                 if self.finish_reason is not None or not guessed:
                     break
@@ -295,11 +292,11 @@ class Generation:
             self._guide.begin()
 
     def _next_token(self, row: int, logits: Logits) -> int:
-        """Choose a token by its logits, and see whether it is the last."""
+        """Choose a token by its row of logits, and see whether it is the last."""
         token = self._choose(row, logits)
         self._account.first_token()
         self.tokens.append(token)
-        self._unshown.append((token, logits))
+        self._unshown.append((token, None if self._params.logprobs is None else logits[row]))
         if token in self._end or (self._guide is not None and self._guide.complete):
             self.finish_reason = "stop"
         elif len(self.tokens) - self._prompt_tokens >= self._limit:
@@ -308,19 +305,21 @@ class Generation:
 
     def _choose(self, row: int, logits: Logits) -> int:
         if self._in_step:
-            return self._sampler.chosen(row, logits)
+            token = self._sampler.chosen(row)
+            return self._sampler.sample(logits[row]) if token is None else token
         if self._forced:
             token = self._forced.popleft()
             self._sampler.accept(token)
             return token
         if self._guide is None:
-            return self._sampler.sample(logits)
-        token = self._sampler.sample(logits, self._guide.mask())
+            return self._sampler.sample(logits[row])
+        token = self._sampler.sample(logits[row], self._guide.mask())
         self._guide.accept(token)
         return token
 
-    def _piece(self, token: int, logits: Logits, last: bool) -> tuple[Piece, bool]:
-        """A token as text, and whether that has met a stop string."""
+    def _piece(self, token: int, logits: Logits | None, last: bool) -> tuple[Piece, bool]:
+        """A token as text, and whether that has met a stop string; logits: where they are to be
+        told as probabilities."""
         if token in self._end:
             return Piece(token, self._stops.flush()), False
         text, stopped = self._stops.push(
@@ -328,8 +327,9 @@ class Generation:
         )
         if last and not stopped:
             text += self._stops.flush()
-        count = self._params.logprobs
-        logprobs = None if count is None else token_logprobs(logits, token, count)
+        logprobs, count = None, self._params.logprobs
+        if logits is not None and count is not None:
+            logprobs = token_logprobs(logits, token, count)
         return Piece(token, text, logprobs), stopped
 
 

@@ -291,12 +291,12 @@ class Sampler:
                 self._records[RECORD_SLOTS * row + UNIFORM] = self._uniforms[row]
         return self._records.buffer_info()[0]
 
-    def chosen(self, row: int, logits: Logits) -> int:
-        """The token that the step chose by record ``row``, whose logits these are. Each time the
-        next row: what was drawn for it is used up."""
+    def chosen(self, row: int) -> int | None:
+        """The token that the step chose by record ``row``; None where ``sample`` is to be asked
+        after all. Each time the next row: what was drawn for it is used up."""
         token = int(self._records[RECORD_SLOTS * row + TOKEN])
         if token < 0:
-            return self.sample(logits)
+            return None
         if self._params.temperature > 0.0:
             self._uniforms.popleft()
         return token

@@ -165,6 +165,9 @@ class Scheduler:
     def _wait_for_work(self) -> bool:
         """Sleep until there is something to do. False when closing."""
         now = time.monotonic()
+        goes_on = self._batch.active and not self._inbox and not self._closing
+        if goes_on and now - self._counted_at <= COUNT_SECONDS:
+            return True
         if now - self._counted_at > COUNT_SECONDS or not self._has_work():
             self._counts, self._counted_at = self._batch.counts(), now
         with self._wake:
@@ -175,6 +178,8 @@ class Scheduler:
             return not self._closing
 
     def _run_one_job(self) -> None:
+        if not self._jobs:
+            return
         with self._wake:
             if not self._jobs or self._closing:
                 return

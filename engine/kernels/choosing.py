@@ -64,22 +64,26 @@ def _next_token(logits: np.ndarray, record: np.ndarray, room: int) -> int:
     highest = floats(room + 8 * chunks, chunks)
     weights, kept = floats(room + 12 * chunks, size), floats(room + 12 * chunks + 4 * size, size)
     tokens = integers(room + 12 * chunks + 8 * size, size)
-    best = _likeliest(logits, integers(room + 8 * chunks, chunks))
+    best: int = _likeliest(logits, integers(room + 8 * chunks, chunks))
     if not np.isfinite(logits[best]):
         return -1
     if record[TEMPERATURE] == 0.0:
         return best
     _weigh(logits, logits[best], np.float32(record[TEMPERATURE]), weights, sums, highest)
+    token: int
     if record[TOP_K] == 0.0 and record[TOP_P] == 1.0 and record[MIN_P] == 0.0:
-        return _draw_from_all(weights, sums, record[UNIFORM])
-    return _draw_from_likely(weights, sums, highest, record, kept, tokens)
+        token = _draw_from_all(weights, sums, record[UNIFORM])
+    else:
+        token = _draw_from_likely(weights, sums, highest, record, kept, tokens)
+    return token
 
 
 @njit(inline="always")
 def _rank(x: np.float32) -> np.int32:
-    """An integer that is greater the greater x is; NaN is above all, and −0 is 0."""
+    """An integer that is greater the greater x is; −0 is 0, and NaN is beyond infinity."""
     bits = float_to_bits(x + np.float32(0.0))
-    return bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    rank: np.int32 = bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    return rank
 
 
 @njit
@@ -183,7 +187,8 @@ def _draw_from_likely(
     count, total = _at_least(kept, tokens, count, np.float32(record[MIN_P]))
     smallest = 5e-324  # the first token for 0, too
     count, total = _lead(kept, tokens, count, max(record[UNIFORM] * total, smallest), count)
-    return tokens[count - 1]
+    token: int = tokens[count - 1]
+    return token
 
 
 @njit

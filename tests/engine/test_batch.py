@@ -24,7 +24,7 @@ from engine.kv import BlockPool
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.sampling import Sampler, SamplingParams
-from engine.step_rows import Part
+from engine.step_part import Part
 from engine.tokenizer import Tokenizer
 
 TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()
@@ -287,10 +287,10 @@ def test_a_slice_is_shorter_by_what_the_disk_took(home):
     traffic.submit(5, tokens=2, priority=1)
     traffic.step()
     traffic.batch._cost.learn(400.0, 1.0)
-    assert MIN_SLICE_TOKENS < traffic.batch._plan(busy=True)[0][1][0].tokens.size <= 32
+    assert MIN_SLICE_TOKENS < len(traffic.batch._plan(busy=True)[0][1][0].tokens) <= 32
     traffic.batch._disk_s = SHARED_SLICE_SECONDS
     plan = traffic.batch._plan(busy=True)
-    assert sum(part.tokens.size for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
+    assert sum(len(part.tokens) for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
     traffic.run()
     traffic.check()
 
@@ -312,7 +312,7 @@ def test_what_one_computes_others_with_the_same_prompt_need_not(home, monkeypatc
     traffic, computed, step = home.batch(200), [], home.model.step
 
     def counted(parts, meanwhile=None):
-        computed.append(sum(part.tokens.size for part in parts))
+        computed.append(sum(len(part.tokens) for part in parts))
         return step(parts, meanwhile)
 
     monkeypatch.setattr(home.model, "step", counted)
@@ -398,7 +398,7 @@ def test_one_that_fails_takes_nobody_along(home, monkeypatch):
     real = home.model.step
 
     def step(parts, meanwhile=None):
-        if any(part.sequence.length + part.tokens.size == 50 for part in parts):
+        if any(part.sequence.length + len(part.tokens) == 50 for part in parts):
             raise MemoryError("no room")
         return real(parts, meanwhile)
 
