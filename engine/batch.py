@@ -369,7 +369,10 @@ class Batch:
                     self._compute([entry])
                 return
             log.error("a request failed in the model", exc_info=error)
-            self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
+            ticket = plan[0][0]
+            if ticket.request.finish_reason is None:  # else it was one step too many
+                ticket.failure = EngineError(f"the model failed: {error}")
+            self._conclude(ticket)
             return
         seconds = time.perf_counter() - began
         self._compute_s, self._computed_tokens = self._compute_s + seconds, tokens

@@ -71,7 +71,8 @@ def _next_token(logits: np.ndarray, record: np.ndarray, room: int) -> int:
         return best
     _weigh(logits, logits[best], np.float32(record[TEMPERATURE]), weights, sums, highest)
     token: int
-    if record[TOP_K] == 0.0 and record[TOP_P] == 1.0 and record[MIN_P] == 0.0:
+    unlimited = record[TOP_K] == 0.0 or record[TOP_K] >= size
+    if unlimited and record[TOP_P] == 1.0 and record[MIN_P] == 0.0:
         token = _draw_from_all(weights, sums, record[UNIFORM])
     else:
         token = _draw_from_likely(weights, sums, highest, record, kept, tokens)
