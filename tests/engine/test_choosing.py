@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.kernel_runs import run
 
 from engine.kernels.choice_layout import RECORD_BYTES, RECORD_SLOTS, TOKEN, UNIFORM, room_bytes
 from engine.kernels.choosing import choose
 from engine.sampling import Sampler, SamplingParams
 from engine.threads import ThreadPool
+from tests.engine.kernel_runs import run
 
 
 @pytest.fixture(scope="module")
