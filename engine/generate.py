@@ -296,7 +296,8 @@ class Generation:
         token = self._choose(row, logits)
         self._account.first_token()
         self.tokens.append(token)
-        self._unshown.append((token, None if self._params.logprobs is None else logits[row]))
+        told = self._params.logprobs is not None
+        self._unshown.append((token, logits[row].copy() if told else None))
         if token in self._end or (self._guide is not None and self._guide.complete):
             self.finish_reason = "stop"
         elif len(self.tokens) - self._prompt_tokens >= self._limit:
