@@ -4,6 +4,11 @@ At every step the running requests share one forward pass (continuous batching: 
 Orca), each with its next token or with a slice of its prompt. First comes who has the highest
 priority and, of equals, who came first. Where KV blocks run out the last in that order gives its
 own back and is computed again later, so the first can always go on. For the compute thread alone.
+
+What a step gives is chosen at its end, and shown (made text, compared with stop strings, handed
+over) at the beginning of the next one, while other threads compute that already. For that the next
+step has to be certain before: everybody goes on with one more token. Else what there is is shown
+first. An answer that turns out to have ended has then been computed one step too far.
 """
 
 import bisect
@@ -12,25 +17,24 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.chunk_reuse import Chunks, Reuse
+from engine.chunk_reuse import Chunks
 from engine.errors import EngineError
-from engine.generate import Finished, Piece, Request
+from engine.generate import Finished
 from engine.kept_prefixes import KeptPrefixes
 from engine.kernels.kv_layout import BLOCK_TOKENS, blocks_for
 from engine.kv import KVSequence
 from engine.prefix_cache import PrefixCache
 from engine.protocol import SchedulerCounts
+from engine.speculation import MOST_GUESSES
 from engine.step_cost import LEAST_TOKENS, StepCost, position_of_equal_work
+from engine.ticket import Ticket, deliver
 
 if TYPE_CHECKING:
+    from engine.distribution import Logits
     from engine.model import Model
-    from engine.sampling import Logits
-    from engine.step_rows import Part
+    from engine.step_part import Part
 
 log = logging.getLogger(__name__)
-
-Sink = Callable[[Piece | Finished | EngineError], None]
-"""Takes what a request gives, on the compute thread. The last is Finished or an EngineError."""
 
 STEP_TOKENS = 240
 """Most that a step computes; a few below the model's own limit, for tokens guessed ahead."""
@@ -48,65 +52,6 @@ MOST_POSTPONED = 16
 """Copying waits so many steps for prompts that are being computed, and for replies to leave."""
 MOST_WITH_GUESSES = 2
 """With more answers in a step nobody guesses ahead: their own tokens use its rows better."""
-
-
-class Ticket:
-    """A submitted request, as its sender holds it."""
-
-    def __init__(
-        self,
-        request: Request,
-        sink: Sink,
-        order: tuple[int, int],
-        wake: Callable[[], None],
-        leader: "Ticket | None" = None,
-        *,
-        pin: bool = False,
-    ) -> None:
-        """order: priority and arrival, the smaller goes first. leader: an earlier request with the
-        same prompt, whose blocks this one shares. pin: whether its prompt stays cached."""
-        self.request = request
-        self.sink = sink
-        self.order = order
-        self.leader = leader
-        self.pin = pin
-        self.cancelled = False
-        self.submitted_at = time.perf_counter()
-        self.started = False
-        self.ended = False
-        self.published = 0
-        """Full blocks that the prefix cache has been offered."""
-        self.known = 0
-        """What the prefix cache had added when it was last asked for more of the prompt."""
-        self.on_disk = True
-        """Whether more of its prompt may be on disk."""
-        self.kept = False
-        """Whether its prompt was offered to the disk, and to be found at other places."""
-        self.reuse: Reuse | None = None
-        """What it uses of text that was read at another place, where that is allowed."""
-        self._wake = wake
-
-    def cancel(self) -> None:
-        """End the request within one step, wherever it is. Safe from any thread, and twice."""
-        self.cancelled = True
-        self._wake()
-
-    @property
-    def waits_for_leader(self) -> bool:
-        """Whether another is still computing the prompt of both."""
-        leader = self.leader
-        return leader is not None and not leader.ended and leader.request.pending > 1
-
-    @property
-    def exact_tokens(self) -> Sequence[int]:
-        """Its tokens up to the first whose keys and values are not what computing them gives."""
-        tokens = self.request.tokens
-        return tokens if self.reuse is None else tokens[: self.reuse.exact]
-
-    @property
-    def decoding(self) -> bool:
-        """Whether its prompt is computed."""
-        return self.request.pending <= 1
 
 
 class Spent(NamedTuple):
@@ -143,6 +88,7 @@ class Batch:
         self._disk_s = 0.0  # of this step, spent on blocks that come from disk or go there
         self._postponed = 0  # steps in a row that copied nothing
         self._compute_s, self._computed_tokens = 0.0, 0
+        self._unshown: list[Ticket] = []  # those for whom tokens were chosen in the last step
         self.waiting: list[Ticket] = []
         """Those that have no part in the steps, in order."""
         self.active: list[Ticket] = []
@@ -155,10 +101,15 @@ class Batch:
         bisect.insort(self.waiting, ticket, key=_order)
 
     def step(self, busy: bool) -> None:
-        """Let in who has room, compute one step, hand over what it gives.
+        """Let in who has room, compute one step, and show what the one before gave.
 
         busy: whether others wait for the compute thread.
         """
+        plan = [] if busy else self._plan_of_one_more()
+        if plan:
+            self._compute(plan, meanwhile=self._show)
+            return
+        self.settle()
         self._end_cancelled()
         self._disk_s = 0.0
         self._admit()
@@ -168,6 +119,13 @@ class Batch:
             self._compute(plan)
         elif self.active:
             time.sleep(0.002)  # blocks are held elsewhere for a moment, such as to be written out
+
+    def settle(self) -> None:
+        """Show what the last step gave, and end whose answer that ends."""
+        shown = self._unshown
+        self._show()
+        for ticket in shown:
+            self._conclude(ticket)
 
     @property
     def copies_wait(self) -> bool:
@@ -313,10 +271,28 @@ class Batch:
             if not self._reserve(ticket, parts):
                 continue
             if prefills:
-                rows -= sum(part.tokens.size for part in parts)
+                rows -= sum(len(part.tokens) for part in parts)
                 work, least = work - self._cost.work(parts), 0
             plan.append((ticket, parts))
         return plan
+
+    def _plan_of_one_more(self) -> "list[tuple[Ticket, list[Part]]]":
+        """As `_plan`, where the step is certain before what the last one gave is shown: everybody
+        has one token to compute, and room for it; nobody comes or goes. Else nothing."""
+        if self.waiting or self.copies_wait or not self._unshown:
+            return []
+        room = self._cache.pool.free
+        for ticket in self.active:
+            request = ticket.request
+            if ticket.cancelled or not ticket.kept or request.finish_reason is not None:
+                return []
+            if request.pending != 1:
+                return []
+            room -= sum(s.blocks_wanted(1 + MOST_GUESSES) for s in request.sequences)
+        if room < 0:
+            return []
+        draft = len(self.active) <= MOST_WITH_GUESSES
+        return [(ticket, ticket.request.parts(1, draft=draft)) for ticket in self.active]
 
     def _restore(self, ticket: Ticket) -> None:
         """Bring back what the disk has of its prompt; all that wait share the time of a slice."""
@@ -351,7 +327,7 @@ class Batch:
 
     def _reserve(self, ticket: Ticket, parts: "Sequence[Part]") -> bool:
         """Take the blocks for these parts, from the cache and, if need be, from who comes later."""
-        wanted = sum(part.sequence.blocks_wanted(part.tokens.size) for part in parts)
+        wanted = sum(part.sequence.blocks_wanted(len(part.tokens)) for part in parts)
         while not self._cache.make_room(wanted):
             victim = self.active[-1]
             if victim is ticket:
@@ -361,7 +337,7 @@ class Batch:
                 return False
             self._preempt(victim)
         for part in parts:
-            part.sequence.reserve(part.tokens.size)
+            part.sequence.reserve(len(part.tokens))
         return True
 
     def _slice_work(self, shared: bool) -> float:
@@ -373,58 +349,82 @@ class Batch:
         seconds = SHARED_SLICE_SECONDS if shared else SLICE_SECONDS
         return self._cost.within(seconds - self._disk_s)
 
-    def _compute(self, plan: "list[tuple[Ticket, list[Part]]]") -> None:
+    def _compute(
+        self,
+        plan: "list[tuple[Ticket, list[Part]]]",
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """Compute a step, and choose what comes next; meanwhile: see ``Model.step``."""
         parts = [part for _, parts in plan for part in parts]
-        work = self._cost.work(parts)
+        tokens = sum(len(part.tokens) for part in parts)
+        work = self._cost.work(parts) if tokens >= LEAST_TOKENS else 0.0
         began = time.perf_counter()
         try:
-            logits = self._model.step(parts)
+            logits = self._model.step(parts, meanwhile)
         except Exception as error:
+            if meanwhile is not None:
+                meanwhile()
             if len(plan) > 1:  # whoever it was fails alone
                 for entry in plan:
                     self._compute([entry])
                 return
             log.error("a request failed in the model", exc_info=error)
-            self.finish(plan[0][0], EngineError(f"the model failed: {error}"))
+            ticket = plan[0][0]
+            if ticket.request.finish_reason is None:  # else it was one step too many
+                ticket.failure = EngineError(f"the model failed: {error}")
+            self._conclude(ticket)
             return
-        seconds, tokens = time.perf_counter() - began, sum(part.tokens.size for part in parts)
+        seconds = time.perf_counter() - began
         self._compute_s, self._computed_tokens = self._compute_s + seconds, tokens
-        if tokens >= LEAST_TOKENS:
+        if work:
             self._cost.learn(work, seconds)
         first = 0
         for ticket, own in plan:
             outputs = sum(part.outputs for part in own)
-            self._hand_over(ticket, logits[first : first + outputs])
+            self._choose(ticket, logits[first : first + outputs])
             first += outputs
 
-    def _hand_over(self, ticket: Ticket, logits: "Logits") -> None:
+    def _choose(self, ticket: Ticket, logits: "Logits") -> None:
+        """Let a request go on with what the step gave; an answer that was shown to have ended while
+        it was computed ends now."""
         request = ticket.request
+        ended = ticket.failure is not None or request.finish_reason is not None
         try:
-            pieces = request.take(logits)
+            if ticket.failure is None and request.choose(logits):
+                self._unshown.append(ticket)
         except Exception as error:
             log.error("a request failed after the model's step", exc_info=error)
-            self.finish(ticket, EngineError(f"the answer failed: {error}"))
-            return
-        for piece in pieces:
-            deliver(ticket, piece)
-        if request.finish_reason is not None:
-            self.finish(ticket, request.finished(request.finish_reason))
+            ticket.failure, ended = EngineError(f"the answer failed: {error}"), True
+        if ended:
+            self._conclude(ticket)
         elif (full := request.sequences[0].length // BLOCK_TOKENS) > ticket.published:
             self._cache.publish(ticket.exact_tokens, request.sequences[0])
             ticket.published = full
-        if pieces and not ticket.ended and not ticket.kept:
+
+    def _show(self) -> None:
+        """Hand over what the last step gave. Sequences and blocks stay as they are: the next step
+        may be under way."""
+        shown, self._unshown = self._unshown, []
+        for ticket in shown:
+            try:
+                pieces = ticket.request.pieces()
+            except Exception as error:
+                log.error("what a request chose cannot be shown", exc_info=error)
+                ticket.failure = EngineError(f"the answer failed: {error}")
+                continue
+            for piece in pieces:
+                deliver(ticket, piece)
+
+    def _conclude(self, ticket: Ticket) -> None:
+        """End a request that has come to its end; keep the prompt of one that has begun."""
+        request = ticket.request
+        if ticket.failure is not None:
+            self.finish(ticket, ticket.failure)
+        elif request.finish_reason is not None:
+            self.finish(ticket, request.finished(request.finish_reason))
+        elif not ticket.kept:
             self._keep(ticket)  # now, so that it outlives a crash in the middle of the answer
 
 
 def _order(ticket: Ticket) -> tuple[int, int]:
     return ticket.order
-
-
-def deliver(ticket: Ticket, outcome: Piece | Finished | EngineError) -> None:
-    """Hand over. A receiver that is gone (its event loop is closed) ends its request."""
-    ticket.ended = not isinstance(outcome, Piece)
-    try:
-        ticket.sink(outcome)
-    except Exception as error:
-        log.warning("nobody takes the answer any more: %s", error)
-        ticket.cancelled = True

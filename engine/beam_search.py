@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from engine.distribution import Logits, candidates
 from engine.generate import Account, Finished, Piece, StopStrings, check_prompt
 from engine.protocol import FinishReason
-from engine.sampling import Logits, SamplingParams, candidates
+from engine.sampling import SamplingParams
+from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.step_rows import Part
 
 Floats = npt.NDArray[np.float32]
 
@@ -57,6 +58,7 @@ class BeamSearch:
         self._finished: list[_Finished] = []
         self._account = Account(len(prompt))
         self._answer: list[int] = []
+        self._unshown: list[Piece] = []
         self.finish_reason: FinishReason | None = None
         self.drafted = self.accepted = 0
 
@@ -86,8 +88,6 @@ class BeamSearch:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """The prompt, then what the beams lack, then the last token of each."""
-        from engine.step_rows import Part  # a client of this module need not load numba
-
         if len(self._sequences) < len(self._beams):  # it was paused: all go on from the prompt
             prompt = self._sequences[0]
             if prompt.length >= len(self.tokens):
@@ -95,20 +95,20 @@ class BeamSearch:
                 self._sequences += [prompt.fork(len(self.tokens)) for _ in range(more)]
         wanted = self._wanted()
         if self.pending == 1:
-            return [Part(np.array(whole[-1:], np.int32), seq, 1) for whole, seq in wanted]
+            return [Part(whole[-1:], seq, 1) for whole, seq in wanted]
         parts = []
         for whole, sequence in wanted:
             last = len(whole) - (len(self._sequences) == len(self._beams))
             piece = whole[sequence.length : min(last, sequence.length + budget)]
             budget -= len(piece)
             if piece:
-                parts.append(Part(np.array(piece, np.int32), sequence, 0))
+                parts.append(Part(piece, sequence, 0))
         return parts
 
-    def take(self, logits: Logits) -> list[Piece]:
-        """Continue the beams; the pieces of the best answer once it is certain."""
+    def choose(self, logits: Logits) -> bool:
+        """Continue the beams; there is something to show once the best answer is certain."""
         if not len(logits):
-            return []
+            return False
         self._account.first_token()
         scores, parents, tokens = self._candidates(logits)
         length = len(self._beams[0]) + 1
@@ -119,10 +119,16 @@ class BeamSearch:
         running = running[np.argsort(-scores[running], kind="stable")][:width]
         over = len(self._finished) == width and self._params.early_stopping is True
         if not running.size or over or not self._can_improve(scores[running[0]], length):
-            return self._end_with_best()
+            self._end_with_best()
+            return True
         self._continue(parents[running].tolist(), tokens[running].tolist())
         self._scores = scores[running]
-        return []
+        return False
+
+    def pieces(self) -> list[Piece]:
+        """See ``generate.Request``: the best answer, at its end."""
+        pieces, self._unshown = self._unshown, []
+        return pieces
 
     def finished(self, reason: FinishReason) -> Finished:
         """The account of this request, as of now."""
@@ -200,7 +206,7 @@ class BeamSearch:
             [*self._beams[parent], token] for parent, token in zip(parents, tokens, strict=True)
         ]
 
-    def _end_with_best(self) -> list[Piece]:
+    def _end_with_best(self) -> None:
         detokenizer, stops = Detokenizer(self._tokenizer), StopStrings(self._params.stop)
         best = self._finished[0].tokens
         self.finish_reason = "stop" if best[-1] in self._end else "length"
@@ -216,7 +222,7 @@ class BeamSearch:
         else:
             pieces[-1] = Piece(best[-1], pieces[-1].text + stops.flush())
         self._answer = [piece.token for piece in pieces]
-        return pieces
+        self._unshown = pieces
 
 
 def _log_softmax(logits: Logits) -> Floats:

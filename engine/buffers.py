@@ -5,6 +5,7 @@ import numpy as np
 from engine.architectures.config import ModelConfig
 from engine.formats.packed import padded_rows
 from engine.kernels.attention import attention_scratch_bytes, attention_shared_bytes
+from engine.kernels.choice_layout import room_bytes
 from engine.kernels.columns import column_buffer_bytes
 
 MAX_ROWS = 256
@@ -25,6 +26,7 @@ class Buffers:
         self.score_stride = padded_rows(c.experts)
         self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
         self.shared_bytes = attention_shared_bytes(c.heads, c.head_dim, c.context_length)
+        self.choosing_bytes = aligned(room_bytes(c.vocabulary))
         sizes = {
             "x": 4 * MAX_ROWS * c.dim,  # (rows, dim) the residual stream
             "h": 4 * MAX_ROWS * c.dim,  # (rows, dim) after a norm
@@ -39,6 +41,7 @@ class Buffers:
             "choices": 4 * MAX_ROWS * c.experts_used,  # int32 (rows, experts used)
             "shares": 4 * MAX_ROWS * c.experts_used,  # (rows, experts used)
             "mixed": 4 * MAX_ROWS * c.experts_used * c.dim,  # (rows, experts used, dim)
+            "choosing": threads * self.choosing_bytes,  # of the next token
         }
         self._arena = np.zeros(sum(aligned(size) for size in sizes.values()) + _ALIGNMENT, np.uint8)
         start = aligned(self._arena.ctypes.data)
@@ -54,7 +57,7 @@ class Buffers:
         self.scratch, self.shared = addresses["scratch"], addresses["shared"]
         self.scores = addresses["scores"]
         self.choices, self.shares = addresses["choices"], addresses["shares"]
-        self.mixed = addresses["mixed"]
+        self.mixed, self.choosing = addresses["mixed"], addresses["choosing"]
 
 
 def aligned(size: int) -> int:

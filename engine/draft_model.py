@@ -11,15 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from engine.gguf import GGUFFile
 from engine.kernels.kv_layout import blocks_for
 from engine.kv import BlockPool, ContextFullError, KVSequence, NoFreeBlocksError
 from engine.model import Model
 from engine.prefix_cache import PrefixCache, common_prefix
 from engine.speculation import MOST_GUESSES
-from engine.step_rows import Part
+from engine.step_part import Part
 from engine.tokenizers.vocabulary import read_vocabulary
 
 CATCH_UP_TOKENS = 64
@@ -200,7 +198,7 @@ class ModelDrafter:
         """Append tokens to the sequence; the most likely next one if an output is wanted."""
         assert self._sequence is not None, "nothing is read without a sequence"
         self._draft.cache.make_room(self._sequence.blocks_wanted(len(tokens)))
-        part = Part(np.asarray(tokens, np.int32), self._sequence, outputs)
+        part = Part(tokens, self._sequence, outputs)
         logits = self._draft.model.step([part])
         self._held += tokens
         return int(logits[-1].argmax()) if outputs else 0

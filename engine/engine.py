@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from engine.batch import Ticket
 from engine.beam_search import BeamSearch
 from engine.chat import ChatTemplate, Message, chat_template_of
 from engine.chunk_reuse import Chunks
@@ -36,6 +35,7 @@ from engine.scheduler import Scheduler
 from engine.sparsity.calibrated import Sparsity
 from engine.speculation import FirstOf, LookupDrafter
 from engine.structured import Guides
+from engine.ticket import Ticket
 from engine.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)

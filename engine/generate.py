@@ -1,8 +1,9 @@
 """A request's life: prompt tokens in, pieces of text out.
 
-A request says which tokens it wants computed next (``parts``) and takes the logits of those
-(``take``), so that whoever owns the model computes those of several requests in one step. Knows
-nothing of threads, queues or HTTP.
+A request says which tokens it wants computed next (``parts``) and goes on with the logits of those
+(``choose``), so that whoever owns the model computes those of several requests in one step. What
+was chosen becomes text later (``pieces``), while the next step is computed. Knows nothing of
+threads, queues or HTTP.
 """
 
 import time
@@ -11,17 +12,17 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-import numpy as np
 
+from engine.distribution import Logits
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
-from engine.sampling import Logits, Sampler, SamplingParams, TokenLogprobs, token_logprobs
+from engine.sampling import Sampler, SamplingParams, TokenLogprobs, token_logprobs
 from engine.speculation import Drafter, LookupDrafter
+from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from engine.kv import KVSequence
-    from engine.step_rows import Part
     from engine.structured import Guide
 
 
@@ -80,8 +81,13 @@ class Request(Protocol):
 
         draft: whether it may guess tokens ahead."""
 
-    def take(self, logits: Logits) -> list[Piece]:
-        """Go on with the outputs of the parts, shape (outputs, vocabulary)."""
+    def choose(self, logits: Logits) -> bool:
+        """Go on with the outputs of the parts, shape (outputs, vocabulary); whether there is
+        something to show then."""
+
+    def pieces(self) -> list[Piece]:
+        """What was chosen since the last time, as text. Leaves the sequences as they are: a step
+        may be under way; if this ends the answer, that step is one too many."""
 
     def finished(self, reason: FinishReason) -> Finished:
         """The account of this request, as of now."""
@@ -196,6 +202,8 @@ class Generation:
         self._sequence: KVSequence | None = None
         self._drafter = drafter or LookupDrafter()
         self._drafts: list[int] = []
+        self._in_step = False  # whether the tokens are chosen in the model's step
+        self._unshown: list[tuple[int, Logits | None]] = []
         self.drafted = self.accepted = 0
         self.finish_reason: FinishReason | None = None
 
@@ -223,38 +231,56 @@ class Generation:
 
     def parts(self, budget: int, *, draft: bool) -> "list[Part]":
         """A slice of prefill, or the last token with guesses of those that follow."""
-        from engine.step_rows import Part  # a client of this module need not load numba
-
         assert self._sequence is not None, "parts of a request that has not started"
         done, self._drafts = self._sequence.length, []
         part = self.tokens[done : done + budget]
         last = done + len(part) == len(self.tokens)
+        choices = 0
         if last:
             self._begin_mask()
             if draft and len(part) == 1 and not self._forced:
                 room = self._limit - (len(self.tokens) - self._prompt_tokens) - 1
                 self._drafts = self._drafter.guess(self.tokens, min(room, self._params.guesses))
-        tokens = np.asarray([*part, *self._drafts], dtype=np.int32)
-        return [Part(tokens, self._sequence, 1 + len(self._drafts) if last else 0)]
+            if not self._forced:
+                choices = self._sampler.records(1 + len(self._drafts))
+        self._in_step = choices != 0
+        outputs = 1 + len(self._drafts) if last else 0
+        return [Part([*part, *self._drafts], self._sequence, outputs, choices)]
 
-    def take(self, logits: Logits) -> list[Piece]:
-        """Sample from the logits after the last token, then after each guess that was right.
+    def choose(self, logits: Logits) -> bool:
+        """The token after the last one, then the one after each guess that was right.
 
-        A guess changes nothing but the time it takes: what is sampled is what would have been
-        sampled without it, from the same logits with the same random numbers.
+        A guess changes nothing but the time it takes: what is chosen is what would have been
+        chosen without it, from the same logits with the same random numbers.
         """
-        pieces: list[Piece] = []
-        for row, after in enumerate(logits):
-            pieces.append(self._take(after))
-            guessed = row < len(self._drafts) and self._drafts[row] == pieces[-1].token
-            if self.finish_reason is not None or not guessed:
-                break
-        if pieces:
-            assert self._sequence is not None
-            self._sequence.truncate(len(self.tokens) - 1)
-            self._drafter.learn(len(self._drafts), len(pieces) - 1)
+        assert self._sequence is not None, "logits of a request that has not started"
+        if self.finish_reason is None and len(logits):
+            before = len(self.tokens)
+            for row in range(len(logits)):
+                token = self._next_token(row, logits)
+                guessed = row < len(self._drafts) and self._drafts[row] == token
+                if self.finish_reason is not None or not guessed:
+                    break
+            right = len(self.tokens) - before - 1
+            self._drafter.learn(len(self._drafts), right)
             self.drafted += len(self._drafts)
-            self.accepted += len(pieces) - 1
+            self.accepted += right
+        if len(logits):
+            self._sequence.truncate(len(self.tokens) - 1)
+        return bool(self._unshown)
+
+    def pieces(self) -> list[Piece]:
+        """See ``Request``."""
+        unshown, self._unshown = self._unshown, []
+        pieces: list[Piece] = []
+        for after, (token, logits) in enumerate(unshown, start=1):
+            last = self.finish_reason is not None and after == len(unshown)
+            piece, stopped = self._piece(token, logits, last)
+            pieces.append(piece)
+            if stopped:
+                self.finish_reason = "stop"
+                del self.tokens[len(self.tokens) - (len(unshown) - after) :]
+                break
         return pieces
 
     def finished(self, reason: FinishReason) -> Finished:
@@ -265,38 +291,47 @@ class Generation:
         if self._guide is not None:
             self._guide.begin()
 
-    def _next_token(self, logits: Logits) -> int:
+    def _next_token(self, row: int, logits: Logits) -> int:
+        """Choose a token by its row of logits, and see whether it is the last."""
+        token = self._choose(row, logits)
+        self._account.first_token()
+        self.tokens.append(token)
+        told = self._params.logprobs is not None
+        self._unshown.append((token, logits[row].copy() if told else None))
+        if token in self._end or (self._guide is not None and self._guide.complete):
+            self.finish_reason = "stop"
+        elif len(self.tokens) - self._prompt_tokens >= self._limit:
+            self.finish_reason = "length"
+        return token
+
+    def _choose(self, row: int, logits: Logits) -> int:
+        if self._in_step:
+            token = self._sampler.chosen(row)
+            return self._sampler.sample(logits[row]) if token is None else token
         if self._forced:
             token = self._forced.popleft()
             self._sampler.accept(token)
             return token
         if self._guide is None:
-            return self._sampler.sample(logits)
-        token = self._sampler.sample(logits, self._guide.mask())
+            return self._sampler.sample(logits[row])
+        token = self._sampler.sample(logits[row], self._guide.mask())
         self._guide.accept(token)
         return token
 
-    def _take(self, logits: Logits) -> Piece:
-        token = self._next_token(logits)
-        count = self._params.logprobs
-        logprobs = None if count is None else token_logprobs(logits, token, count)
-        self._account.first_token()
-        self.tokens.append(token)
+    def _piece(self, token: int, logits: Logits | None, last: bool) -> tuple[Piece, bool]:
+        """A token as text, and whether that has met a stop string; logits: where they are to be
+        told as probabilities."""
         if token in self._end:
-            self.finish_reason = "stop"
-            return Piece(token, self._stops.flush())
+            return Piece(token, self._stops.flush()), False
         text, stopped = self._stops.push(
             self._shown[token] if token in self._shown else self._detokenizer.push(token)
         )
-        if stopped:
-            self.finish_reason = "stop"
-        elif self._guide is not None and self._guide.complete:
-            self.finish_reason = "stop"
+        if last and not stopped:
             text += self._stops.flush()
-        elif len(self.tokens) - self._prompt_tokens >= self._limit:
-            self.finish_reason = "length"
-            text += self._stops.flush()
-        return Piece(token, text, logprobs)
+        logprobs, count = None, self._params.logprobs
+        if logits is not None and count is not None:
+            logprobs = token_logprobs(logits, token, count)
+        return Piece(token, text, logprobs), stopped
 
 
 def check_prompt(prompt: Sequence[int], vocabulary: int, context_length: int) -> None:

@@ -26,8 +26,8 @@ from engine.architectures.forward import (
     add_head,
     build_body,
 )
-from engine.architectures.rope import FACTORS, RopeTable, rope_factors
-from engine.architectures.tensors import tensor_shapes
+from engine.architectures.rope import RopeTable, rope_factors
+from engine.architectures.tensors import check_tensors, tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
@@ -50,8 +50,9 @@ from engine.moved_keys import KeyTurner
 from engine.sparsity.calibrated import Sparsity, check
 from engine.sparsity.neurons import Neurons, can_skip
 from engine.sparsity.predictor import Predictor, read_predictor
-from engine.step_rows import Part, StepRows
-from engine.threads import ThreadPool
+from engine.step_part import Part
+from engine.step_rows import StepRows
+from engine.threads import ThreadPool, Walk
 from engine.weights import Progress, Weights
 
 KVFormat = Literal["auto", "f16", "int8"]
@@ -59,6 +60,11 @@ MAX_THREADS = 64
 DEFAULT_CONTEXT = 8192
 """Positions of a sequence where nobody says: a full one takes 1 GB in a model of 8 billion weights,
 where the 131 072 that it was trained for would take 17 GB."""
+
+
+_RESULT_ROWS = 32
+"""Logits of a step with no more rows lie where those of the one before the last did: between two
+steps, making an array and asking for its address takes 30 µs."""
 
 
 def _silent(stage: str, fraction: float) -> None:
@@ -89,7 +95,7 @@ class Model:
         whole = read_config(gguf, name, family, activation)
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
-        names = _check_tensors(gguf, shapes)
+        names = check_tensors(gguf, shapes)
         weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
         self.kv_layout = _kv_layout(self.config, kv_format, exact=weights.exact)
         """What a KV block of this model looks like."""
@@ -114,12 +120,13 @@ class Model:
         if self.alone is not None:
             bodies.append(self.alone)
         _compile(bodies, progress)
-        tables = [body.table(compile_operation) for body in bodies]
-        self._body, self._with_head, self._with_norm = tables[:3]
-        self._decode = tables[3] if self.alone is not None else None
         self.threads = threads
         self._width = (self.config.vocabulary + LANES - 1) // LANES * LANES
+        self._results = [self._result_room() for _ in range(2)]
         self._rows = StepRows(MAX_ROWS, query_rows(self.config.heads, self.config.kv_heads))
+        walks = [self._walk(body) for body in bodies]
+        self._body, self._with_head, self._with_norm = walks[:3]
+        self._decode = walks[3] if self.alone is not None else None
         self._pool = ThreadPool(threads)
         progress("compiling kernels", 1.0)
 
@@ -260,24 +267,35 @@ class Model:
             last = start + piece.size == tokens.size
             outputs = piece.size if want == "all" else int(want == "last" and last)
             out = logits[start:] if want == "all" else logits
-            self._step(self._with_head, [Part(piece, cache, outputs)], out)
+            self._step(self._with_head, [Part(piece, cache, outputs)], out.ctypes.data)
         return logits[:, : self.config.vocabulary]
 
-    def step(self, parts: Sequence[Part]) -> NDArray[np.float32]:
+    def step(
+        self, parts: Sequence[Part], meanwhile: Callable[[], None] | None = None
+    ) -> NDArray[np.float32]:
         """One step for several sequences at once, each in one part: at most MAX_ROWS tokens.
 
         float32 (outputs of all parts, vocabulary), in their order: the same bits as `forward` of
-        each sequence alone. Raises as `forward`, before anything is computed.
+        each sequence alone. They stay as they are until the step after the next one. meanwhile:
+        called while the other threads have begun; it must leave the sequences as they are. Raises
+        as `forward`, before anything is computed.
         """
-        parts = [part._replace(tokens=self._checked(part.tokens)) for part in parts]
-        rows = sum(part.tokens.size for part in parts)
+        for part in parts:
+            self._check(part.tokens)
+        rows = sum(len(part.tokens) for part in parts)
         if not 0 < rows <= MAX_ROWS:
             raise ValueError(f"a step of {rows} tokens; 1 to {MAX_ROWS} are possible")
         for part in parts:
-            part.sequence.reserve(part.tokens.size)
-        logits = np.empty((sum(part.outputs for part in parts), self._width), np.float32)
-        self._step(self._with_head, parts, logits)
-        return logits[:, : self.config.vocabulary]
+            part.sequence.reserve(len(part.tokens))
+        outputs = sum(part.outputs for part in parts)
+        if outputs > _RESULT_ROWS:
+            logits = np.empty((outputs, self._width), np.float32)
+            self._step(self._with_head, parts, logits.ctypes.data, meanwhile)
+            return logits[:, : self.config.vocabulary]
+        self._results.reverse()
+        by_rows, address = self._results[0]
+        self._step(self._with_head, parts, address, meanwhile)
+        return by_rows[outputs]
 
     def hidden(
         self, tokens: NDArray[np.int32], cache: KVSequence | None = None
@@ -292,27 +310,27 @@ class Model:
         states = np.empty((tokens.size, self.config.dim), np.float32)
         for start in range(0, tokens.size, MAX_ROWS):
             piece = tokens[start : start + MAX_ROWS]
-            self._step(self._with_norm, [Part(piece, cache, piece.size)], states[start:])
+            part = Part(piece, cache, piece.size)
+            self._step(self._with_norm, [part], states[start:].ctypes.data)
         return states
 
     def use_program(self, program: Program) -> None:
         """Do this in every step with logits from now on: for measurements."""
         self.program, self.skips = program, False
-        self._with_head = program.table(compile_operation)
+        self._with_head = self._walk(program)
 
     def observed(self, observer: Observer) -> Callable[[NDArray[np.int32]], None]:
         """A forward pass over a sequence of tokens that adds what matrices are multiplied with to
         the observer's sums."""
         body = self._forward(observer)
-        table = body.program.table(compile_operation)
+        walk = self._walk(body.program)
 
         def show(tokens: NDArray[np.int32]) -> None:
             tokens, cache = self._checked(tokens), self.new_cache()
             cache.reserve(tokens.size)
-            nothing = np.empty((0, 16), np.float32)
             for start in range(0, tokens.size, MAX_ROWS):
                 piece = tokens[start : start + MAX_ROWS]
-                self._step(table, [Part(piece, cache, 1)], nothing)  # a result is not computed
+                self._step(walk, [Part(piece, cache, 1)], 0)  # a result is not computed
 
         return show
 
@@ -328,29 +346,46 @@ class Model:
         parts = (self.family, self.config, self.weights, self._buffers)
         return build_body(*parts, size, observer, skipping)
 
+    def _result_room(self) -> tuple[list[NDArray[np.float32]], int]:
+        """Room for the logits of small steps, cut to every number of rows; its address."""
+        room = np.empty((_RESULT_ROWS, self._width), np.float32)
+        cut = [room[:rows, : self.config.vocabulary] for rows in range(_RESULT_ROWS + 1)]
+        return cut, room.ctypes.data
+
+    def _walk(self, program: Program) -> Walk:
+        return Walk.through(program.table(compile_operation), self._rows.step)
+
     def _checked(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         tokens = np.ascontiguousarray(tokens, np.int32)
         if tokens.ndim != 1 or tokens.size == 0:
             raise ValueError(f"tokens have shape {tokens.shape}; (n,) with n ≥ 1 is expected")
-        ids = tokens.tolist()
-        if min(ids) < 0 or max(ids) >= self.config.vocabulary:
-            raise ValueError(f"a token id outside 0..{self.config.vocabulary - 1}")
+        self._check(tokens.tolist())
         return tokens
 
+    def _check(self, tokens: Sequence[int] | NDArray[np.int32]) -> None:
+        if not len(tokens):
+            raise ValueError("a part without tokens")
+        if min(tokens) < 0 or max(tokens) >= self.config.vocabulary:
+            raise ValueError(f"a token id outside 0..{self.config.vocabulary - 1}")
+
     def _step(
-        self, program: NDArray[np.int64], parts: Sequence[Part], out: NDArray[np.float32]
+        self,
+        walk: Walk,
+        parts: Sequence[Part],
+        out: int,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        """Run a program for parts that have room; the results that they want go to `out`."""
+        """Compute parts that have room for it; the results that they want go to address `out`."""
         longest = self._rows.fill(parts, out)
         for angles in self._angles:
             angles.reach(longest)
-        step = self._rows.step
-        alone = step[ROWS] == step[OUTPUTS] == 1 and program is self._with_head
+        step = walk.words
+        alone = step[ROWS] == step[OUTPUTS] == 1 and walk is self._with_head
         if alone and self.skips and self._decode is not None:
-            program = self._decode
-        self._pool.run(program if step[OUTPUTS] else self._body, step)
+            walk = self._decode
+        self._pool.walk(walk if step[OUTPUTS] else self._body, meanwhile)
         for part in parts:
-            part.sequence.advance(part.tokens.size)
+            part.sequence.advance(len(part.tokens))
 
 
 def _identity(content_hash: str, activation: str | None) -> str:
@@ -381,44 +416,6 @@ def _with_context(config: ModelConfig, context_length: int | None) -> ModelConfi
     if context_length < 1:
         raise ValueError(f"context_length is {context_length}; at least 1 is needed")
     return dataclasses.replace(config, context_length=min(context_length, config.context_length))
-
-
-def _check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[str]:
-    """Names of the tensors to pack; ModelFormatError if one is missing, misshapen or unknown.
-
-    A tensor that the program would not use means that the model computes something else.
-    """
-    _check_dialect(gguf)
-    for name, shape in shapes.items():
-        if name not in gguf.tensors:
-            raise gguf.metadata.missing_tensor(name)
-        found = gguf.tensors[name]
-        if found.shape != shape:
-            raise ModelFormatError(
-                f"tensor {name!r} at offset {found.offset} has shape {found.shape};"
-                f" {shape} is expected"
-            )
-    unknown = sorted(set(gguf.tensors) - set(shapes) - set(FACTORS))
-    if unknown:
-        offset = gguf.tensors[unknown[0]].offset
-        raise ModelFormatError(
-            f"tensor {unknown[0]!r} at offset {offset} is not one that this architecture has"
-        )
-    return list(shapes)
-
-
-def _check_dialect(gguf: GGUFFile) -> None:
-    """Refuse by name the files that hold a known model in a form of their own."""
-    if "powerinfer.sparse_threshold" in gguf.metadata:
-        raise ModelFormatError(
-            "powerinfer.sparse_threshold is there: PowerInfer's own form, with matrices transposed"
-            " and predictors; get the model as plain GGUF, and set activation to relu"
-        )
-    if "blk.0.ffn_gate.0.weight" in gguf.tensors:
-        raise ModelFormatError(
-            "tensor 'blk.0.ffn_gate.0.weight': experts one by one, as files before April 2024 have"
-            " them; get a newer file of the model"
-        )
 
 
 def _angles(

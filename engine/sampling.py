@@ -1,20 +1,40 @@
-"""Logits → the next token. NumPy only; knows nothing of models or requests.
+"""Logits → the next token, with NumPy; the plain cases are left to the model's own step, by records
+of ``kernels.choice_layout``. Knows nothing of models or requests.
 
 The order is the one of Hugging Face and vLLM: logit bias and penalties, what is forbidden,
 temperature, then top-k, typical-p, top-p and min-p, each on the renormalised rest.
 """
 
 import math
+from array import array
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from engine.distribution import (
+    Logits,
+    candidates,
+    draw,
+    draw_from_all,
+    falling,
+    softmax_weights,
+    temperature_of,
+)
 from engine.errors import InvalidRequestError
-
-Logits = npt.NDArray[np.float32]
+from engine.kernels.choice_layout import (
+    MIN_P,
+    RECORD_SLOTS,
+    TEMPERATURE,
+    TOKEN,
+    TOP_K,
+    TOP_P,
+    UNIFORM,
+)
+from engine.speculation import MOST_GUESSES
 
 MAX_STOP_STRINGS = 16
 MAX_STOP_CHARACTERS = 256
@@ -22,7 +42,7 @@ MAX_LOGIT_BIASES = 1024
 MAX_BANNED_PHRASES = 64
 MAX_TOP_LOGPROBS = 20
 MAX_BEAMS = 8
-_CHUNK = 256
+_DRAWN_AHEAD = 64
 
 
 class Grammar(msgspec.Struct, frozen=True):
@@ -141,6 +161,11 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
         """Whether tokens are left out for how unlikely they are."""
         return self.top_k > 0 or self.typical_p < 1.0 or self.top_p < 1.0 or self.min_p > 0.0
 
+    @property
+    def plain(self) -> bool:
+        """Whether tokens depend on nothing but logits, temperature, top-k, top-p and min-p."""
+        return all(getattr(self, name) == value for name, value in _PLAIN.items())
+
     def _check_beams(self) -> None:
         """Beams compare sums of log-probabilities; what changes those by the answer so far, or what
         one beam alone would have, does not go with them."""
@@ -162,6 +187,21 @@ _NOT_WITH_BEAMS = (
     "frequency_penalty",
     "presence_penalty",
 )
+
+
+_PLAIN = {
+    "typical_p": 1.0,
+    "dynamic_temperature": 0.0,
+    "mirostat": 0,
+    "no_repeat_ngram": 0,
+    "banned_phrases": (),
+    "grammar": None,
+    "repetition_penalty": 1.0,
+    "frequency_penalty": 0.0,
+    "presence_penalty": 0.0,
+    "logit_bias": {},
+}
+"""What a request must leave as it is for its tokens to be chosen in the model's own step."""
 
 
 class TokenLogprobs(msgspec.Struct, frozen=True):
@@ -191,6 +231,16 @@ class Sampler:
         self._random = np.random.default_rng(
             None if params.seed is None else params.seed & (2**64 - 1)
         )
+        self._uniforms = deque[float]()
+        self._plain = params.plain
+        self._records = array("d", bytes(8 * RECORD_SLOTS * (1 + MOST_GUESSES)))
+        for slot, value in (
+            (TEMPERATURE, params.temperature),
+            (TOP_K, params.top_k),
+            (TOP_P, params.top_p),
+            (MIN_P, params.min_p),
+        ):
+            self._records[slot::RECORD_SLOTS] = array("d", [value]) * (1 + MOST_GUESSES)
         biased = np.fromiter(params.logit_bias.keys(), dtype=np.int64)
         if biased.size and biased.max() >= vocabulary:
             raise InvalidRequestError(
@@ -230,6 +280,37 @@ class Sampler:
         self.accept(token)
         return token
 
+    def records(self, rows: int) -> int:
+        """Address of records by which the model's step chooses so many tokens, one after the other;
+        0 where that is not possible, and ``sample`` is to be asked."""
+        if not self._plain:
+            return 0
+        if self._params.temperature > 0.0:
+            self._draw_ahead(rows)
+            for row in range(rows):
+                self._records[RECORD_SLOTS * row + UNIFORM] = self._uniforms[row]
+        return self._records.buffer_info()[0]
+
+    def chosen(self, row: int) -> int | None:
+        """The token that the step chose by record ``row``; None where ``sample`` is to be asked
+        after all. Each time the next row: what was drawn for it is used up."""
+        token = int(self._records[RECORD_SLOTS * row + TOKEN])
+        if token < 0:
+            return None
+        if self._params.temperature > 0.0:
+            self._uniforms.popleft()
+        return token
+
+    def _draw_ahead(self, count: int) -> None:
+        """Have so many random numbers: 64 at once are the same as one by one, and take no longer
+        than one does where NumPy has left the caches."""
+        while len(self._uniforms) < count:
+            self._uniforms.extend(self._random.random(_DRAWN_AHEAD).tolist())
+
+    def _uniform(self) -> float:
+        self._draw_ahead(1)
+        return self._uniforms.popleft()
+
     def accept(self, token: int) -> None:
         """Count a token as part of the answer."""
         self._seen[token] = True
@@ -250,20 +331,20 @@ class Sampler:
         if self._params.mirostat:
             return self._mirostat(adjusted)
         if not self._params.filters:
-            weights = softmax_weights(adjusted, _temperature(adjusted, self._params))
-            return _draw_from_all(weights, self._random.random())
+            weights = softmax_weights(adjusted, temperature_of(adjusted, self._params))
+            return draw_from_all(weights, self._uniform())
         tokens, p = candidates(adjusted, self._params)
-        return int(tokens[_draw(p, self._random.random())])
+        return int(tokens[draw(p, self._uniform())])
 
     def _mirostat(self, adjusted: Logits) -> int:
         """Cut off what is more surprising than mu, draw, and move mu towards tau."""
-        weights = softmax_weights(adjusted, _temperature(adjusted, self._params))
+        weights = softmax_weights(adjusted, temperature_of(adjusted, self._params))
         p = weights.astype(np.float64) / weights.sum(dtype=np.float64)
         tokens = np.flatnonzero(p >= 2.0**-self._mu)
         if not tokens.size:
             tokens = np.array([int(np.argmax(p))])
         kept = p[tokens] / p[tokens].sum()
-        drawn = _draw(kept, self._random.random())
+        drawn = draw(kept, self._uniform())
         surprise = -math.log2(kept[drawn])
         self._mu -= self._params.mirostat_eta * (surprise - self._params.mirostat_tau)
         return int(tokens[drawn])
@@ -292,61 +373,12 @@ class Sampler:
         return adjusted
 
 
-def candidates(
-    logits: Logits, params: SamplingParams
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Tokens that may be drawn and their probabilities, most likely first if anything filters.
-
-    logits: shape (vocabulary,); temperature must be above 0.
-    """
-    weights = softmax_weights(logits, _temperature(logits, params))
-    tokens = _most_likely(weights, params)
-    kept = weights[tokens].astype(np.float64)
-    if params.typical_p < 1.0:
-        typical = _typical(kept, params.typical_p)
-        tokens, kept = tokens[typical], kept[typical]
-    if params.top_p < 1.0:
-        # A share of what top-k left, else of everything.
-        limited = 0 < params.top_k < weights.size or params.typical_p < 1.0
-        mass = kept.sum() if limited else weights.sum(dtype=np.float64)
-        count = int(np.searchsorted(np.cumsum(kept), params.top_p * mass)) + 1
-        tokens, kept = tokens[:count], kept[:count]  # with the token that crosses
-    if params.min_p > 0.0:
-        likely = kept >= params.min_p * kept[0]
-        tokens, kept = tokens[likely], kept[likely]
-    return tokens, kept / kept.sum()
-
-
-def _temperature(logits: Logits, params: SamplingParams) -> float:
-    """The temperature of this step: the request's, or by the entropy of the distribution."""
-    if not params.dynamic_temperature:
-        return params.temperature
-    low = max(0.0, params.temperature - params.dynamic_temperature)
-    high = params.temperature + params.dynamic_temperature
-    weights = softmax_weights(logits, 1.0)
-    p = weights[weights > 0] / weights.sum(dtype=np.float64)
-    share = float(-(p * np.log(p)).sum()) / math.log(p.size) if p.size > 1 else 0.0
-    bent: float = min(max(share, 0.0), 1.0) ** params.dynamic_temperature_exponent
-    return max(low + (high - low) * bent, 1e-5)
-
-
-def _typical(kept: npt.NDArray[np.float64], mass: float) -> npt.NDArray[np.int64]:
-    """Which of the weights to keep, in their order: those nearest the entropy in surprise."""
-    p = kept / kept.sum()
-    with np.errstate(divide="ignore"):  # a weight of 0 is infinitely surprising: kept last
-        surprise = -np.log(p)
-    entropy = float(p[p > 0] @ surprise[p > 0])
-    order = np.argsort(np.abs(surprise - entropy), kind="stable")
-    count = int(np.searchsorted(np.cumsum(p[order]), mass)) + 1  # with the one that crosses
-    return np.sort(order[:count])
-
-
 def token_logprobs(logits: Logits, token: int, count: int) -> TokenLogprobs:
     """Log-softmax of the token and of the ``count`` most likely ones."""
     count = min(count, logits.size - 1)
     shifted = logits.astype(np.float64) - float(logits.max())
     logprobs = shifted - math.log(np.exp(shifted).sum())
-    best = _falling(logprobs.astype(np.float32), np.argpartition(-logprobs, count)[:count])
+    best = falling(logprobs.astype(np.float32), np.argpartition(-logprobs, count)[:count])
     top = tuple((int(other), float(logprobs[other])) for other in best)
     return TokenLogprobs(token, float(logprobs[token]), top)
 
@@ -370,61 +402,6 @@ class _Ngrams:
 
     def _last(self) -> tuple[int, ...]:
         return tuple(self._tokens[len(self._tokens) - self._n + 1 :])
-
-
-def softmax_weights(logits: Logits, temperature: float) -> Logits:
-    """Probabilities up to their common factor: exp((x − max x) / temperature), the largest 1.
-
-    float32, in which NumPy has a vectorized exp: 49 152 of them take 0.05 ms.
-    """
-    # Subtract first: x / temperature alone overflows at temperatures near zero.
-    with np.errstate(over="ignore"):  # −inf is right there: a weight of 0
-        weights: Logits = np.exp((logits - logits.max()) / np.float32(temperature))
-    return weights
-
-
-def _most_likely(weights: Logits, params: SamplingParams) -> npt.NDArray[np.int64]:
-    """Tokens by falling weight, as many as the filters can need.
-
-    Sorting all 49 152 takes 3 ms; nearly always the few above some weight hold top_p, at 0.1 ms.
-    """
-    if 0 < params.top_k < weights.size:
-        best = np.argpartition(weights, weights.size - params.top_k)[-params.top_k :]
-        return _falling(weights, best)
-    if params.typical_p < 1.0:
-        return _falling(weights, np.flatnonzero(weights > 0))
-    if params.top_p < 1.0:
-        wanted = params.top_p * weights.sum(dtype=np.float64)
-        for least in (0.05, 0.002, 1e-4, 1e-6):
-            chosen = np.flatnonzero(weights >= least)
-            if weights[chosen].sum(dtype=np.float64) >= wanted:
-                return _falling(weights, chosen)
-        return _falling(weights, np.arange(weights.size))
-    if params.min_p > 0.0:
-        return _falling(weights, np.flatnonzero(weights >= params.min_p))
-    return np.arange(weights.size, dtype=np.int64)
-
-
-def _falling(weights: Logits, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return tokens[np.argsort(-weights[tokens], kind="stable")]
-
-
-def _draw(p: npt.NDArray[np.floating[Any]], uniform: float) -> int:
-    """Where a number from [0, 1] falls among weights, each as wide as it is large; never on a 0."""
-    cumulative = np.cumsum(p, dtype=np.float64)
-    target = min(uniform * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
-    return int(np.searchsorted(cumulative, target, side="right"))
-
-
-def _draw_from_all(weights: Logits, uniform: float) -> int:
-    """`_draw` in two steps: which chunk, and which of it. A running sum over 49 152 weights takes
-    0.4 ms, a tenth of a token; this takes 0.04."""
-    starts = np.arange(0, weights.size, _CHUNK)
-    sums = np.add.reduceat(weights, starts, dtype=np.float64)
-    chunk = _draw(sums, uniform)
-    within = (uniform * float(sums.sum()) - float(sums[:chunk].sum())) / float(sums[chunk])
-    first = chunk * _CHUNK
-    return first + _draw(weights[first : first + _CHUNK], min(max(within, 0.0), 1.0))
 
 
 def _in_range(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> None:

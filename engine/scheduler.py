@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from engine.batch import Batch, Sink, Spent, Ticket, deliver
+from engine.batch import Batch, Spent
 from engine.chunk_reuse import Chunks
 from engine.errors import EngineClosedError, QueueFullError
 from engine.generate import Request
 from engine.kept_prefixes import KeptPrefixes
 from engine.prefix_cache import PrefixCache
 from engine.protocol import PRIORITIES, Priority, SchedulerCounts
+from engine.ticket import Sink, Ticket, deliver
 
 if TYPE_CHECKING:
     from engine.model import Model
@@ -164,6 +165,9 @@ class Scheduler:
     def _wait_for_work(self) -> bool:
         """Sleep until there is something to do. False when closing."""
         now = time.monotonic()
+        goes_on = self._batch.active and not self._inbox and not self._closing
+        if goes_on and now - self._counted_at <= COUNT_SECONDS:
+            return True
         if now - self._counted_at > COUNT_SECONDS or not self._has_work():
             self._counts, self._counted_at = self._batch.counts(), now
         with self._wake:
@@ -174,12 +178,15 @@ class Scheduler:
             return not self._closing
 
     def _run_one_job(self) -> None:
+        if not self._jobs:
+            return
         with self._wake:
             if not self._jobs or self._closing:
                 return
             function, future = self._jobs.popleft()
             self._jobs_running = 1
         try:
+            self._batch.settle()
             if future.set_running_or_notify_cancel():
                 _complete(future, function, self._model)
         finally:
@@ -187,6 +194,7 @@ class Scheduler:
                 self._jobs_running = 0
 
     def _abandon_all(self) -> None:
+        self._batch.settle()
         with self._wake:
             tickets = [*self._batch.active, *self._batch.waiting, *self._inbox]
             jobs = list(self._jobs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.architectures.config import ModelConfig
-    from engine.step_rows import Part
+    from engine.step_part import Part
 
 FIRST_RATE = 240.0
 """Tokens a second at the beginning of a prompt, until one was measured."""
@@ -43,8 +43,8 @@ class StepCost:
     def work(self, parts: "Sequence[Part]") -> float:
         """Of a step, before it is computed."""
         return sum(
-            part.tokens.size
-            * (1 + (part.sequence.length + part.tokens.size / 2) / self._doubled_at)
+            len(part.tokens)
+            * (1 + (part.sequence.length + len(part.tokens) / 2) / self._doubled_at)
             for part in parts
         )
 

@@ -7,12 +7,12 @@ Knows nothing of weights or programs.
 
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine.kernels.choice_layout import RECORD_BYTES
 from engine.kernels.program import (
+    CHOICES,
     KEPT_ROWS,
     LOGITS,
     OUTPUTS,
@@ -24,17 +24,7 @@ from engine.kernels.program import (
     TABLES,
     TOKENS,
 )
-from engine.kv import KVSequence
-
-
-class Part(NamedTuple):
-    """What a step computes of one sequence."""
-
-    tokens: NDArray[np.int32]
-    """int32 (n,), appended to the sequence."""
-    sequence: KVSequence
-    outputs: int
-    """Of how many of the last tokens the result is wanted."""
+from engine.step_part import Part
 
 
 class StepRows:
@@ -50,6 +40,8 @@ class StepRows:
         self._tables = self._room("q", most_rows, TABLES)
         self._spans = self._room("i", 2 * most_rows, SPANS)
         self._kept = self._room("i", most_rows, KEPT_ROWS)
+        self._choices = self._room("q", most_rows, CHOICES)
+        self._choices_address = self._step[CHOICES]
 
     def _room(self, kind: str, count: int, slot: int) -> "memoryview[int]":
         """Memory for so many numbers; its address becomes the slot of the step."""
@@ -57,24 +49,26 @@ class StepRows:
         self._step[slot] = numbers.buffer_info()[0]
         return memoryview(numbers)  # while there is one, the array cannot move
 
-    def fill(self, parts: Sequence[Part], out: NDArray[np.float32]) -> int:
-        """Describe the step of these parts, whose results go to `out`; gives the positions that
-        the longest sequence has after it."""
-        rows = spans = kept = longest = 0
-        for tokens, sequence, outputs in parts:
-            first, rows = rows, rows + tokens.size
-            length = sequence.length + tokens.size
-            self._tokens[first:rows] = array("i", tokens.tolist())
-            self._positions[first:rows] = array("i", range(sequence.length, length))
-            self._tables[first:rows] = array("q", [sequence.table_address]) * tokens.size
-            for row in range(first, rows, self._span_rows):
-                here = min(self._span_rows, rows - row)
-                self._spans[2 * spans : 2 * spans + 2] = array("i", (row, here))
+    def fill(self, parts: Sequence[Part], out: int) -> int:
+        """Describe the step of these parts, whose results go to the address `out`; gives the
+        positions that the longest sequence has after it."""
+        row = spans = kept = longest = chosen = 0
+        for tokens, sequence, outputs, choices in parts:
+            first, position, table = row, sequence.length, sequence.table_address
+            for token in tokens:
+                self._tokens[row], self._positions[row] = token, position
+                self._tables[row] = table
+                row, position = row + 1, position + 1
+            for start in range(first, row, self._span_rows):
+                self._spans[2 * spans] = start
+                self._spans[2 * spans + 1] = min(self._span_rows, row - start)
                 spans += 1
-            self._kept[kept : kept + outputs] = array("i", range(rows - outputs, rows))
-            kept += outputs
-            longest = max(longest, length)
+            for output in range(outputs):
+                self._kept[kept] = row - outputs + output
+                self._choices[kept] = choices and choices + RECORD_BYTES * output
+                kept += 1
+            longest, chosen = max(longest, position), chosen or choices
         step = self._step
-        step[ROWS], step[SPAN_COUNT], step[OUTPUTS] = rows, spans, kept
-        step[LOGITS] = out.ctypes.data
+        step[ROWS], step[SPAN_COUNT], step[OUTPUTS], step[LOGITS] = row, spans, kept, out
+        step[CHOICES] = self._choices_address if chosen else 0
         return longest

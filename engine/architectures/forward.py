@@ -16,6 +16,7 @@ from engine.buffers import Buffers
 from engine.formats.packed import FLOAT_BITS, packed_bytes
 from engine.kernels.activations import PREDICTED_RELU, activate_quantize
 from engine.kernels.attention import attention, attention_to_bytes
+from engine.kernels.choosing import choose
 from engine.kernels.elementwise import (
     embed,
     keep_rows,
@@ -132,7 +133,8 @@ def build_body(
 
 
 def add_head(f: Forward) -> None:
-    """x → logits of the rows wanted, vocabulary rounded up to a multiple of 16 floats apart."""
+    """x → logits of the rows wanted, vocabulary rounded up to a multiple of 16 floats apart → the
+    tokens that the step is to choose."""
     c = f.config
     tied = "output.weight" not in f.weights
     head = "token_embd" if tied else "output"
@@ -141,6 +143,7 @@ def add_head(f: Forward) -> None:
     multiply(f, head, norm(f, "output_norm"), 0, width)
     if c.logit_scale != 1 or c.logit_cap:
         f.program.add(scale_logits, width, float_bits(c.logit_scale), float_bits(c.logit_cap))
+    f.program.add(choose, width, c.vocabulary, f.buffers.choosing, f.buffers.choosing_bytes)
 
 
 def add_final_norm(f: Forward) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Container
 
 from engine.architectures.config import ModelConfig
 from engine.architectures.family import Activation, Family
+from engine.architectures.rope import FACTORS
+from engine.gguf import GGUFFile, ModelFormatError
 
 Shape = tuple[int, ...]
 
@@ -77,3 +79,41 @@ def _norms(c: ModelConfig, family: Family) -> dict[str, Shape]:
         attended = c.heads * c.head_dim
         shapes |= {"attn_sub_norm.weight": (attended,), "ffn_sub_norm.weight": (c.ffn_dim,)}
     return shapes
+
+
+def check_tensors(gguf: GGUFFile, shapes: dict[str, tuple[int, ...]]) -> list[str]:
+    """Names of the tensors to pack; ModelFormatError if one is missing, misshapen or unknown.
+
+    A tensor that the program would not use means that the model computes something else.
+    """
+    _check_dialect(gguf)
+    for name, shape in shapes.items():
+        if name not in gguf.tensors:
+            raise gguf.metadata.missing_tensor(name)
+        found = gguf.tensors[name]
+        if found.shape != shape:
+            raise ModelFormatError(
+                f"tensor {name!r} at offset {found.offset} has shape {found.shape};"
+                f" {shape} is expected"
+            )
+    unknown = sorted(set(gguf.tensors) - set(shapes) - set(FACTORS))
+    if unknown:
+        offset = gguf.tensors[unknown[0]].offset
+        raise ModelFormatError(
+            f"tensor {unknown[0]!r} at offset {offset} is not one that this architecture has"
+        )
+    return list(shapes)
+
+
+def _check_dialect(gguf: GGUFFile) -> None:
+    """Refuse by name the files that hold a known model in a form of their own."""
+    if "powerinfer.sparse_threshold" in gguf.metadata:
+        raise ModelFormatError(
+            "powerinfer.sparse_threshold is there: PowerInfer's own form, with matrices transposed"
+            " and predictors; get the model as plain GGUF, and set activation to relu"
+        )
+    if "blk.0.ffn_gate.0.weight" in gguf.tensors:
+        raise ModelFormatError(
+            "tensor 'blk.0.ffn_gate.0.weight': experts one by one, as files before April 2024 have"
+            " them; get a newer file of the model"
+        )

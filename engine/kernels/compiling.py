@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 
 from engine.kernels.dispatch import Kernel, compile_operation, kept_name
 from engine.kernels.machine_code import is_kept
-from engine.kernels.orders import lead, serve
+from engine.kernels.orders import announce, lead, serve
 
 log = logging.getLogger(__name__)
 
-_HELPERS: tuple[Kernel, ...] = (lead, serve)
+_HELPERS: tuple[Kernel, ...] = (announce, lead, serve)
 """What threads run besides operations."""
 _PR_SET_PDEATHSIG = 1
 

@@ -33,6 +33,12 @@ def floats(address: int, shape: Any) -> Any:
 
 
 @njit(inline="always")
+def doubles(address: int, shape: Any) -> Any:
+    """The float64 array of `shape` at `address`."""
+    return carray(pointer(address), shape, np.float64)
+
+
+@njit(inline="always")
 def integers(address: int, shape: Any) -> Any:
     """The int32 array of `shape` at `address`."""
     return carray(pointer(address), shape, np.int32)

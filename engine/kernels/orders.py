@@ -38,10 +38,10 @@ def order_slots(threads: int) -> int:
     return WORKERS + 8 * (threads - 1)
 
 
-def lead(
+def announce(
     order: int, threads: int, table: int, operations: int, step: int, single: int, generation: int
 ) -> None:
-    """Give an order, take part, return when all is done."""
+    """Give an order: who sleeps wakes and begins, who spins begins."""
     begin(table, operations, generation)
     atomic_store(order + 8 * TABLE, table)
     atomic_store(order + 8 * OPERATIONS, operations)
@@ -52,7 +52,13 @@ def lead(
         slots = order + 8 * (WORKERS + 8 * worker)
         if atomic_swap_if(slots + 8 * ASLEEP, 1, 0):
             _write(np.int32(atomic_load(slots + 8 * WRITE_END)), slots + 8 * BYTE, np.uint64(1))
-    run(table, operations, step, single, generation, threads)
+
+
+def lead(order: int, threads: int) -> None:
+    """Take part in the order that was announced, return when all is done."""
+    table, operations = atomic_load(order + 8 * TABLE), atomic_load(order + 8 * OPERATIONS)
+    step, single = atomic_load(order + 8 * STEP), atomic_load(order + 8 * SINGLE)
+    run(table, operations, step, single, atomic_load(order + 8 * GENERATION), threads)
     atomic_store(order + 8 * GENERATION, 0)
     atomic_store(order + 8 * UNSEEN, 1 if atomic_load(order + 8 * BUSY) == 0 else 0)
 

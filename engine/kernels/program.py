@@ -41,6 +41,8 @@ SPAN_COUNT = 5
 KEPT_ROWS = 6  # address of int32 (outputs,): the rows wanted at the end, rising
 OUTPUTS = 7  # how many those are; the others are dropped by `keep_rows`
 LOGITS = 8  # address of the float32 result, rows a multiple of 16 floats apart
+CHOICES = 9  # address of int64 (outputs,): of each row's record of kernels.choice_layout, 0: none;
+# itself 0 if no row has one
 STEP_SLOTS = 16
 
 # What follows an operation.

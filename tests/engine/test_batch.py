@@ -3,6 +3,7 @@ every answer is, token by token, the one that it would have been alone and witho
 
 import functools
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ from engine.kv import BlockPool
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.sampling import Sampler, SamplingParams
-from engine.step_rows import Part
+from engine.step_part import Part
 from engine.tokenizer import Tokenizer
 
 TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()
@@ -50,6 +51,15 @@ class Home:
             answer.append(sampler.sample(logits[0]))
         return answer
 
+    def until_stop(self, answer, at):
+        """The answer up to the token that completes what its text is at some token; that text."""
+        text = self.tokenizer.decode(answer[at : at + 2])
+        if not text or "\N{REPLACEMENT CHARACTER}" in text:
+            return answer, ()
+        ends = range(1, len(answer) + 1)
+        end = next(end for end in ends if text in self.tokenizer.decode(answer[:end]))
+        return answer[:end], (text,)
+
     def batch(self, blocks, **options):
         return Traffic(self, blocks, **options)
 
@@ -62,13 +72,34 @@ class Traffic:
         self.cache = PrefixCache(BlockPool(home.model.kv_layout, blocks))
         self.batch = Batch(home.model, self.cache, max_active)
         self.tickets, self.wanted, self.outcomes, self.ended = [], [], [], []
+        self.expected = []
 
-    def submit(self, length, seed=None, tokens=10, biased=False, priority=0, leader=None, **more):
+    def submit(
+        self,
+        length,
+        seed=None,
+        tokens=10,
+        biased=False,
+        priority=0,
+        stop_at=None,
+        gone_after=None,
+        leader=None,
+        **more,
+    ):
+        """stop_at: the answer's text there is its stop string; gone_after: pieces that its receiver
+        takes."""
+        expected = self.home.alone(length, seed, tokens, biased)
         params = sampling(seed, tokens, biased)
+        if stop_at is not None:
+            expected, stop = self.home.until_stop(expected, stop_at)
+            params = msgspec.structs.replace(params, stop=stop)
         request = Generation(TEXT[:length], params, self.home.tokenizer, 512)
         number, outcomes = len(self.tickets), []
 
         def sink(outcome):
+            if gone_after is not None and len(outcomes) >= gone_after:
+                outcomes.append(None)
+                raise RuntimeError("Event loop is closed")
             outcomes.append(outcome)
             if not isinstance(outcome, Piece):
                 self.ended.append(number)
@@ -77,6 +108,7 @@ class Traffic:
         ticket = Ticket(request, sink, (priority, number), lambda: None, leader, **more)
         self.tickets.append(ticket)
         self.wanted.append((length, seed, tokens, biased))
+        self.expected.append(expected)
         self.outcomes.append(outcomes)
         self.batch.add(ticket)
 
@@ -92,10 +124,15 @@ class Traffic:
 
     def check(self):
         """Every answer is right, none is lost, and no block either."""
-        for ticket, wanted, outcomes in zip(self.tickets, self.wanted, self.outcomes, strict=True):
+        for ticket, expected, outcomes in zip(
+            self.tickets, self.expected, self.outcomes, strict=True
+        ):
+            tokens = [outcome.token for outcome in outcomes if isinstance(outcome, Piece)]
+            if None in outcomes:
+                assert ticket.cancelled
+                assert tokens == expected[: outcomes.index(None)]
+                continue
             assert isinstance(outcomes[-1], Finished), outcomes[-1]
-            tokens = [piece.token for piece in outcomes[:-1]]
-            expected = self.home.alone(*wanted)
             if ticket.cancelled:
                 assert tokens == expected[: len(tokens)]
             else:
@@ -148,6 +185,8 @@ submits = st.tuples(
     st.sampled_from([1, 5, 40]),
     st.booleans(),
     st.sampled_from([0, 0, 1, 2]),
+    st.none() | st.integers(0, 12),
+    st.sampled_from([None, None, None, 0, 3, 7]),
 )
 others = st.tuples(st.sampled_from(["cancel", "follow", "steps"]), st.integers(0, 20))
 
@@ -170,6 +209,67 @@ def test_any_traffic_gives_the_answers_of_each_alone(home, actions, blocks):
                 length, _, tokens, biased = traffic.wanted[index]
                 priority = traffic.tickets[index].order[0]
                 traffic.submit(length, 3, tokens, biased, priority, leader=index)
+    traffic.run()
+    traffic.check()
+
+
+def watched(model, monkeypatch):
+    """How many sequences each step computes, where what the one before gave is shown meanwhile."""
+    overlapped, step = [], model.step
+
+    def counted(parts, meanwhile=None):
+        if meanwhile is not None:
+            overlapped.append(len(parts))
+        return step(parts, meanwhile)
+
+    monkeypatch.setattr(model, "step", counted)
+    return overlapped
+
+
+def test_what_a_step_gave_is_shown_while_the_next_is_computed(home, monkeypatch):
+    overlapped = watched(home.model, monkeypatch)
+    traffic = home.batch(200)
+    for number in range(3):
+        traffic.submit(20 + number, number or None, tokens=20)
+    traffic.run()
+    traffic.check()
+    assert sum(overlapped) > 3 * 15
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_an_answer_that_ended_unseen_gives_back_the_step_too_many(home, monkeypatch, biased):
+    """Its stop string is found while the next step computes for it; the other goes on. Biased:
+    several tokens are right at once, and those after the stop string do not count."""
+    overlapped, stopped = watched(home.model, monkeypatch), 0
+    for stop_at in range(8, 24):
+        traffic = home.batch(200)
+        traffic.submit(64, tokens=40, biased=biased, stop_at=stop_at)
+        traffic.submit(50, 1, tokens=30)
+        while not traffic.ended:
+            traffic.step()
+        ended = traffic.tickets[traffic.ended[0]]
+        assert not ended.request.sequences
+        tokens = ended.request.tokens
+        assert traffic.cache.cached_length(tokens) == (len(tokens) - 1) // 32 * 32
+        traffic.submit(64, tokens=40, biased=biased)  # on what is cached of it
+        traffic.run()
+        stopped += traffic.outcomes[0][-1].reason == "stop"
+        traffic.check()
+    assert overlapped
+    assert stopped >= 4  # elsewhere its text is half a character
+
+
+def test_a_step_too_many_that_fails_does_not_take_the_answer_along(home, monkeypatch):
+    real = home.model.step
+    traffic = home.batch(200)
+    traffic.submit(40, tokens=30, stop_at=9)
+
+    def step(parts, meanwhile=None):
+        if parts[0].sequence.length >= 40 + len(traffic.expected[0]) - 1:
+            raise MemoryError("no room")
+        return real(parts, meanwhile)
+
+    monkeypatch.setattr(home.model, "step", step)
     traffic.run()
     traffic.check()
 
@@ -287,10 +387,10 @@ def test_a_slice_is_shorter_by_what_the_disk_took(home):
     traffic.submit(5, tokens=2, priority=1)
     traffic.step()
     traffic.batch._cost.learn(400.0, 1.0)
-    assert MIN_SLICE_TOKENS < traffic.batch._plan(busy=True)[0][1][0].tokens.size <= 32
+    assert MIN_SLICE_TOKENS < len(traffic.batch._plan(busy=True)[0][1][0].tokens) <= 32
     traffic.batch._disk_s = SHARED_SLICE_SECONDS
     plan = traffic.batch._plan(busy=True)
-    assert sum(part.tokens.size for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
+    assert sum(len(part.tokens) for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
     traffic.run()
     traffic.check()
 
@@ -311,9 +411,9 @@ def test_what_one_computes_others_with_the_same_prompt_need_not(home, monkeypatc
     """Also where both began before it was known."""
     traffic, computed, step = home.batch(200), [], home.model.step
 
-    def counted(parts):
-        computed.append(sum(part.tokens.size for part in parts))
-        return step(parts)
+    def counted(parts, meanwhile=None):
+        computed.append(sum(len(part.tokens) for part in parts))
+        return step(parts, meanwhile)
 
     monkeypatch.setattr(home.model, "step", counted)
     traffic.submit(300, tokens=2)
@@ -397,10 +497,10 @@ def test_one_that_fails_takes_nobody_along(home, monkeypatch):
     traffic.submit(50, tokens=8)
     real = home.model.step
 
-    def step(parts):
-        if any(part.sequence.length + part.tokens.size == 50 for part in parts):
+    def step(parts, meanwhile=None):
+        if any(part.sequence.length + len(part.tokens) == 50 for part in parts):
             raise MemoryError("no room")
-        return real(parts)
+        return real(parts, meanwhile)
 
     monkeypatch.setattr(home.model, "step", step)
     traffic.run()

@@ -12,7 +12,7 @@ from engine.generate import Finished
 from engine.gguf import GGUFFile
 from engine.kv import BlockPool
 from engine.prefix_cache import PrefixCache
-from engine.step_rows import Part
+from engine.step_part import Part
 
 PROMPT = np.random.default_rng(8).integers(0, 256, 40).tolist()
 NAMES = {
@@ -126,9 +126,10 @@ def test_a_paused_search_goes_on_where_it_was(engine):
             assert cache.make_room(60), "a paused search holds nothing"
             search.start(cache.begin(PROMPT, 512))
         parts = search.parts(64, draft=True)
-        assert sum(part.tokens.size for part in parts) <= 64
+        assert sum(len(part.tokens) for part in parts) <= 64
         outputs = model.step([Part(*part) for part in parts])
-        pieces += search.take(outputs)
+        search.choose(outputs)
+        pieces += search.pieces()
     assert [piece.token for piece in pieces] == want
 
 
@@ -140,8 +141,8 @@ def test_beams_share_the_blocks_of_the_prompt(engine):
     search = BeamSearch(prompt, params, engine.tokenizer, 512)
     search.start(PrefixCache(pool).begin(prompt, 512))
     while len(search.sequences) < 8:
-        search.take(model.step(search.parts(200, draft=False)))
-    search.take(model.step(search.parts(200, draft=False)))
+        search.choose(model.step(search.parts(200, draft=False)))
+    search.choose(model.step(search.parts(200, draft=False)))
     assert pool.blocks - pool.free <= 10 + 8
 
 

@@ -36,7 +36,7 @@ def run(folder, *arguments):
 
 
 def test_the_child_compiles_and_this_process_loads(tmp_path):
-    assert run(tmp_path, "again") == "3 False\n"  # keep_rows and what the threads run
+    assert run(tmp_path, "again") == "4 False\n"  # keep_rows and what the threads run
     assert run(tmp_path) == "0 False\n"
 
 

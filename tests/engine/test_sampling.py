@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from engine.distribution import candidates
 from engine.errors import InvalidRequestError
-from engine.sampling import Grammar, Sampler, SamplingParams, candidates, token_logprobs
+from engine.sampling import Grammar, Sampler, SamplingParams, token_logprobs
 
 logits_arrays = hnp.arrays(np.float32, st.integers(1, 600), elements=st.floats(-50, 50, width=32))
 filters = st.builds(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.batch import MIN_SLICE_TOKENS, SHARED_SLICE_SECONDS, STEP_TOKENS
 from engine.step_cost import StepCost
-from engine.step_rows import Part
+from engine.step_part import Part
 
 LONGEST_S = 0.15
 

@@ -76,6 +76,33 @@ def test_workers_that_sleep_do_not_hold_up_a_step():
     pool.close()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_caller_does_something_else_while_the_others_begin(threads):
+    """What it raises is told once the step is over: nobody writes into its arrays any more."""
+    pool, program = ThreadPool(threads), Program()
+    words = np.zeros((2, threads), np.int32)
+    program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
+    table, step = program.table(dispatch.compile_operation), np.zeros(STEP_SLOTS, np.int64)
+    moments = []
+
+    def meanwhile():
+        time.sleep(0.05)
+        moments.append(words[1].tolist())
+
+    def fail():
+        raise KeyError("meanwhile")
+
+    pool.run(table, step, meanwhile)
+    done = list(range(1, threads + 1))
+    assert words[1].tolist() == done
+    assert moments == [done if threads > 1 else [0]]  # three threads' shares are done by the others
+    words[1] = 0
+    with pytest.raises(KeyError, match="meanwhile"):
+        pool.run(table, step, fail)
+    assert words[1].tolist() == done
+    pool.close()
+
+
 def test_a_signal_does_not_end_a_sleeping_worker():
     pool, program = ThreadPool(2), Program()
     words = np.zeros((2, 2), np.int32)
