@@ -79,7 +79,7 @@ class Commands:
 
         The route is ``model`` where the model would be asked.
         """
-        first, *further = await self._parts(text, language, area)
+        first, *further = await self.parts(text, language, area)
         decision = first.decision
         if further:
             told = "; ".join(f"“{one.text}” {_told(one.decision)}" for one in (first, *further))
@@ -91,7 +91,7 @@ class Commands:
                 return msgspec.structs.replace(decision, route="model", reason=reason)
         return decision
 
-    async def _parts(self, text: str, language: str | None, area: str) -> list[Part]:
+    async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self._by_rules(text, language, area)
         if whole.tool is None and (parts := await self._several(text, whole, area)):
@@ -135,7 +135,7 @@ class Commands:
         if decision.tool != LATER or decision.call is None:
             return decision
         command = str(decision.call.arguments.get("command", ""))
-        then = [part.decision for part in await self._parts(command, decision.language, area)]
+        then = [part.decision for part in await self.parts(command, decision.language, area)]
         if all(one.call is not None and one.asks is None for one in then):
             return decision
         confirmed = any(one.asks == "confirm" or one.declined == "not_later" for one in then)
@@ -300,7 +300,7 @@ class Commands:
     async def carry_out(self, text: str, speaker: Speaker) -> str:
         """``ToolContext.carry_out``: what needs a question back is not done."""
         replies: list[str] = []
-        for part in await self._parts(text, speaker.language, speaker.area):
+        for part in await self.parts(text, speaker.language, speaker.area):
             decision = part.decision
             not_done = f"“{part.text}”: {decision.reason}."
             if decision.call is None or decision.asks in ("which", "missing"):
@@ -335,7 +335,7 @@ class Commands:
             return self._step(chosen, pending.text, person) if chosen else None
         link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
-            complete, *further = (p.decision for p in await self._parts(joined, language, area))
+            complete, *further = (p.decision for p in await self.parts(joined, language, area))
             if further:
                 continue
             completed = complete.tool == decision.tool and complete.asks != "missing"

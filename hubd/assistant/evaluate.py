@@ -4,7 +4,7 @@ What it reads is described in the files themselves: the corpus gives intent and 
 fixture it is said in, ours give tool, entities and arguments.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -89,6 +89,22 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "wrong" if not _only_reads(tool) else "none"
     right = all(_same(arguments.get(name), value) for name, value in sample.arguments.items())
     return "right" if right else "wrong"
+
+
+def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
+    """The same of an utterance that may be several commands: all that is done counts.
+
+    Right is what one of them does rightly where the others do nothing, or what they do together.
+    """
+    acting = [one for one in decisions if one.tool is not None and not _only_reads(one.tool)]
+    if len(acting) > 1 and len({one.tool for one in acting}) == 1:
+        entities = [entity for one in acting for entity in one.entities]
+        return judged(sample, msgspec.structs.replace(acting[0], entities=entities))
+    found = [judged(sample, one) for one in decisions]
+    for worst in ("opposite", "wrong"):
+        if worst in found:
+            return worst
+    return max(found, key=("none", "asks", "right").index)
 
 
 def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, Any]:
