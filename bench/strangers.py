@@ -91,7 +91,11 @@ def told(sample: Sample, outcome: Outcome, parts: Sequence[Part]) -> str:
 
 def table(name: str, found: dict[str, list[Outcome]]) -> str:
     """The outcomes by style, and all together."""
-    lines = [f"\n{name}", "| style | said | right | asks | none | wrong | opposite |", "|---" * 7 + "|"]
+    lines = [
+        f"\n{name}",
+        "| style | said | right | asks | none | wrong | opposite |",
+        "|---" * 7 + "|",
+    ]
     everything = [outcome for style in found.values() for outcome in style]
     for style, judged in [*found.items(), ("all", everything)]:
         row = [style, str(len(judged)), *map(str, counted(judged).values())]
