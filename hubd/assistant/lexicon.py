@@ -189,7 +189,7 @@ class Lexicon:
         the lamp, no wait, the radio"."""
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         for pattern in self._corrected:
-            if found := pattern.search(folded):
+            if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
         return None
 
@@ -201,9 +201,17 @@ class Lexicon:
         numbers = list(_NUMBER.finditer(before))
         value = _NUMBER.match(after)
         if not numbers or value is None:
-            return ""
+            return self._with_color(before, after)
         unit = before[numbers[-1].end() :] if value.end() == len(after) else ""
         return before[: numbers[-1].start()] + after + unit
+
+    def _with_color(self, first: str, instead: str) -> str:
+        colors = [phrase for phrase, tag in self.phrases.items() if tag.kind == "color"]
+        said = list(self._pattern(colors).finditer(first)) if colors else []
+        if not said or instead not in colors:
+            return ""
+        rest = first[said[-1].end() :]
+        return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
 
     def remarks(self, text: str) -> bool:
         """Whether ``text`` begins as a remark does, that says why: "it's so dark"."""

@@ -1,10 +1,13 @@
 """The forms of an utterance that the grammar is tried on, and which reading is the better."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from hubd.assistant.grammar import Match
-from hubd.assistant.lexicon import lexicon
+from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.reported import direct
+from plugins.numbers import digits
+from plugins.when import parse
 
 VERBATIM = ("message",)
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
@@ -38,6 +41,18 @@ def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
     if not fixed or before is None or before.intent != match.intent:
         return False
     return len(free_words(match)) <= len(free_words(before))
+
+
+def untimely(match: Match, language: str) -> bool:
+    """Whether what was taken for the time of an alarm or a reminder is none, where one is said
+    elsewhere: "uh remind me, at nine, …"."""
+    when = match.slots.get("when")
+    if not isinstance(when, str) or match.missing:
+        return False
+    if parse(when, language, datetime.now(UTC)).said:
+        return False
+    what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
+    return lexicon(language).times(what)
 
 
 def free_words(match: Match) -> list[str]:

@@ -22,7 +22,7 @@ from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import contradiction
-from hubd.assistant.readings import asks_nothing, forms, free_words, put_right, worn
+from hubd.assistant.readings import asks_nothing, forms, free_words, put_right, untimely, worn
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
@@ -153,7 +153,7 @@ class Router:
         free: Match | None = None
         for said, asked in forms(text, language):
             match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
-            if match and asked and not self._tells(match):
+            if match and ((asked and not self._tells(match)) or untimely(match, language)):
                 continue
             if match and not match.free:
                 return match

@@ -154,7 +154,7 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.keeps(text) or known.corrected(text):
+        if known.keeps(known.without_implied(text)) or known.corrected(text):
             return None
         if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
@@ -326,7 +326,7 @@ def _says_nothing(said: Mentions) -> bool:
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
-    if said.is_bare or known.inquires(said.text):
+    if said.is_bare or known.inquires(known.without_implied(said.text)):
         return False
     if contradiction(call.tool, said.unnamed, call.arguments, known):
         return False

@@ -144,7 +144,10 @@ async def _corrected(
         meant = await decide(joined, None, "")
         return [Part(text=joined, decision=meant)] if meant.tool else []
     begun = await decide(first, None, "")
-    shared = first if _is_bare(await mentioned(instead)) else ""
+    said = await mentioned(instead)
+    if begun.tool is None and not _names(said):
+        return []  # "…, no, rather orange": of what?
+    shared = first if _is_bare(said) else ""
     meant = await decide(instead, begun if begun.tool else None, shared)
     return [Part(text=instead, decision=meant)] if meant.tool else []
 
