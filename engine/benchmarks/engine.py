@@ -18,11 +18,11 @@ import msgspec
 import numpy as np
 
 from engine.benchmarks._between import Between, all_between
+from engine.benchmarks._command import command, tell
 from engine.benchmarks._machine import Machine, this_machine
 from engine.benchmarks._memory import MemoryMeter, ProcessMemory, process_memory
 from engine.benchmarks._operations import OperationTime, Stopwatch
 from engine.buffers import MAX_ROWS
-from engine.errors import EngineError
 from engine.kernels.dispatch import choose_path
 from engine.model import Model
 
@@ -231,30 +231,16 @@ def report(r: Result) -> str:
 
 
 def main() -> int:
-    """The command line; gives the exit code. An error is one line, never a traceback."""
-    parser = argparse.ArgumentParser(
-        prog="hubd bench engine", description=(__doc__ or "").splitlines()[0]
-    )
+    """The command line; gives the exit code."""
+    parser = command("engine", __doc__)
     parser.add_argument("model", type=Path, help="a GGUF file")
-    parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--prompt", type=int, default=512, help="prompt tokens")
     parser.add_argument("--decode", type=int, default=64, help="decoded tokens a round")
     parser.add_argument("--seconds", type=float, default=10, help="of measuring")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--cache-directory", type=Path, help="where packed weights are kept")
     given = parser.parse_args()
     if given.prompt < 1 or given.decode < 1:
         parser.error("--prompt and --decode are at least 1")
-    try:
-        result = run(given)
-    except (EngineError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    if given.json:
-        print(msgspec.json.encode(result).decode())
-    else:
-        print(report(result))
-    return 0
+    return tell(lambda: run(given), report, json=given.json)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import msgspec
 
+from engine.benchmarks._command import command, tell
 from engine.benchmarks._machine import Machine, this_machine
 from engine.chat import Message
 from engine.engine import Engine
-from engine.errors import EngineError
 from engine.generate import Finished, Piece
 from engine.sampling import SamplingParams
 from engine.scheduler import COUNT_SECONDS
@@ -114,7 +114,7 @@ def run(given: argparse.Namespace) -> Result:
         model=given.model.name,
         draft_model=given.draft_model.name if given.draft_model else None,
         machine=machine,
-        threads=given.threads or machine.cores,
+        threads=given.threads,
         prompts=len(prompts),
         tokens=sum(len(one.tokens) for one in without[: len(prompts)]),
         plain_tokens_per_s=speed,
@@ -144,28 +144,17 @@ def report(r: Result) -> str:
 
 
 def main() -> int:
-    """The command line; gives the exit code. An error is one line, never a traceback."""
-    parser = argparse.ArgumentParser(
-        prog="hubd bench guesses", description=(__doc__ or "").splitlines()[0]
-    )
+    """The command line; gives the exit code."""
+    parser = command("guesses", __doc__)
     parser.add_argument("model", type=Path, help="a GGUF file")
     parser.add_argument("--prompts", type=Path, help="a JSON list of messages a line")
     parser.add_argument("--draft-model", type=Path, help="guesses where nothing can be looked up")
-    parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--tokens", type=int, default=64, help="most tokens of an answer")
     parser.add_argument("--rounds", type=int, default=3, help="of measuring")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--cache-directory", type=Path, help="where packed weights are kept")
     given = parser.parse_args()
     if given.tokens < 2 or given.rounds < 1:
         parser.error("--tokens is at least 2, --rounds at least 1")
-    try:
-        result = run(given)
-    except (EngineError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(msgspec.json.encode(result).decode() if given.json else report(result))
-    return 0
+    return tell(lambda: run(given), report, json=given.json)
 
 
 if __name__ == "__main__":

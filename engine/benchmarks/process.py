@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.benchmarks._command import command, tell
 from engine.benchmarks._machine import Machine, this_machine
 from engine.benchmarks._memory import ProcessMemory, process_memory
 from engine.client import EngineClient, TextDelta
@@ -195,28 +196,17 @@ def report(r: Result) -> str:
 
 
 def main() -> int:
-    """The command line; gives the exit code. An error is one line, never a traceback."""
-    parser = argparse.ArgumentParser(
-        prog="hubd bench process", description=(__doc__ or "").splitlines()[0]
-    )
+    """The command line; gives the exit code."""
+    parser = command("process", __doc__)
     parser.add_argument("model", type=Path, help="a GGUF file")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--context-length", type=int, default=8192, help="tokens")
     parser.add_argument("--starts", type=int, default=5, help="that count")
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--idle", type=float, default=10.0, help="seconds to be left alone")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--cache-directory", type=Path, help="where packed weights are kept")
     given = parser.parse_args()
     if given.starts < 1 or given.requests < 0:
         parser.error("--starts is at least 1, --requests at least 0")
-    try:
-        result = asyncio.run(run(given))
-    except (EngineError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(msgspec.json.encode(result).decode() if given.json else report(result))
-    return 0
+    return tell(lambda: asyncio.run(run(given)), report, json=given.json)
 
 
 if __name__ == "__main__":

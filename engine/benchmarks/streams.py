@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from engine.batch import Spent
+from engine.benchmarks._command import command, tell
 from engine.benchmarks._machine import Machine, this_machine
 from engine.engine import Engine
 from engine.errors import EngineError
@@ -208,7 +209,7 @@ def run(given: argparse.Namespace) -> Result:
     return Result(
         model=given.model.name,
         machine=machine,
-        threads=given.threads or machine.cores,
+        threads=given.threads,
         stream1_tokens_per_s=one_s,
         stream4_tokens_per_s=four_s,
         streams4_ratio=four_s / one_s,
@@ -252,26 +253,15 @@ def report(r: Result) -> str:
 
 
 def main() -> int:
-    """The command line; gives the exit code. An error is one line, never a traceback."""
-    parser = argparse.ArgumentParser(
-        prog="hubd bench streams", description=(__doc__ or "").splitlines()[0]
-    )
+    """The command line; gives the exit code."""
+    parser = command("streams", __doc__)
     parser.add_argument("model", type=Path, help="a GGUF file")
-    parser.add_argument("--threads", type=int, help="compute threads (default: all cores)")
     parser.add_argument("--tokens", type=int, default=64, help="tokens of an answer")
     parser.add_argument("--rounds", type=int, default=3, help="of measuring")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--cache-directory", type=Path, help="where packed weights are kept")
     given = parser.parse_args()
     if given.tokens < 2 or given.rounds < 1:
         parser.error("--tokens is at least 2, --rounds at least 1")
-    try:
-        result = run(given)
-    except (EngineError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(msgspec.json.encode(result).decode() if given.json else report(result))
-    return 0
+    return tell(lambda: run(given), report, json=given.json)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from tokenizers.models import BPE
 
 from engine.errors import TokenizerError
 from engine.gguf_header import named
-from engine.tokenizers.pre_tokenizers import PreTokenization, pre_tokenizer
+from engine.tokenizers.pre_tokenizers import PreTokenization, parts, pre_tokenizer
 from engine.tokenizers.vocabulary import BYTE, NORMAL, Vocabulary, strings
 
 
@@ -47,9 +47,11 @@ class ByteLevelBpe:
         """Ids of a stretch without special tokens; long ones release the GIL."""
         if not text:
             return []
-        # encode() holds the GIL all along; the batch call releases it.
-        spellable = self._replace_unspellable(text)
-        return list(self._bpe.encode_batch_fast([spellable], add_special_tokens=False)[0].ids)
+        ids: list[int] = []
+        for part in parts(self._replace_unspellable(text)):
+            # encode() holds the GIL all along; the batch call releases it.
+            ids.extend(self._bpe.encode_batch_fast([part], add_special_tokens=False)[0].ids)
+        return ids
 
     def token_bytes(self, token: int) -> bytes:
         """UTF-8 of a normal token, maybe half a character."""

@@ -4,15 +4,20 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tokenizers import pre_tokenizers
+from tokenizers import normalizers, pre_tokenizers
 from transformers import AutoTokenizer
 
 from engine.errors import TokenizerError
 from engine.gguf import GGUFFile
 from engine.tokenizer import Detokenizer, Tokenizer
-from engine.tokenizers.pre_tokenizers import PRE_TOKENIZERS, pre_tokenizer
+from engine.tokenizers.pre_tokenizers import (
+    PART_CHARACTERS,
+    PRE_TOKENIZERS,
+    parts,
+    pre_tokenizer,
+)
 
 CORPUS = [
     "",
@@ -201,6 +206,32 @@ def test_no_pre_tokenizer_loses_a_character(name, text):
         piece
         for piece, _ in pre_tokenizers.ByteLevel(False, use_regex=False).pre_tokenize_str(text)
     )
+
+
+_TRICKY = st.text(alphabet="aAé中한가ᄀ\u0301ω²19'sß .,!…?。/_\n\r\t\u3000", max_size=60)
+
+
+@pytest.mark.parametrize("name", PRE_TOKENIZERS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=_TRICKY | st.text(max_size=60))
+def test_a_text_in_parts_is_cut_as_the_whole(name, text, monkeypatch):
+    monkeypatch.setattr("engine.tokenizers.pre_tokenizers.PART_CHARACTERS", 1)
+    rules = PRE_TOKENIZERS[name]
+
+    def pieces(text):
+        composed = normalizers.NFC().normalize_str(text) if rules.nfc else text
+        return [piece for piece, _ in pre_tokenizer(rules).pre_tokenize_str(composed)]
+
+    assert "".join(parts(text)) == text
+    assert [piece for part in parts(text) for piece in pieces(part)] == pieces(text)
+
+
+def test_long_texts_are_cut_into_parts_between_words_or_lines():
+    words, lines = "so it is. " * 20_000, "它是水壶。\n" * 20_000
+    for text in (words, lines):
+        assert max(map(len, parts(text))) < PART_CHARACTERS + 10
+        assert "".join(parts(text)) == text
+    assert len(list(parts("1234567890" * 20_000))) == 1
 
 
 def test_long_texts_release_the_interpreter(tokenizer):

@@ -27,9 +27,9 @@ def until(condition, within_s=30):
 
 def test_it_serves_says_where_and_ends_cleanly(environment, hubd, served):
     with served("--try", "Where is the stopcock?") as process:
+        until(lambda: 'Try: "Where is the stopcock?"' in process.log.read_text())
         said = process.log.read_text()
         assert "hubd is ready: http://127.0.0.1:" in said
-        assert 'Try: "Where is the stopcock?"' in said
         status = json.loads(hubd("status", "--json").stdout)
         assert status["address"] in said
         assert status["memory"]["hub_mb"] < HUB_MB
