@@ -15,7 +15,7 @@ import msgspec
 from hubd.assistant.compose import STEPPED, UNCLEAR, is_awning
 from hubd.assistant.fill import Filled, fill
 from hubd.assistant.follow import PRONOUNS
-from hubd.assistant.lexicon import Lexicon, lexicon
+from hubd.assistant.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.likeness import (
     Classifier,
     Guess,
@@ -214,6 +214,9 @@ class Semantics:
             return False  # "Tom said he would lock the door"
         if works and not filled.named and not _is_implied_by(filled.call, said):
             return False  # "I'm off out": of nothing that could be worked
+        spelled = any(plain(name) in said.text for name in said.names)
+        if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
+            return False  # a room is no scene, and "my phone in the" sounds like a movie night
         if not works and said.names and said.actions & SWITCHING:
             return False  # "the lamp off at 8 every day" is no alarm
         switched = said.actions & {"on", "off"} and not (said.names or said.areas)
