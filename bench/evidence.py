@@ -30,6 +30,7 @@ from rag.evaluate import Case, holds_answer, read_cases
 from rag.evidence import (
     ANSWERABLE,
     CHINESE,
+    CLOSE,
     LEXICAL,
     MAX_EMBEDDED,
     WITH_ENCODER,
@@ -332,10 +333,12 @@ def print_rates(samples: Sequence[Sample], scores: Sequence[NDArray[np.float64]]
     """A row for each pair of conditions."""
     conditions = np.array([one.condition for one in samples])
     probabilities = 1 / (1 + np.exp(-np.array([one.max() for one in scores])))
+    close = (probabilities >= CLOSE) & (probabilities < ANSWERABLE)
     print(
-        "| answerable / not | right sentence @1 | @3 | ROC AUC | wrong refusals | right refusals |"
+        "| answerable / not | right sentence @1 | @3 | ROC AUC | wrong refusals | right refusals"
+        " | wrong, closest shown | of these right | right, closest shown |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     for yes, no in PAIRS:
         is_yes, is_no = conditions == yes, conditions == no
         if not is_yes.any() or not is_no.any():
@@ -349,6 +352,9 @@ def print_rates(samples: Sequence[Sample], scores: Sequence[NDArray[np.float64]]
             roc_auc_score(is_yes[is_yes | is_no], probabilities[is_yes | is_no]),
             np.mean(probabilities[is_yes] < ANSWERABLE),
             np.mean(probabilities[is_no] < ANSWERABLE),
+            np.mean(close[is_yes]),
+            np.mean([rank == 1 for rank, c in zip(ranks, close[is_yes], strict=True) if c] or [0]),
+            np.mean(close[is_no]),
         )
         cells = " | ".join(f"{value:.3f}" for value in row)
         print(f"| {yes} ({is_yes.sum()}) / {no} ({is_no.sum()}) | {cells} |")

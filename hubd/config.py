@@ -122,6 +122,10 @@ class Rag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "what `hubd rag reindex` chose last",
         ),
     ] = ""
+    reranker: Annotated[
+        str,
+        Meta(pattern=r"^(|[/~].*)$", description="the folder of a cross-encoder, or nothing"),
+    ] = ""
     idle_unload: Seconds = 600.0
     preload: Annotated[bool, Meta(description="true or false")] = True
     folders: Annotated[

@@ -42,6 +42,7 @@ from hubd.memory import give_back_large_blocks, lasting
 from hubd.paths import Paths, create_directories
 from hubd.private import SecretFile
 from hubd.reindexing import Reindexing, made_with
+from hubd.reranking import reranker_of
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
 from hubd.store.access import Access
@@ -57,6 +58,7 @@ from hubd.warm import keep_warm
 from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
 from rag.library import Library
+from rag.rerank import Reranker
 from rag.worker_embedder import WorkerEmbedder
 
 log = logging.getLogger(__name__)
@@ -157,6 +159,9 @@ async def open_rooms(
             make_elsewhere=elsewhere(config.rag),
         )
         stack.push_async_callback(library.close)
+        library.reranker = reranker_of(config)
+        if library.reranker:
+            stack.push_async_callback(library.reranker.close)
         await library.clear_cut_off_uploads(database_lost=aside is not None)
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the database.") from error
@@ -311,6 +316,15 @@ async def _preload(services: Services) -> None:
             await services.assistant.semantics.prepare()
         except RagError as error:
             log.warning("embedder not started: %s", error)
+        if services.library.reranker:
+            await _load_reranker(services.library.reranker)
+
+
+async def _load_reranker(reranker: Reranker) -> None:
+    try:
+        await reranker.start()
+    except RagError as error:
+        log.warning("passages are not reranked: %s", error)
 
 
 def household_clock(time_zone: str) -> Clock:

@@ -27,12 +27,14 @@ from hubd.home.examine import examine as examine_home
 from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
 from hubd.reindexing import source_of
+from hubd.reranking import folder_of
 from hubd.supervisor import model_path
 from rag.db import connect
 from rag.embed import DIMENSION, MODEL
 from rag.errors import RagError
 from rag.qdrant import QdrantIndex
 from rag.vector_table import embedders
+from rag.worker_reranker import check as check_reranker
 
 FREE_BYTES = 1_000_000_000
 ENGINE_LIMIT_S = 300.0
@@ -66,6 +68,7 @@ def examine(paths: Paths) -> Iterator[Finding]:
         lambda: _disk(paths),
         lambda: _model(config, paths),
         lambda: _embedder(config, paths),
+        lambda: asyncio.run(_reranker(config, paths, daemon)),
         lambda: _database(paths),
         lambda: _qdrant(config),
         lambda: _daemon(daemon),
@@ -154,6 +157,36 @@ def _embedder_folder(folder: Path) -> Finding:
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
         return _bad("embedder", f"{folder} holds no model (modules.json or config.json)", choose)
     return _good("embedder", str(folder))
+
+
+async def _reranker(config: Config, paths: Paths, daemon: lock.Holder | None) -> Finding:
+    """What lies in the folder that ``[rag] reranker`` names; then what the daemon says of it."""
+    if not config.rag.reranker:
+        return _good("reranker", "none (passages stay in the order of the search)")
+    folder = folder_of(config.rag.reranker)
+    correct = "Correct [rag] reranker, or take the line out. Questions are answered meanwhile."
+    if importlib.util.find_spec("sentence_transformers") is None:
+        install = "Install it: pip install sentence-transformers"
+        return _bad("reranker", f"{folder} needs sentence-transformers", install)
+    try:
+        check_reranker(folder)
+    except RagError as error:
+        return _bad("reranker", str(error), correct)
+    if daemon is None:
+        return _good("reranker", str(folder))
+    try:
+        async with connected(paths) as client:
+            told = (await client.request("GET", "/hub/status"))["reranker"]
+    except HubError as error:
+        return _bad("reranker", f"the daemon does not say how it is: {error.message}", error.hint)
+    if told is None:
+        return _bad("reranker", "the daemon was started without it", "Restart the hub.")
+    if told["state"] == "failed":
+        return _bad("reranker", f"passages stay as they were: {told['problem']}", correct)
+    if told["problem"] and told["state"] != "starting":
+        text = f"the last passages stayed as they were: {told['problem']}"
+        return _bad("reranker", text, "A smaller model, or more [engine] threads, takes less time.")
+    return _good("reranker", f"{folder}: {told['state']}")
 
 
 def _qdrant(config: Config) -> Finding:

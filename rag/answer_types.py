@@ -66,7 +66,8 @@ _CALENDAR = (
 _NAME = (
     rf"(?-i:(?<=[a-z,;:(|\-] )\"?(?!(?:{_CALENDAR})\b)[A-Z][\w'’.-]+"
     r"|^(?!The |This |That |These |Those |Our |Your |We |You |It |If |An? )"
-    r"[A-Z][\w'’-]+ (?:[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))|\b(?:mr|mrs|ms|dr|prof)\b"
+    r"[A-Z][\w'’-]+ (?:(?!and\b|or\b)[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))"
+    r"|\b(?:mr|mrs|ms|dr|prof)\b"
 )
 _PHONE = r"(?<![\d-])(?!\d{4}-\d\d)\+?\d[\d\s()/.-]{4,}\d"
 """Not a date: "1958-11-02"."""
@@ -151,7 +152,8 @@ ANSWER_TYPES = (
     _type(
         "age",
         r"\bhow old\b|\bwhat age\b|多大年纪|几岁",
-        r"\byears?\b|\bmonths?\b|\bborn\b|\bold\b|\baged?\b|岁",
+        rf"(?!an?\b){_COUNT}(?:years?|months?|weeks?)\b|\b(?:19|20)\d\d\b|\b\d+th\b|\bborn\b|\bold\b"
+        r"|\baged?\b|岁",
         "old age",
         strict=False,
     ),

@@ -25,6 +25,10 @@ class EmbedderError(RagError):
     """Texts could not be embedded; the message says why and what to do."""
 
 
+class RerankerError(RagError):
+    """Passages could not be put into another order; the message says why, in half a sentence."""
+
+
 class IndexAwayError(RagError):
     """Vectors that are searched elsewhere cannot be searched there now."""
 

@@ -14,10 +14,10 @@ from typing import Protocol
 
 import msgspec
 
-from rag.evidence import ANSWERABLE, shown
+from rag.evidence import shown, verdict
 from rag.language import CJK_RANGES
 from rag.lexical import terms_of
-from rag.types import Evidence, Passage, Retrieval
+from rag.types import Evidence, Passage, Reranking, Retrieval
 
 _WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")
 QUOTE_SHARE = 0.6
@@ -76,12 +76,17 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     white space aside."""
     token_f1: float
     """Of the shown words against the expected answer; a quote is longer, so this is low."""
+    close: bool
+    """Whether it was refused with the passage that comes closest."""
+    close_contains: bool
+    """Whether that holds the expected answer letter by letter."""
     cited_right: bool
     """Whether what is cited first stands in the expected document and its passage has the
     answer."""
     retrieve_ms: float
     evidence_ms: float
     show_ms: float
+    reranking: Reranking | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +105,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of the unanswerable questions, those refused (recall)."""
     refusal_precision: float
     """Of the refused questions, those unanswerable."""
+    wrong_refusals_close: float
+    """Of the answerable questions, those refused with the passage that comes closest."""
+    wrong_refusals_contained: float
+    """Of the answerable questions, those refused with a passage that holds the answer."""
+    right_refusals_close: float
+    """Of the unanswerable questions, those refused with a passage that comes closest."""
     quote_correct: float
     """Of the answerable questions that were answered, those with the answer in a quote."""
     first_quote_correct: float
@@ -115,6 +126,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     evidence_ms_p95: float
     show_ms_p50: float
     show_ms_p95: float
+    reranked: float | None
+    """The share of all questions whose passages a cross-encoder put in order; None without one."""
     outcomes: list[Outcome]
 
 
@@ -168,6 +181,9 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         wrong_refusals=_share(o.refused for o in answerable),
         right_refusals=_share(o.refused for o in unanswerable),
         refusal_precision=_share(not o.case.answerable for o in refused),
+        wrong_refusals_close=_share(o.close for o in answerable),
+        wrong_refusals_contained=_share(o.close_contains for o in answerable),
+        right_refusals_close=_share(o.close for o in unanswerable),
         quote_correct=_share(o.quoted for o in answered),
         first_quote_correct=_share(o.quoted_first for o in answered),
         answer_contained=_share(o.contains for o in answerable),
@@ -179,6 +195,7 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         evidence_ms_p95=_quantile([o.evidence_ms for o in outcomes], 0.95),
         show_ms_p50=_quantile([o.show_ms for o in outcomes if not o.refused], 0.5),
         show_ms_p95=_quantile([o.show_ms for o in outcomes if not o.refused], 0.95),
+        reranked=_reranked(outcomes),
         outcomes=list(outcomes),
     )
 
@@ -195,6 +212,9 @@ def markdown(report: Report) -> str:
         ("answerable, but refused", f"{report.wrong_refusals:.3f}"),
         ("unanswerable, and refused", f"{report.right_refusals:.3f}"),
         ("refusals that were right", f"{report.refusal_precision:.3f}"),
+        ("answerable, refused with the closest passage", f"{report.wrong_refusals_close:.3f}"),
+        ("… which holds the answer, of all", f"{report.wrong_refusals_contained:.3f}"),
+        ("unanswerable, refused with the closest passage", f"{report.right_refusals_close:.3f}"),
         ("answer in a quote", f"{report.quote_correct:.3f}"),
         ("answer in the best quote", f"{report.first_quote_correct:.3f}"),
         ("answer shown word for word, of all", f"{report.answer_contained:.3f}"),
@@ -210,6 +230,8 @@ def markdown(report: Report) -> str:
         ),
         ("answer, ms (median, 95%)", f"{report.show_ms_p50:.0f}, {report.show_ms_p95:.0f}"),
     ]
+    if report.reranked is not None:
+        rows.append(("reranked in time", f"{report.reranked:.3f}"))
     table = ["| measure | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
     wrong = [line for outcome in report.outcomes if (line := _complaint(outcome))]
     return "\n".join([*table, "", *wrong]).rstrip() + "\n"
@@ -217,12 +239,15 @@ def markdown(report: Report) -> str:
 
 async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcome:
     started = time.perf_counter()
-    passages = (await library.retrieve(case.question, k)).passages
+    retrieval = await library.retrieve(case.question, k)
+    passages = retrieval.passages
     retrieved = time.perf_counter()
     found = await library.evidence(case.question, passages)
     weighed = time.perf_counter()
-    refused = not found.quotes or found.answerable < ANSWERABLE
+    decided = verdict(found)
+    refused = decided != "answers"
     told = Shown(text="", quotes=[]) if refused else await show(case.question, found)
+    close = found.quotes[:1] if decided == "close" else []
     finished = time.perf_counter()
     right = [holds_answer(quote.text, case.answer or "") for quote in found.quotes]
     return Outcome(
@@ -237,15 +262,15 @@ async def _outcome(library: Answering, case: Case, k: int, show: Show) -> Outcom
         quoted=any(right),
         quoted_first=right[:1] == [True],
         shown=told.text,
-        contains=any(
-            _bare(case.answer or "\0") in _bare(text)
-            for text in (told.text, *(quote.text for quote in told.quotes))
-        ),
+        contains=_says(case, told.text, *(quote.text for quote in told.quotes)),
+        close=bool(close),
+        close_contains=_says(case, *(quote.text for quote in close)),
         token_f1=_token_f1(told.text, case.answer or ""),
         cited_right=_cites(case, told.quotes, passages),
         retrieve_ms=(retrieved - started) * 1000,
         evidence_ms=(weighed - retrieved) * 1000,
         show_ms=(finished - weighed) * 1000,
+        reranking=retrieval.reranking,
     )
 
 
@@ -271,6 +296,11 @@ def _cites(case: Case, quotes: Sequence[Passage], passages: Sequence[Passage]) -
         and holds_answer(p.text, case.answer or "")
         for p in passages
     )
+
+
+def _says(case: Case, *texts: str) -> bool:
+    """Whether one of ``texts`` holds the expected answer letter by letter."""
+    return case.answer is not None and any(_bare(case.answer) in _bare(text) for text in texts)
 
 
 def _bare(text: str) -> str:
@@ -304,6 +334,11 @@ def _complaint(outcome: Outcome) -> str:
 
 def _rank(fits: Iterable[bool]) -> int | None:
     return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
+
+
+def _reranked(outcomes: Sequence[Outcome]) -> float | None:
+    told = [outcome.reranking for outcome in outcomes if outcome.reranking is not None]
+    return _share(not one.problem for one in told) if told else None
 
 
 def _share(values: Iterable[bool]) -> float:

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -104,6 +104,14 @@ ANSWERABLE = 0.5
 What that gives on each set is in docs/retrieval.md."""
 
 
+Verdict = Literal["answers", "close", "nothing"]
+"""The quotes answer; nothing does, and they come closest; there is nothing to show."""
+
+CLOSE = 0.25
+"""From this probability on, up to ``ANSWERABLE``, a refusal shows the best quote as what comes
+closest. Half of all questions being answerable, about one in five of those quotes answers."""
+
+
 class Candidate(NamedTuple):
     """A sentence with the passage it stands in."""
 
@@ -139,6 +147,13 @@ async def evidence(question: str, passages: Sequence[Passage], embed: Embed | No
         model = WITH_ENCODER
     widen = asked.kind is None or asked.kind.name == "reason"
     return judge(model, candidates, features, widen=widen)
+
+
+def verdict(found: Evidence) -> Verdict:
+    """What to do with ``found``; without a quote there is nothing to show."""
+    if not found.quotes or found.answerable < CLOSE:
+        return "nothing"
+    return "answers" if found.answerable >= ANSWERABLE else "close"
 
 
 def shown(found: Evidence) -> list[Passage]:

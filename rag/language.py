@@ -99,6 +99,11 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
 }
 """Words that carry grammar, not topic, by ISO 639-1 code; they tell languages apart."""
 
+_LANGUAGES_OF: dict[str, list[str]] = {}
+for _language, _words in FUNCTION_WORDS.items():
+    for _one in _words:
+        _LANGUAGES_OF.setdefault(_one, []).append(_language)
+
 
 def detect(text: str) -> Language:
     """``en``, ``zh`` or ``other``, by script and then by function words.
@@ -110,7 +115,7 @@ def detect(text: str) -> Language:
     words = _latin_words(text)
     han = len(_HAN.findall(text))
     kana_or_hangul = len(_KANA_OR_HANGUL.findall(text))
-    others = sum(1 for c in text if ord(c) > 0x24F and c.isalpha()) - han - kana_or_hangul
+    others = 0 if text.isascii() else _far_letters(text) - han - kana_or_hangul
     if kana_or_hangul > 0 and han + kana_or_hangul > len(words):
         return "other"
     if han > len(words):
@@ -178,6 +183,11 @@ def _bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
+def _far_letters(text: str) -> int:
+    """Letters of other scripts than Latin."""
+    return sum(1 for c in text if ord(c) > 0x24F and c.isalpha())
+
+
 def _latin_words(text: str) -> list[str]:
     return [
         word.lower().replace("’", "'")
@@ -189,10 +199,10 @@ def _latin_words(text: str) -> list[str]:
 
 def _latin_language(words: list[str]) -> str:
     """The code with the most function words; a word with other letters is half a vote."""
-    votes = {
-        language: sum(word in function_words for word in words)
-        for language, function_words in FUNCTION_WORDS.items()
-    }
+    votes = dict.fromkeys(FUNCTION_WORDS, 0)
+    for word in words:
+        for language in _LANGUAGES_OF.get(word, ()):
+            votes[language] += 1
     foreign = sum(not word.isascii() for word in words) / 2
     best = max((language for language in votes if language != "en"), key=votes.__getitem__)
     return best if votes[best] + foreign > votes["en"] else "en"

@@ -29,7 +29,7 @@ class Term(NamedTuple):
 
 _TOKEN = re.compile(
     rf"(?P<cjk>[{CJK_RANGES}]+)"
-    r"|(?P<code>[A-Za-z]{1,5}[-‑]?\d+[A-Za-z0-9]*(?:-\d+[A-Za-z0-9]*)*)"
+    r"|(?P<code>[A-Za-z]{1,5}+[-‑]?\d+[A-Za-z0-9]*(?:-\d+[A-Za-z0-9]*)*)"
     r"|(?P<number>\d+(?:[.,:]\d+)*)"
     rf"|(?P<word>[^\W\d_ºª{CJK_RANGES}]+(?:[-‑'’][^\W\d_ºª{CJK_RANGES}]+)*)"
 )
@@ -174,7 +174,12 @@ def terms_of(text: str) -> list[Term]:
     found: list[Term] = []
     for match in _TOKEN.finditer(text):
         kind, start, token = match.lastgroup, match.start(), match[0]
-        if kind == "cjk":
+        if kind == "word" and token.isalpha():  # most are, and this is most of a search's time
+            key, word_kind = _key_of(token)
+            if key:
+                capital = word_kind == "word" and token[0].isupper()
+                found.append(Term(key, start, match.end(), word_kind, capital))
+        elif kind == "cjk":
             found.extend(_characters(token, start))
         elif kind == "code":
             code = _HYPHENS.sub("", token).lower()

@@ -34,6 +34,7 @@ from rag.ingest import Ingester, document_of
 from rag.picture_requests import Mark
 from rag.pictures import Pictures, lines_under, visible
 from rag.reindex import embed_missing, sweep
+from rag.rerank import RERANKED, Reranker, reranked
 from rag.retrieve import retrieve
 from rag.store import MadeWith, Record, Store, open_store
 from rag.types import (
@@ -72,6 +73,8 @@ class Library:
         self._store = store
         self._thread = thread
         self._embedder = embedder
+        self.reranker: Reranker | None = None
+        """Puts passages into another order, once set; the caller's to close, as the embedder is."""
         self._uploads = uploads
         self.activity = Activity()
         """What an ingest is doing with each file."""
@@ -177,9 +180,11 @@ class Library:
         Only documents in ``visible`` collections are searched. When the embedder is down, full-text
         search answers alone.
         """
-        embedder = self._embedder
+        embedder, reranker = self._embedder, self.reranker
         vector = await question_vector(embedder, text)
-        return await self._thread.run(self._search, text, vector, embedder.model, k, visible)
+        wanted = max(k, RERANKED) if reranker else k
+        found = await self._thread.run(self._search, text, vector, embedder.model, wanted, visible)
+        return await reranked(reranker, text, found, k) if reranker else found
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
         """The sentences in and around ``passages`` that answer ``question``, and how sure that is.

@@ -74,13 +74,14 @@ class _Weights(NamedTuple):
     untyped: float = -1.0
     named: float = 1.0
     foreign_year: float = -1.5
+    foreign_script: float = 0.0
 
 
 # Fitted on XQuAD (1 190 questions, 240 paragraphs) by bench/retrieval.py; see docs/retrieval.md.
 # The last three are set: XQuAD has no documents with names, and hardly a question of that kind.
 _HYBRID = _Weights(bias=-10.4, bm25=1.6, passage=0.0, sentence=5.3, cosine=10.6)
 _LEXICAL = _Weights(bias=-6.1, bm25=2.0, passage=1.0, sentence=1.0, cosine=0.0)
-_CHINESE = _Weights(bias=-6.6, bm25=5.6, passage=2.8, sentence=2.8, cosine=0.0)
+_CHINESE = _Weights(bias=-6.6, bm25=5.6, passage=2.8, sentence=2.8, cosine=0.0, foreign_script=1.5)
 """BM25 is a smaller number here, because a Chinese question's terms are bigrams and characters."""
 
 
@@ -100,6 +101,9 @@ class _Features(NamedTuple):
     foreign_year: float
     """1 when the question is about a year ("last year's bill"), and the chunk's document or
     headings, else its text, of others."""
+    foreign_script: float
+    """How many of the question's terms outside Chinese the chunk holds: "ESPN", "1080", "E18". One
+    such term weighs too little among bigrams and characters, of which a word has several."""
 
 
 def retrieve(
@@ -146,6 +150,7 @@ def _features(
     """The features of every candidate; a term's weight comes from its rarity among them."""
     asked = take_apart(question)
     wanted = keys(question)
+    other_script = {term.key for term in terms_of(question) if term.kind != "cjk"}
     around = {n: keys(name_words(c.document)) | keys(c.heading) for n, c in chunks.items()}
     read = {n: terms_of(c.text) for n, c in chunks.items()}
     inside = {n: around[n].union(term.key for term in read[n]) for n in chunks}
@@ -167,6 +172,7 @@ def _features(
             untyped=float(_lacks_what_is_asked(asked, chunk)),
             named=float(_is_named(wanted, chunk.document)),
             foreign_year=float(_is_of_another_year(asked, chunk)),
+            foreign_script=float(len(other_script & inside[number])),
         )
         for number, chunk in chunks.items()
     }
@@ -212,6 +218,7 @@ def _probability(weights: _Weights, features: _Features) -> float:
         + weights.untyped * features.untyped
         + weights.named * features.named
         + weights.foreign_year * features.foreign_year
+        + weights.foreign_script * features.foreign_script
     )
     return 1 / (1 + math.exp(-log_odds))
 

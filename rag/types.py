@@ -28,12 +28,25 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """Other documents that hold the same words."""
 
 
+class Reranking(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cross-encoder did with the passages, where one is configured."""
+
+    model: str
+    milliseconds: int = 0
+    places: list[int] = []
+    """Of each passage that it read: where it stood before, from 1."""
+    problem: str = ""
+    """Why the passages are in the order of the search alone."""
+
+
 class Retrieval(msgspec.Struct, frozen=True, kw_only=True):
     """What the library found for a question, best first."""
 
     passages: list[Passage]
     language: str
     """``en``, ``zh`` or ``other``: decides which legs voted."""
+    reranking: Reranking | None = None
+    """None where no cross-encoder is configured, or there was nothing to put in order."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from plugins.api import ToolCall
-from rag.types import Passage
+from rag.types import Passage, Reranking
 
 
 class Citation(Passage, frozen=True, kw_only=True):
@@ -64,6 +64,8 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True, tag="passages"):
     passages: list[Passage]
     quote: Passage | None = None
     """What answers best, where anything does: to be read while the answer is written."""
+    reranking: Reranking | None = None
+    """What a cross-encoder did with their order, where one is configured."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, tag="token"):
@@ -84,6 +86,7 @@ class Acted(msgspec.Struct, frozen=True, kw_only=True, tag="action"):
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     answer: str
     citations: list[Citation]
+    """Of an answer, what it rests on; of a refusal, what comes closest, where anything does."""
     refused: bool
     """True when the documents do not tell and the answer says so."""
     actions: list[Action]

@@ -48,11 +48,12 @@ class Grounded(msgspec.Struct, frozen=True, kw_only=True):
 class Grounding:
     """The answer as it grows: feed it the model's pieces, show what it returns."""
 
-    def __init__(self, question: str, evidence: Evidence) -> None:
+    def __init__(self, question: str, evidence: Evidence, lead: str = "") -> None:
+        """lead: what is said before, and is not the documents'."""
         self._question = keys(question) | GENERIC
         self._evidence, self._quotes = evidence, evidence.quotes
         self._pending = ""
-        self._length = 0
+        self._length = len(lead)
         self._stopped = _is_row(self._quotes[0])
         self.citations: list[Citation] = []
 
@@ -99,7 +100,7 @@ class Grounding:
         return [q for q in self._quotes if not any(_overlap(q, c) for c in self.citations)]
 
     def _cite(self, text: str, source: Passage) -> Grounded:
-        separator = " " if self.citations else ""
+        separator = " " if self._length else ""
         start = self._length + len(separator)
         self._length = start + len(text)
         citation = Citation(

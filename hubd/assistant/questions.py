@@ -72,6 +72,15 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Je ne sais pas : vos documents ne le disent pas.",
         "es": "No lo sé: tus documentos no lo dicen.",
     },
+    "closest": {
+        "en": "I don't know: your documents do not clearly tell. What comes closest is in {said}:",
+        "zh": "我不知道：您的文档里没有明确写。最接近的内容在 {said}：",
+        "de": "Das weiß ich nicht: In deinen Dokumenten steht es nicht deutlich."
+        " Am nächsten kommt etwas in {said}:",
+        "fr": "Je ne sais pas : vos documents ne le disent pas clairement."
+        " Le plus proche est dans {said} :",
+        "es": "No lo sé: tus documentos no lo dicen claramente. Lo más parecido está en {said}:",
+    },
     "no_documents": {
         "en": "I don't know yet: there are no documents."
         " Add some on the page, or with `hubd ingest`.",

@@ -6,7 +6,7 @@ Everything an adapter sees is the stream of events. Whoever stops reading cancel
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import datetime
 
@@ -48,7 +48,7 @@ from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown
 from hubd.tools import Speaker, ToolBox
 from rag.embed import Embedder
-from rag.evidence import ANSWERABLE
+from rag.evidence import verdict
 from rag.library import Library
 from rag.types import Evidence
 
@@ -262,10 +262,10 @@ class Assistant:
         )
         evidence = await self._library.evidence(question, retrieval.passages)
         clock.mark("retrieve_ms")
-        answerable = bool(evidence.quotes) and evidence.answerable >= ANSWERABLE
-        quote = evidence.quotes[0] if answerable else None
-        yield Retrieved(passages=retrieval.passages, quote=quote)
-        if not answerable:
+        found = verdict(evidence)
+        quote = evidence.quotes[0] if found == "answers" else None
+        yield Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
+        if found != "answers":
             there_are = retrieval.passages or await self._library.documents(visible=visible)
             text = ask(language, "not_told" if there_are else "no_documents")
             if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
@@ -275,6 +275,10 @@ class Assistant:
                         yield event
                 return
             clock.mark("first_token_ms")
+            if found == "close":
+                for event in _closest(question, evidence, language, conversation, clock):
+                    yield event
+                return
             yield Token(text=text)
             yield _done(text, conversation, clock, refused=True)
             return
@@ -349,6 +353,22 @@ class Assistant:
         async with aclosing(pieces) as written:
             async for grounded in written:
                 yield grounded
+
+
+def _closest(
+    question: str, evidence: Evidence, language: str, conversation: str, clock: "_Clock"
+) -> Iterator[Event]:
+    """That the documents do not tell, and what comes closest in them, word for word."""
+    lead = ask(language, "closest", said=evidence.quotes[0].document)
+    best = msgspec.structs.replace(evidence, quotes=evidence.quotes[:1])
+    grounding = Grounding(question, best, lead)
+    yield Token(text=lead)
+    said = lead
+    for index, grounded in enumerate(grounding.finish()):
+        said += grounded.text
+        yield Token(text=grounded.text)
+        yield Cited(index=index, citation=grounded.citation)
+    yield _done(said, conversation, clock, citations=grounding.citations, refused=True)
 
 
 def _speaker(

@@ -89,8 +89,9 @@ async def print_turn(client: "HubClient", body: dict[str, Any]) -> dict[str, Any
                 raise error
             elif name == "done":
                 click.echo()
+                from_ = "closest in" if data["refused"] else "from"
                 for source in dict.fromkeys(map(source_name, data["citations"])):
-                    click.echo(f"  from {source}")
+                    click.echo(f"  {from_} {source}")
                 for action in data["actions"]:
                     if action["undo"]:
                         click.echo(f"  undo: hubd ask -c {data['conversation']} undo")

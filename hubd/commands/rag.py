@@ -17,7 +17,9 @@ from hubd.errors import HubError
 if TYPE_CHECKING:
     from engine.client import EngineClient
     from hubd.config import Assistant as Settings
+    from hubd.config import Config
     from rag.evaluate import Case, Report, Show
+    from rag.library import Library
     from rag.types import Evidence
 
 
@@ -39,6 +41,11 @@ def rag() -> None:
 @click.option("--passages", default=5, show_default=True, help="Looked at for each question.")
 @click.option("--sample", default=0, help="Only so many questions, drawn by chance; 0 for all.")
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
+@click.option(
+    "--reranker",
+    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+    help="The folder of a cross-encoder in place of the configured one.",
+)  # fmt: skip
 @click.option("--model", is_flag=True, help="Answer with the configured language model as well.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON, question by question.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write an SVG here.")
@@ -49,6 +56,7 @@ def evaluate(
     passages: int,
     sample: int,
     seed: int,
+    reranker: Path | None,
     model: bool,
     as_json: bool,
     plot: Path | None,
@@ -63,7 +71,9 @@ def evaluate(
     from rag.errors import RagError
 
     try:
-        reports = asyncio.run(_evaluate(folders, questions, squad, passages, sample, seed, model))
+        reports = asyncio.run(
+            _evaluate(folders, questions, squad, passages, sample, seed, reranker, model)
+        )
     except RagError as error:
         raise HubError(str(error), "`hubd doctor` looks at the embedding model.") from error
     except (ValueError, KeyError) as error:
@@ -90,6 +100,7 @@ async def _evaluate(
     passages: int,
     sample: int,
     seed: int,
+    reranker: Path | None,
     model: bool,
 ) -> dict[str, "Report"]:
     import msgspec
@@ -119,6 +130,7 @@ async def _evaluate(
             stack.push_async_callback(embedder.close)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
+        await _open_reranker(stack, library, config, reranker)
         if squad_file:
             papers = home / "papers"
             papers.mkdir()
@@ -134,6 +146,29 @@ async def _evaluate(
         return {
             name: await evaluate(library, group, passages, show) for name, group in groups.items()
         }
+
+
+async def _open_reranker(
+    stack: contextlib.AsyncExitStack, library: "Library", config: "Config", folder: Path | None
+) -> None:
+    """The one in ``folder``, else the configured one; loaded, so that no question goes without."""
+    import msgspec
+
+    from hubd.reranking import reranker_of
+    from rag.errors import RerankerError
+
+    if folder:
+        chosen = msgspec.structs.replace(config.rag, reranker=str(folder))
+        config = msgspec.structs.replace(config, rag=chosen)
+    library.reranker = reranker_of(config)
+    if library.reranker:
+        stack.push_async_callback(library.reranker.close)
+        try:
+            await library.reranker.start()
+        except RerankerError as error:
+            raise HubError(
+                f"the reranker does not load: {error}", "Name another folder."
+            ) from error
 
 
 def _shown_by(client: "EngineClient", settings: "Settings") -> "Show":

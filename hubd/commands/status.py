@@ -24,6 +24,9 @@ def status(as_json: bool) -> None:
         click.echo(f"database   {state['set_aside']}")
     click.echo(f"model      {state['model']}: {engine['state']} {engine['message']}".rstrip())
     click.echo(f"embedder   {state['embedder']}")
+    if reranker := state["reranker"]:
+        told = f"{reranker['model']}: {reranker['state']} {reranker['problem']}"
+        click.echo(f"reranker   {told}".rstrip())
     click.echo(f"documents  {documents['ready']} ready, {documents['skipped']} skipped")
     click.echo(f"memory     hub {memory['hub_mb']} MB, engine {memory['engine_mb']} MB")
 

@@ -78,6 +78,7 @@ async def status(request: web.Request) -> web.StreamResponse:
             "model": services.engine.name,
             "engine": services.engine.state,
             "embedder": services.embedder.state,
+            "reranker": services.library.reranker and services.library.reranker.status,
             "storage": await storage(services),
             "set_aside": services.set_aside,
             "documents": {"ready": len(documents) - skipped, "skipped": skipped},

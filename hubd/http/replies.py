@@ -16,6 +16,7 @@ from hubd.store.access import Token
 from hubd.store.audit import Entry
 from hubd.store.faults import State
 from hubd.supervisor import EngineState
+from rag.rerank import RerankerStatus
 from rag.types import FileReport
 
 
@@ -104,6 +105,8 @@ class Status(Reply, frozen=True, kw_only=True):
     model: str
     engine: EngineState
     embedder: str
+    reranker: RerankerStatus | None
+    """None where no reranker is configured."""
     storage: State
     set_aside: str
     documents: DocumentCounts

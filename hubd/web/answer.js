@@ -14,6 +14,7 @@ import { sourceName } from "/static/text.js";
 
 /**
  * @typedef {import("/static/api.js").Passage} Passage
+ * @typedef {import("/static/api.js").Reranking} Reranking
  * @typedef {import("/static/api.js").Citation} Citation
  * @typedef {import("/static/api.js").Action} Action
  * @typedef {import("/static/api.js").Done} Done
@@ -141,6 +142,8 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
   const citations = [];
   /** @type {Passage[]} */
   let passages = [];
+  /** @type {Reranking | null} */
+  let reranking = null;
   const stream = createStream(prose, grown);
   let text = "";
 
@@ -170,9 +173,10 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
       text += piece;
       stream.append(piece);
     },
-    /** @param {Passage[]} found @param {Passage | null} [quote] to be read until the answer comes */
-    setPassages(found, quote = null) {
+    /** @param {Passage[]} found @param {Passage | null} [quote] to be read until the answer comes @param {Reranking | null} [put] what put them in order besides the search */
+    setPassages(found, quote = null, put = null) {
       passages = found;
+      reranking = put;
       if (!quote) return;
       meanwhile.replaceChildren(
         h("p", {}, ...readable(quote.text)),
@@ -221,7 +225,7 @@ export function createAnswer(question, { openSource, grown, undo, say, again }) 
         ...(!repeated && canSpeak() ? [speakButton(spoken)] : []),
         ...(done.actions.length === 0 ? [againButton()] : []),
         ...(passages.length > 0
-          ? [passageList(passages, title, openSource, done.prompt ?? null, done.left_out ?? 0)]
+          ? [passageList(passages, reranking, title, openSource, done.prompt ?? null, done.left_out ?? 0)]
           : []),
       );
       if (!silent) announce(spoken);

@@ -8,6 +8,7 @@ import { t } from "/static/strings.js";
 /**
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
  *            score: number, heading: string, also_in?: string[]}} Passage
+ * @typedef {{model: string, milliseconds: number, places: number[], problem: string}} Reranking
  * @typedef {Passage & {answer_start: number, answer_end: number}} Citation
  * @typedef {{tool: string, arguments: Object}} ToolCall
  * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object,
@@ -28,6 +29,7 @@ import { t } from "/static/strings.js";
  *            state: "running" | "paused" | "ringing"}} Timer
  * @typedef {{version: string, model: string, engine: {state: string, server: string, away: string}, uptime_s: number,
  *            storage: string, set_aside: string,
+ *            reranker: {model: string, state: string, problem: string} | null,
  *            documents: {ready: number, skipped: number},
  *            memory: {hub_mb: number | null, engine_mb: number | null},
  *            speed: {tokens_per_second: number | null, first_token_ms: number | null},

@@ -144,7 +144,7 @@ export function startChat({ openSource, emptied }) {
           conversation = data.conversation;
           if (shown) history.replaceState(null, "", `#/chat/${conversation}`);
         } else if (event === "passages") {
-          answer.setPassages(data.passages, data.quote);
+          answer.setPassages(data.passages, data.quote, data.reranking);
           waiting = t("reading_found");
           showWait();
         } else if (event === "token") {

@@ -10,6 +10,7 @@ import { sourceName } from "/static/text.js";
 /**
  * @typedef {import("/static/api.js").PromptPart} PromptPart
  * @typedef {import("/static/api.js").Passage} Passage
+ * @typedef {import("/static/api.js").Reranking} Reranking
  * @typedef {import("/static/api.js").Citation} Citation
  * @typedef {(passage: Passage, opener: HTMLElement) => void} OpenSource
  */
@@ -68,8 +69,8 @@ export function sourceChips(citations, openSource) {
   });
 }
 
-/** @param {Passage[]} passages @param {string} title @param {OpenSource} openSource @param {PromptPart[] | null} prompt what the model read; null: nothing is known of it @param {number} leftOut earlier messages that it did not read */
-export function passageList(passages, title, openSource, prompt, leftOut) {
+/** @param {Passage[]} passages @param {Reranking | null} reranking @param {string} title @param {OpenSource} openSource @param {PromptPart[] | null} prompt what the model read; null: nothing is known of it @param {number} leftOut earlier messages that it did not read */
+export function passageList(passages, reranking, title, openSource, prompt, leftOut) {
   const items = passages.map((passage) => {
     const link = h("button", { type: "button", class: "link" }, sourceName(passage));
     link.addEventListener("click", () => openSource(passage, link));
@@ -93,9 +94,16 @@ export function passageList(passages, title, openSource, prompt, leftOut) {
     "details",
     { class: "why" },
     h("summary", {}, title),
+    reranking && h("p", { class: "note" }, rerankingWords(reranking)),
     h("ol", { class: "passages" }, ...items),
     prompt && modelRead(prompt, leftOut),
   );
+}
+
+/** Who put the passages in this order. @param {Reranking} reranking */
+function rerankingWords({ model, milliseconds, places, problem }) {
+  if (problem) return t("not_reranked", { model, problem });
+  return t("reranked", { model, milliseconds, place: places[0] ?? 1 });
 }
 
 /** The other documents that hold the same words. @param {Passage} passage */

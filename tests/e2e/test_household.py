@@ -10,6 +10,8 @@ QUESTIONS = [
     for line in (Path(__file__).parents[2] / "samples" / "questions.jsonl").read_text().splitlines()
 ]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
+CLOSE = "Who repairs the boiler?"
+"""Nothing tells, but the boiler is spoken of."""
 NOT_ANSWERABLE = [question for question in QUESTIONS if not question["answerable"]]
 
 
@@ -34,7 +36,8 @@ def test_what_the_documents_do_not_tell_is_refused(hub, question):
     with hub.client() as client:
         reply = client.post("/hub/ask", json={"text": question["question"]}).json()
     assert reply["refused"], reply["answer"]
-    assert reply["citations"] == []
+    assert reply["answer"].startswith("I don't know: your documents do not ")
+    assert len(reply["citations"]) == ("What comes closest" in reply["answer"])
 
 
 def test_answers_cite_the_page_that_they_come_from(hub):
@@ -87,3 +90,19 @@ def test_a_refusal_says_where_it_looked(hub):
     assert "your documents do not tell" in said
     assert "looked at" in said
     assert "from" not in said
+    assert "closest" not in said
+
+
+def test_a_refusal_says_what_comes_closest(hub):
+    said = hub.command("ask", CLOSE).stdout
+    assert "your documents do not clearly tell" in said
+    assert "closest in boiler-and-heating.md" in said
+    assert "looked at" in said
+    with hub.client() as client:
+        reply = client.post("/hub/ask", json={"text": CLOSE}).json()
+        (citation,) = reply["citations"]
+        assert_cites_the_page(client, citation)
+    assert reply["refused"]
+    words = reply["answer"][citation["answer_start"] : citation["answer_end"]]
+    quoted = " ".join(citation["text"].removeprefix("- ").split())
+    assert words == f"“{quoted}”"

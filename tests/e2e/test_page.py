@@ -147,6 +147,15 @@ def test_what_the_documents_do_not_tell_is_said_calmly(page):
     expect(page.locator("#source").locator(MARKED).first).to_be_in_viewport()
 
 
+def test_what_comes_closest_is_a_refusal_that_opens_its_source(page):
+    ask(page, "Who repairs the boiler?")
+    expect(page.locator(".reply.refused")).to_be_visible()
+    expect(last_answer(page).locator(".prose")).to_contain_text("do not clearly tell")
+    expect(last_answer(page).locator("summary")).to_contain_text("What I looked at")
+    last_answer(page).locator(".chip").first.click()
+    expect(page.locator("#source").locator(MARKED).first).to_be_in_viewport()
+
+
 def test_a_reload_goes_on_with_the_conversation(page):
     ask(page, IN_A_PDF["question"])
     said = last_answer(page).locator(".prose").inner_text()

@@ -156,6 +156,18 @@ def test_doctor_looks_at_the_embedders_folder(hubd, tmp_path):
     assert f"✓ embedder     {folder}" in hubd("doctor").stdout
 
 
+def test_doctor_looks_at_the_rerankers_folder(hubd, tmp_path):
+    assert "✓ reranker     none" in hubd("doctor").stdout
+    folder = tmp_path / "cross-encoder"
+    (tmp_path / "hubd.toml").write_text(f"[rag]\nreranker = '{folder}'\n")
+    assert f"✗ reranker     {folder} holds no model" in hubd("doctor").stdout
+    folder.mkdir()
+    (folder / "config.json").write_text('{"architectures": ["BertModel"]}')
+    assert "BertModel, which is no cross-encoder" in hubd("doctor").stdout
+    (folder / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
+    assert f"✓ reranker     {folder}" in hubd("doctor").stdout
+
+
 def test_doctor_says_that_qdrant_does_not_answer(hubd, tmp_path):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

@@ -29,6 +29,7 @@ from rag.lexical import keys
         ("What is Ella's birthday?", "birthday", "born on 3 May", "Ella's class"),
         ("Who painted the walls?", "person", "Anouk Bertin did.", "They were painted in May."),
         ("Who made the cello of Leo?", "person", "by Anouk Bertin", "We rent it for Leo."),
+        ("Who made it?", "person", "Nordbrae makes it.", "Forks and spoons lie below."),
         ("What is his phone number?", "phone", "01493 555 0162", "born 1958-11-02"),
         (
             "How big is the television?",
@@ -38,6 +39,8 @@ from rag.lexical import keys
         ),
         ("When does the gym open?", "time", "on weekdays", "You may pause for three months."),
         ("When is it done?", "time", "within three days", "It took three days."),
+        ("How old is the boiler?", "age", "put in in 2021", "It costs 28 euros a year."),
+        ("How old is Ivor?", "age", "Ivor's 80th", "Ivor comes every month."),
         ("Whom do I call?", "contact", "030 555 0165", "Dr. Nwosu"),
         ("How long is it guaranteed?", "duration", "fifteen years", "since it came"),
         ("房东住在哪里？", "place", "住在成都", "周建平"),

@@ -9,6 +9,7 @@ import pytest
 
 from rag.evaluate import Case, Shown, evaluate, holds_answer, markdown, read_cases, summarise
 from rag.evaluate_plot import MEASURES, plot
+from rag.evidence import ANSWERABLE, CLOSE
 from rag.library import Library
 from rag.question_files import squad
 from rag.types import Evidence, Passage, Retrieval
@@ -73,6 +74,27 @@ async def test_rates() -> None:
     for fault in ("- missed missed: boiler.pdf is not", "- refused", "- made up"):
         assert fault in table
     assert "- first" not in table
+
+
+async def test_refusals_with_the_closest_passage_are_refusals_and_counted_apart() -> None:
+    library = Scripted(
+        {
+            "told": ([RIGHT], [RIGHT], ANSWERABLE),
+            "close": ([RIGHT], [RIGHT], CLOSE),
+            "beside": ([RIGHT, WRONG], [WRONG], 0.4),
+            "nothing": ([RIGHT], [RIGHT], CLOSE - 0.01),
+            "none close": ([WRONG], [WRONG], 0.4),
+            "none": ([WRONG], [WRONG], 0.1),
+        }
+    )
+    cases = [case(q) for q in ("told", "close", "beside", "nothing")]
+    cases += [case(q, answerable=False) for q in ("none close", "none")]
+    report = await evaluate(library, cases)
+    assert (report.wrong_refusals, report.right_refusals) == (0.75, 1.0)
+    assert (report.wrong_refusals_close, report.right_refusals_close) == (0.5, 0.5)
+    assert report.wrong_refusals_contained == 0.25
+    assert report.answer_contained == 0.25  # a quote of a refusal is no answer
+    assert report.citations_correct == 1.0
 
 
 async def test_the_page_counts_apart_from_the_document() -> None:

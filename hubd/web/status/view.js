@@ -62,6 +62,13 @@ function serverWords({ server, away }) {
   return [t(away ? "server_is_away" : "server_answers", { server })];
 }
 
+/** Whether passages are put in order by a second model, where one is configured. @param {Status["reranker"]} reranker */
+function rerankerWords(reranker) {
+  if (!reranker) return [];
+  const { model, problem } = reranker;
+  return [problem ? t("not_reranked", { model, problem }) : t("reranks", { model })];
+}
+
 /** @param {AuditEntry} entry */
 function auditRow(entry) {
   const bad = entry.outcome !== "done";
@@ -149,6 +156,7 @@ export function createStatus({ events }) {
         status.model,
         t(`engine_is_${status.engine.state}`),
         ...serverWords(status.engine),
+        ...rerankerWords(status.reranker),
         t("documents_known", { count: status.documents.ready }),
         t("running_for", { time: roughTime(status.uptime_s) }),
         `hubd ${status.version}`,

@@ -154,6 +154,15 @@ def test_a_sentence_is_shown_as_soon_as_it_ends():
     ]
 
 
+def test_citations_count_from_the_beginning_of_what_is_said_before():
+    lead = "Nothing tells. The closest:"
+    grounding = Grounding("How?", Evidence(quotes=[PETS], answerable=0.3), lead)
+    (only,) = grounding.finish()
+    text = lead + only.text
+    assert text == f"{lead} “{PETS.text}”"
+    assert text[only.citation.answer_start : only.citation.answer_end] == f"“{PETS.text}”"
+
+
 def test_two_documents_are_shown_with_their_dates():
     survey = msgspec.structs.replace(
         quote("The insulation is 27 cm thick.", document="survey.md"),

@@ -2,8 +2,10 @@
 
 import pytest
 
+from hubd.assistant.questions import ask
 from hubd.config import Config, Engine
 from hubd.http.services import SERVICES
+from rag.evidence import verdict
 
 
 @pytest.fixture
@@ -36,6 +38,36 @@ async def test_a_command_no_rule_knows_is_done_or_declined_and_never_read_from_a
     assert [a["arguments"] for a in done["actions"]] == [{"entities": ["light.desk_lamp"]}]
     states = {e.id: e.state for e in hub.app[SERVICES].household.snapshot().entities}
     assert states["light.desk_lamp"] == "off"
+
+
+async def test_a_refusal_quotes_what_comes_closest_and_nothing_where_nothing_does(
+    open_hub, tmp_path
+):
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    page = "# Boiler\n\nIf it needs topping up every month there is a leak; call Ravi.\n"
+    (papers / "boiler.md").write_text(page)
+    async with open_hub(tmp_path / "home") as client:
+        library = client.app[SERVICES].library
+        await library.ingest([papers])
+        verdicts = []
+        for question in (
+            "Who is called when there is a leak in the boiler?",
+            "Who drains the boiler?",
+            "What colour is the neighbour's car?",
+        ):
+            found = await library.evidence(question, (await library.retrieve(question)).passages)
+            verdicts.append(verdict(found))
+            done = await (await client.post("/hub/ask", json={"text": question})).json()
+            assert done["refused"] == (verdicts[-1] != "answers")
+            cited = [done["answer"][c["answer_start"] : c["answer_end"]] for c in done["citations"]]
+            quote = "“If it needs topping up every month there is a leak; call Ravi.”"
+            if verdicts[-1] == "close":
+                assert cited == [quote]
+                assert done["answer"] == f"{ask('en', 'closest', said='boiler.md')} {quote}"
+            if verdicts[-1] == "nothing":
+                assert (cited, done["answer"]) == ([], ask("en", "not_told"))
+        assert verdicts == ["answers", "close", "nothing"]
 
 
 async def test_a_question_that_leans_on_the_one_before_is_answered(open_hub, tmp_path):
