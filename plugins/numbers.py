@@ -66,7 +66,8 @@ def _words(language: str) -> dict[str, str]:
             if "cardinal" not in ruleset and "numbering" not in ruleset:
                 continue  # an ordinal: "second" is a unit of time
             plain = form.replace("\xad", "")
-            for written in (plain, plain.replace("-", " ")):
+            folded = plain.casefold()  # "dreissig", as texts are compared
+            for written in (plain, plain.replace("-", " "), folded):
                 if not any(c.isdigit() for c in written):
                     words.setdefault(written, str(number))
     return words

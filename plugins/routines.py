@@ -3,13 +3,14 @@
 import re
 import secrets
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.speech import say
+from plugins.speech import moment, say
+from plugins.when import parse, soonest
 
 plugin = Plugin("routines", sentences="routines.{language}.yaml")
 
@@ -35,24 +36,39 @@ async def later(
     hours: Amount = 0,
     minutes: Amount = 0,
     seconds: Amount = 0,
+    when: Annotated[str, Meta(max_length=60)] = "",
 ) -> ToolResult:
-    """Carry out a command after a while; one that needs a confirmation is then not done.
+    """Carry out a command after a while or at a time; one that needs a confirmation is then not
+    done.
 
     command: what to say then
+    when: for instance at 8 pm, tomorrow at 7
     """
     delay = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-    if not timedelta(seconds=1) <= delay <= timedelta(days=7):
+    due = _moment_of(when, context) if when else context.now + delay
+    if due is None or not timedelta(seconds=1) <= due - context.now <= timedelta(days=7):
         raise ToolError(say(context.language, "later_when"))
     await _room_for_one_more(context)
-    key, due = f"{LATER}{secrets.token_hex(6)}", context.now + delay
+    key = f"{LATER}{secrets.token_hex(6)}"
     speaker = {"command": command, "language": context.language, "area": context.area}
     await context.storage.put(key, speaker)
     await context.jobs.run_at(key, due)
+    told = moment(due, context.now, context.language) if when else f"{due:%H:%M}"
     return ToolResult(
-        text=f"“{command}”: {due:%H:%M}.",
+        text=f"“{command}”: {told}.",
         data={"command": command, "due": due.isoformat()},
         undo=ToolCall(tool="routines.forget", arguments={"name": key}),
     )
+
+
+def _moment_of(when: str, context: ToolContext) -> datetime | None:
+    said = parse(when, context.language, context.now)
+    if not said.said or said.repeat:
+        return None
+    try:
+        return soonest(said, context.now)
+    except ValueError:  # "today at 8", and it is nine
+        return None
 
 
 def _is_named(arguments: Mapping[str, Any], language: str) -> bool:

@@ -17,11 +17,18 @@ WAKING_HOURS = range(8, 23)
 """An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
 What comes every day at 7 comes in the morning."""
 
-_MORNING = frozenset({"am", "in the morning", "morgens", "früh", "du matin", "de la mañana", "早上",
-                      "上午", "凌晨", "清晨"})  # fmt: skip
-_AFTERNOON = frozenset({"pm", "in the afternoon", "in the evening", "tonight", "at night",
-                        "nachmittags", "abends", "de l'après-midi", "du soir", "de la tarde",
-                        "de la noche", "下午", "晚上", "傍晚"})  # fmt: skip
+_MORNING = frozenset({
+    "am", "in the morning", "morning", "morgens", "am morgen", "früh", "vormittags", "vormittag",
+    "am vormittag", "du matin", "de la mañana", "早", "早上", "早晨", "上午", "凌晨", "清晨",
+})  # fmt: skip
+_AFTERNOON = frozenset({
+    "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
+    "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend",
+    "de l'après-midi", "du soir", "de la tarde", "de la noche", "中午", "下午", "晚", "晚上",
+    "今晚", "傍晚",
+})  # fmt: skip
+_NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜里"})
+"""Ends in the morning: at eleven is before midnight, at two after it."""
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
 _HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
@@ -55,6 +62,8 @@ class When(NamedTuple):
     """The utterance without the words about time."""
     arrival: str | None = None
     """Whose coming home it waits for; empty: of the person who speaks."""
+    exact: bool = False
+    """Whether the half of the day was said, or is plain from the time."""
 
     @property
     def said(self) -> bool:
@@ -79,7 +88,7 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     once_awake = awake and not repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
-    return When(at, on, delay, repeat, reader.rest())
+    return When(at, on, delay, repeat, reader.rest(), exact=exact)
 
 
 def _with_minutes(text: str) -> str:
@@ -111,6 +120,19 @@ def next_time(when: When, now: datetime) -> datetime:
         if when.on and not when.repeat:
             break
     raise ValueError("that time has passed")
+
+
+def soonest(when: When, now: datetime) -> datetime:
+    """The same of something for once, where "at nine" may be in the morning or in the evening:
+    whichever comes first; of a day that is named, the one when people are awake."""
+    if when.at is None or when.exact or not 1 <= when.at.hour <= 12:
+        return next_time(when, now)
+    halves = [when.at.replace(hour=when.at.hour % 12), when.at.replace(hour=when.at.hour % 12 + 12)]
+    if when.on and when.on != now.date():
+        awake = [at for at in halves if at.hour in WAKING_HOURS]
+        return next_time(when._replace(at=awake[0]), now)
+    coming = (_wall(now.date() + timedelta(days=days), at, now) for days in (0, 1) for at in halves)
+    return next(moment for moment in coming if moment > now)
 
 
 def _wall(day: date, at: time, now: datetime) -> datetime:
@@ -202,7 +224,9 @@ class _Reader:
         part = (said.get("part") or "").lower().replace(".", "")
         if part in _AFTERNOON and hour < 12:
             hour += 12
-        if part in _MORNING and hour == 12:
+        if part in _NIGHT and 6 <= hour < 12:
+            hour += 12
+        if part in (_MORNING | _NIGHT) and hour == 12:
             hour = 0
         if not (0 <= hour <= 24 and 0 <= minute < 60):
             return None, False

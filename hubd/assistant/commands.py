@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant import follow, revise
+from hubd.assistant import follow, later, revise, spare
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.lexicon import lexicon
@@ -28,7 +28,6 @@ from hubd.tools import NotConfirmedError, Speaker, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.when import parse
 
-LATER = "routines.later"
 Kind = Literal["command", "statement", "question"]
 
 
@@ -79,7 +78,7 @@ class Commands:
 
         The route is ``model`` where the model would be asked.
         """
-        first, *further = await self._parts(text, language, area)
+        first, *further = await self.parts(text, language, area)
         decision = first.decision
         if further:
             told = "; ".join(f"“{one.text}” {_told(one.decision)}" for one in (first, *further))
@@ -91,13 +90,13 @@ class Commands:
                 return msgspec.structs.replace(decision, route="model", reason=reason)
         return decision
 
-    async def _parts(self, text: str, language: str | None, area: str) -> list[Part]:
+    async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self._by_rules(text, language, area)
-        if whole.tool is None and (parts := await self._several(text, whole, area)):
+        whole = await self._for_later(whole, text, area)
+        if _is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
-        decision = await self._or_by_likeness(whole, text, area)
-        return [Part(text=text, decision=await self._unless_unattended(decision, area))]
+        return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
@@ -113,8 +112,8 @@ class Commands:
             decision = await self._by_rules(part, language, area)
             if not follow.names_more(decision):
                 decision = further or decision
-            decision = await self._or_by_likeness(decision, part, area)
-            return await self._unless_unattended(decision, area)
+            decision = await self._for_later(decision, part, area)
+            return await self._or_by_likeness(decision, part, area)
 
         async def mentioned(part: str) -> Mentions:
             return await self.mentions(part, language)
@@ -130,37 +129,28 @@ class Commands:
             with_verb = self._router.with_verb
             return await asyncio.to_thread(with_verb, part, verb_of, language, area)
 
-    async def _unless_unattended(self, decision: Decision, area: str) -> Decision:
-        """A command for later is declined now where it would not be done then (``carry_out``)."""
-        if decision.tool != LATER or decision.call is None:
-            return decision
-        command = str(decision.call.arguments.get("command", ""))
-        then = [part.decision for part in await self._parts(command, decision.language, area)]
-        if all(one.call is not None and one.asks is None for one in then):
-            return decision
-        confirmed = any(one.asks == "confirm" or one.declined == "not_later" for one in then)
-        reason = (
-            "needs a person's yes when it is done" if confirmed else "is nothing to be done as said"
-        )
-        return Decision(
-            route=decision.route,
-            reason=f"“{command}” {reason}, so it cannot be left for later",
-            language=decision.language,
-            declined="not_later" if confirmed else "declined",
-        )
+    async def _for_later(self, decision: Decision, text: str, area: str) -> Decision:
+        """The decision, or that on a command for later, where ``text`` is one that can wait."""
+
+        async def decide(command: str) -> list[Decision]:
+            return [part.decision for part in await self.parts(command, decision.language, area)]
+
+        if decision.tool is None and not decision.declined and len(text) <= MAXIMUM_UTTERANCE:
+            known = lexicon(decision.language)
+            decision = await later.at_a_time(text, known, decide) or decision
+        return await later.unless_unattended(decision, decide)
 
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
-        if decision.tool is not None or len(text) > MAXIMUM_UTTERANCE:
+        if not _is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
             return decision
         return await self.semantics.decide(text, decision.language, area) or decision
 
     async def _by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
-            await self._router.prepare(text, language)
-            route = self._router.route
-            decision = await asyncio.to_thread(route, text, language=language, area=area)
-        if decision.tool is not None:
+            spoken = await self._router.prepare(text, language)
+            decision = await asyncio.to_thread(spare.decided, self._router, text, spoken, area)
+        if not _is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
         return _answering(await self._tools.answer(text, speaker), decision)
@@ -217,10 +207,10 @@ class Commands:
             decision = further
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
-        if decision.tool is None and (parts := await self._several(text, decision, area)):
+        decision = await self._for_later(decision, text, area)
+        if _is_open(decision) and (parts := await self._several(text, decision, area)):
             return self._asked(self._joined(parts, person), conversation, text, person)
         decision = await self._or_by_likeness(decision, text, area)
-        decision = await self._unless_unattended(decision, area)
         if decision.declined:
             return Step(decision=decision, text=ask(decision.language, decision.declined))
         if decision.tool is None:
@@ -300,7 +290,7 @@ class Commands:
     async def carry_out(self, text: str, speaker: Speaker) -> str:
         """``ToolContext.carry_out``: what needs a question back is not done."""
         replies: list[str] = []
-        for part in await self._parts(text, speaker.language, speaker.area):
+        for part in await self.parts(text, speaker.language, speaker.area):
             decision = part.decision
             not_done = f"“{part.text}”: {decision.reason}."
             if decision.call is None or decision.asks in ("which", "missing"):
@@ -335,7 +325,7 @@ class Commands:
             return self._step(chosen, pending.text, person) if chosen else None
         link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
-            complete, *further = (p.decision for p in await self._parts(joined, language, area))
+            complete, *further = (p.decision for p in await self.parts(joined, language, area))
             if further:
                 continue
             completed = complete.tool == decision.tool and complete.asks != "missing"
@@ -410,6 +400,11 @@ class Commands:
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+
+
+def _is_open(decision: Decision) -> bool:
+    """Whether nothing is decided yet."""
+    return decision.tool is None and not decision.declined
 
 
 def _link(tool: str, text: str, language: str) -> str:

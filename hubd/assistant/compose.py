@@ -74,6 +74,8 @@ VALUED = {
     "valve": ("home.set_position", "position", 100),
 }
 """domain → tool, argument, the largest value that makes sense."""
+FULL = frozenset({"lights.set", "fans.set_speed"})
+"""Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
 MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
 """The tools that take how much more or less."""
 UPWARD = frozenset({"up", "raise", "open", "brighter", "warmer", "louder"})
@@ -221,7 +223,7 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
         return SOUND[action], {}
     if reading.difference and (reading.numbers or "half" in reading.actions):
         return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
-    value = _value(reading)
+    value = _value(reading, domain)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
         valued, argument, largest = VALUED[domain]
         means_volume = "volume" in reading.nouns or action in ("up", "down", *STEPS)
@@ -260,8 +262,10 @@ def _only(reading: Reading) -> str:
     return "full" if "full" in reading.actions else ""
 
 
-def _value(reading: Reading) -> float | int | None:
+def _value(reading: Reading, domain: str) -> float | int | None:
     if reading.numbers:
         number = reading.numbers[0]
         return int(number) if number.is_integer() else number
+    if "full" in reading.actions and domain in VALUED and VALUED[domain][0] in FULL:
+        return 100
     return 50 if "half" in reading.actions else None

@@ -4,13 +4,14 @@ What it reads is described in the files themselves: the corpus gives intent and 
 fixture it is said in, ours give tool, entities and arguments.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from hubd.assistant import intents
+from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.route import Decision
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
@@ -31,6 +32,9 @@ OPPOSITES = {
     ("lists.add", "lists.remove"),
     ("alarms.set", "alarms.cancel"),
 }
+
+
+SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
 class Sample(NamedTuple):
@@ -82,13 +86,32 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
             return "opposite"
         return "none" if _only_reads(tool) else "wrong"
     arguments = meant(tool, decision.call.arguments if decision.call else {}, decision.language)
+    wanted = _labelled(sample, decision.language)
+    if tool.startswith("timers.") and SECONDS.keys() & wanted.keys():
+        arguments, wanted = _in_seconds(arguments), _in_seconds(wanted)
     step = arguments.get("step")
     if step and sample.arguments.get("step") and step != sample.arguments["step"]:
         return "opposite"
     if entities != sample.entities:
         return "wrong" if not _only_reads(tool) else "none"
-    right = all(_same(arguments.get(name), value) for name, value in sample.arguments.items())
+    right = all(_same(arguments.get(name), value) for name, value in wanted.items())
     return "right" if right else "wrong"
+
+
+def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
+    """The same of an utterance that may be several commands: all that is done counts.
+
+    Right is what one of them does rightly where the others do nothing, or what they do together.
+    """
+    acting = [one for one in decisions if one.tool is not None and not _only_reads(one.tool)]
+    if len(acting) > 1 and len({one.tool for one in acting}) == 1:
+        entities = [entity for one in acting for entity in one.entities]
+        return judged(sample, msgspec.structs.replace(acting[0], entities=entities))
+    found = [judged(sample, one) for one in decisions]
+    for worst in ("opposite", "wrong"):
+        if worst in found:
+            return worst
+    return max(found, key=("none", "asks", "right").index)
 
 
 def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, Any]:
@@ -102,6 +125,24 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         said["time"] = when.at.isoformat("minutes") if when.at else None
         said["what"] = when.rest
     return said
+
+
+def _labelled(sample: Sample, language: str) -> dict[str, Any]:
+    """What a sample says must be said, in the tools' own terms: a color by its English name, the
+    item that is taken from a list by itself."""
+    wanted = dict(sample.arguments)
+    if color := wanted.get("color"):
+        tag = lexicon(language).phrases.get(plain(str(color)))
+        wanted["color"] = tag.value if tag and tag.kind == "color" else color
+    if sample.tool in ("lists.remove", "lists.complete") and "items" in wanted:
+        wanted["item"] = " ".join(wanted.pop("items"))
+    return wanted
+
+
+def _in_seconds(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A quarter of an hour, 15 minutes, 900 seconds: the same."""
+    lasting = sum(arguments.get(unit, 0) * seconds for unit, seconds in SECONDS.items())
+    return {key: v for key, v in arguments.items() if key not in SECONDS} | {"lasting": lasting}
 
 
 def corpus_home(fixture: Mapping[str, Any]) -> Snapshot:
@@ -144,10 +185,14 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return counts
 
 
+READING = frozenset({"clock", "help", "weather", "calculator", "units", "dates"})
+"""Plugins that only tell something."""
+
+
 def _only_reads(tool: str) -> bool:
-    return tool in ("home.state", "climate.temperature", "weather.now", "timers.list") or (
-        tool.startswith(("clock.", "help.")) or tool.endswith((".list", ".show", ".recall"))
-    )
+    if tool in ("home.state", "climate.temperature") or tool.partition(".")[0] in READING:
+        return True
+    return tool.endswith((".list", ".show", ".recall", ".find"))
 
 
 def _same(said: Any, wanted: Any) -> bool:

@@ -1,15 +1,16 @@
 """An intent and what was said → a tool call: things by name, room and kind; values as spoken."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hubd.assistant.compose import STEPPED, VALUED, changed_by
+from hubd.assistant.compose import FULL, STEPPED, VALUED, changed_by
 from hubd.assistant.intents import SWITCHED
 from hubd.assistant.likeness import Intent
 from hubd.assistant.mentions import Mentions, named_entities, places
 from hubd.assistant.targets import NOBODY, Targets, find
-from hubd.home.model import Snapshot
+from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.when import parse
 
@@ -64,8 +65,8 @@ def fill(
 
 def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Targets:
     domains = set(intent.domains)
-    if said.names:
-        named = named_entities(said, snapshot)
+    named = named_entities(said, snapshot)
+    if said.names and not _is_beside_the_point(intent, said, named):
         fitting = [e for e in named if not domains or e.domain in domains]
         if intent.tool in SWITCHING and said.domains - {e.domain for e in named}:
             return NOBODY  # "the lights and the TV": the name is not all that is meant
@@ -98,6 +99,12 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
     return find(snapshot, slots, domains, area=area, everywhere=said.everything)
 
 
+def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]) -> bool:
+    """Whether a screen is named because one cannot see it: "the sun is on the television"."""
+    players = all(entity.domain == "media_player" for entity in named)
+    return intent.tool == "home.close" and intent.tool in said.implied and players
+
+
 def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
@@ -118,7 +125,8 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
     if intent.tool == "lights.set" and said.colors:
         return {"color": said.colors[-1]}
     argument, largest = valued[intent.tool]
-    numbers = said.numbers or ((50.0,) if "half" in said.actions else ())
+    full = (100.0,) if "full" in said.actions and intent.tool in FULL else ()
+    numbers = said.numbers or ((50.0,) if "half" in said.actions else full)
     if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
         return None
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}

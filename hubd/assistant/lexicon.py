@@ -15,7 +15,10 @@ of it (``lights.change:down``). ``common``: words that say nothing against any m
 ``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain or device
 class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a command,
 and a question, begins.
-``phrase$`` only counts at the end, ``^phrase`` at the beginning.
+``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to five words
+(Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins that
+says why. ``broken_off``: how one ends that is not finished. ``clauses``: what makes a sentence of
+words that would be an item of a list or a title.
 """
 
 import re
@@ -27,6 +30,7 @@ from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.data_files import texts_in
 from hubd.assistant.sounds import sound
+from plugins.numbers import digits
 
 FOLDER = Path(__file__).parent / "lexicon"
 Kind = Literal[
@@ -36,6 +40,15 @@ Kind = Literal[
 _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
+_TO = re.compile(r"^(?:at|to|for|um|auf|für|bei|到|成|为) ?")
+_WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
+GAP = "~"
+_GAP = r"(?:\S+ ){0,5}?"
+STUTTERS = {
+    "words": re.compile(r"\b(\w+)(?: \1\b)+"),
+    "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
+}
+"""What is said twice: "with the, the music", 灯带灯带; but 奶奶 is a word."""
 NEVER = re.compile(r"(?!)")
 STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
 """Verbs beside which a number is a difference unless it says "to"."""
@@ -82,6 +95,10 @@ class Lexicon:
         self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
         self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
         self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
+        self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
+        self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
+        self._clauses = [re.compile(pattern) for pattern in data.get("clauses", ())]
+        self._stutter = STUTTERS["words" if self.spaces else "characters"]
         self._times = [re.compile(pattern) for pattern in data.get("times", ())]
         self._by = [re.compile(pattern) for pattern in data.get("by", ())]
         self._to = [re.compile(pattern) for pattern in data.get("to", ())]
@@ -107,7 +124,8 @@ class Lexicon:
         said = self._drop.sub(" ", said)
         for pattern in self._fillers:
             said = pattern.sub(" ", said)
-        return " ".join(said.split()) if self.spaces else re.sub(r"\s+", "", said)
+        said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
+        return self._stutter.sub(r"\1", said)
 
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""
@@ -171,9 +189,48 @@ class Lexicon:
         the lamp, no wait, the radio"."""
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         for pattern in self._corrected:
-            if found := pattern.search(folded):
+            if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
         return None
+
+    def with_value(self, first: str, instead: str) -> str:
+        """``first`` with its last number exchanged, where ``instead`` corrects it: "to forty" and
+        "fifty percent" are "to fifty percent"; empty where it corrects no number."""
+        before, after = digits(plain(first), self.language), digits(plain(instead), self.language)
+        after = _TO.sub("", self.stripped(after))
+        numbers = list(_NUMBER.finditer(before))
+        value = _NUMBER.match(after)
+        if not numbers or value is None:
+            return self._with_color(before, after)
+        unit = before[numbers[-1].end() :] if value.end() == len(after) else ""
+        return before[: numbers[-1].start()] + after + unit
+
+    def _with_color(self, first: str, instead: str) -> str:
+        colors = [phrase for phrase, tag in self.phrases.items() if tag.kind == "color"]
+        said = list(self._pattern(colors).finditer(first)) if colors else []
+        if not said or instead not in colors:
+            return ""
+        rest = first[said[-1].end() :]
+        return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
+
+    def remarks(self, text: str) -> bool:
+        """Whether ``text`` begins as a remark does, that says why: "it's so dark"."""
+        said = self.stripped(text)
+        return any(pattern.search(said) for pattern in self._remarks) and not self.commands(said)
+
+    def places(self, text: str, words: Collection[str]) -> bool:
+        """Whether one of ``words`` says where: "in the dungeon"."""
+        return any(re.search(rf"{_WHERE}{re.escape(word)}(?!\w)", text) for word in words)
+
+    def is_clause(self, text: str) -> bool:
+        """Whether ``text`` holds a sentence, or half of one: no item and no title."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._clauses)
+
+    def breaks_off(self, text: str) -> bool:
+        """Whether ``text`` ends in the middle of something: "carry on with the"."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._broken_off)
 
     def times(self, text: str) -> bool:
         """Whether ``text`` (plain, in digits) says when or for how long something shall be: "at 8
@@ -235,7 +292,9 @@ class Lexicon:
         longest_first = sorted(map(plain, phrases), key=len, reverse=True)
         alternatives = "|".join(
             (r"(?<!.)" if phrase.startswith("^") else "")
-            + re.escape(phrase.strip("^$"))
+            + re.escape(phrase.strip("^$")).replace(
+                re.escape(GAP), _GAP if self.spaces else ".{0,8}?"
+            )
             + (r"(?=\s*$)" if phrase.endswith("$") else "")
             for phrase in longest_first
         )

@@ -42,6 +42,7 @@ def _idle(text: str, forms: _Forms) -> str:
 
 def _english(clause: str) -> str:
     """ "the door is locked" → "is the door locked"; "any windows are open" too."""
+    clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back)", r"\1 is ", clause)
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
 
 
@@ -77,7 +78,9 @@ FORMS: Mapping[str, _Forms] = {
         opening=re.compile(rf"^(?:i )?{_TELL} (?:if|whether) "),
         asking=re.compile(rf"^{_TELL} (?=which |what |where |who |when |how )"),
         direct=_english,
-        idle=re.compile(r"\b(?:still|currently|at the moment|by any chance|anywhere|even)\b"),
+        idle=re.compile(
+            r"\b(?:still|yet|already|currently|at the moment|by any chance|anywhere|even)\b"
+        ),
     ),
     "de": _Forms(
         opening=re.compile(rf"^{_SAG} ob "),
@@ -86,9 +89,10 @@ FORMS: Mapping[str, _Forms] = {
         idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),
     ),
     "zh": _Forms(
-        opening=re.compile(r"^(?:告诉我|看看|看一下|看|查一下|检查一下|检查|确认一下|确认|知道|知不知道)"
-                           r"(?=.*(?:是不是|是否|有没有))"),
-        asking=re.compile(r"^(?:告诉我|看看|看一下|查一下|检查一下|检查|确认一下|确认|知道|知不知道)"),
+        opening=re.compile(r"^(?:也?不知道|不晓得|想知道|告诉我|看看|看一下|看|查一下|检查一下|检查|确认一下|"
+                           r"确认|知道|知不知道)(?=.*(?:是不是|是否|有没有))"),
+        asking=re.compile(r"^(?:也?不知道|不晓得|想知道|告诉我|看看|看一下|查一下|检查一下|检查|确认一下|"
+                          r"确认|知道|知不知道)"),
         direct=_chinese,
         idle=re.compile(r"还|现在|目前|究竟"),
     ),

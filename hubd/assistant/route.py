@@ -7,7 +7,7 @@ what the verb says is refused, and so is anything that the utterance negates.
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
 from hubd.assistant.names import Names
 from hubd.assistant.polarity import contradiction
-from hubd.assistant.reported import direct
+from hubd.assistant.readings import asks_nothing, forms, free_words, put_right, untimely, worn
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
@@ -34,13 +34,15 @@ UNIT = re.compile(
     r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
     re.IGNORECASE,
 )
-VERBATIM = ("message",)
-"""Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
 SEARCH = "media.search"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
+COMPOUNDING = frozenset({"en", "de"})
+"""The languages that make one word of two, so that a compound may be heard as two."""
+OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
+"""Tools to which a title or an item is told: never a whole sentence."""
 Asks = Literal["which", "confirm", "missing"]
 
 
@@ -86,6 +88,7 @@ class Router:
         self._grammars: dict[str, Grammar] = {}
         self._names = Names(Snapshot(version=-1))
         self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
+        self._compounds: dict[str, frozenset[str]] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
@@ -98,10 +101,11 @@ class Router:
 
     def mentions(self, text: str, language: str) -> Mentions:
         """What ``text`` speaks of, whatever else it says."""
-        return mentions(text, lexicon(language), self.phrases(language))
+        return mentions(self._joined(text, language), lexicon(language), self.phrases(language))
 
     def masked(self, text: str, language: str) -> str:
         """``text`` with the household's names as their kinds, to be compared with examples."""
+        text = self._joined(text, language)
         return masked(text, lexicon(language), self.phrases(language), self._snapshot())
 
     def snapshot(self) -> Snapshot:
@@ -120,11 +124,14 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
+        text = self._joined(text, spoken)
         match = self._matched(text, spoken, area_name)
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
         if match and by_grammar and self._misread(match, by_grammar, text, spoken):
             match = by_grammar = None
-        tells = match is not None and match.intent == "HassGetState" and _asks_nothing(text, spoken)
+        tells = match is not None and match.intent == "HassGetState" and asks_nothing(text, spoken)
+        if tells and lexicon(spoken).implied(text):
+            by_grammar = None  # "the front door isn't locked" is a complaint
         if match and by_grammar and by_grammar.call and not match.free and not tells:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
@@ -144,16 +151,16 @@ class Router:
         stripped = known.stripped(text)
         fixed = known.fixed(stripped) if known.fixed(stripped) != stripped else None
         free: Match | None = None
-        for said, asked in _forms(text, language):
+        for said, asked in forms(text, language):
             match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
-            if match and asked and not self._tells(match):
+            if match and ((asked and not self._tells(match)) or untimely(match, language)):
                 continue
             if match and not match.free:
                 return match
             if match is None:
                 continue
-            if _put_right(match, free, said == fixed) or (
-                (free is None or match.intent in self._tools) and not _worn(match, free)
+            if put_right(match, free, said == fixed) or (
+                (free is None or match.intent in self._tools) and not worn(match, free)
             ):
                 free = match
         return free
@@ -179,6 +186,8 @@ class Router:
             str(match.slots.get("search_query", "")), language
         ):
             return True
+        if tool.name in OF_WORDS and known.is_clause(" ".join(free_words(match))):
+            return True  # "what d'you call it" is on no list
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
             return known.actions_in(said) <= UNCLEAR
         if tool.name in SET_TO and known.is_difference(
@@ -219,7 +228,7 @@ class Router:
     def _refresh(self, snapshot: Snapshot) -> None:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
-            self._phrases = {}
+            self._phrases, self._compounds = {}, {}
 
     def _from_match(
         self, match: Match, snapshot: Snapshot, area: str, language: str
@@ -342,6 +351,16 @@ class Router:
             return msgspec.structs.replace(asking, asks="confirm", reason=reason)
         return asking
 
+    def _joined(self, text: str, language: str) -> str:
+        """``text`` with the compounds together that were heard apart."""
+        if language not in COMPOUNDING:
+            return text
+        if language not in self._compounds:
+            more = (self._sentence_words or {}).get(language, frozenset())
+            whole = {phrase.rstrip("$") for phrase in self.phrases(language)}
+            self._compounds[language] = frozenset(whole | more | lexicon(language).words)
+        return words.joined(text, self._compounds[language])
+
     def knows(self, tool: str) -> bool:
         """Whether there is such a tool."""
         return tool in self._tools
@@ -387,51 +406,6 @@ class Router:
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)
-
-
-def _forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
-    """The utterance as it was said, and without what says nothing; ``True`` beside a form that may
-    be answered but not acted on."""
-    known = lexicon(language)
-    yield text, False
-    seen = {text}
-    stripped = known.stripped(text)
-    fixed = known.fixed(stripped)
-    asked = known.asks(fixed)
-    for form in (stripped, fixed):
-        if form and form not in seen:
-            seen.add(form)
-            yield form, asked
-    if (question := direct(fixed, language)) and question not in seen:
-        yield question, True
-
-
-def _asks_nothing(text: str, language: str) -> bool:
-    """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
-    known = lexicon(language)
-    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
-
-
-def _put_right(match: Match, before: Match | None, fixed: bool) -> bool:
-    """Whether a reading is that of the same words with what was misheard put right."""
-    if not fixed or before is None or before.intent != match.intent:
-        return False
-    return len(_free_words(match)) <= len(_free_words(before))
-
-
-def _free_words(match: Match) -> list[str]:
-    return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
-
-
-def _worn(match: Match, before: Match | None) -> bool:
-    """Whether a reading of the same intent lost words from within its free text."""
-    if before is None or before.intent != match.intent:
-        return False
-    if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
-        return True
-    texts = (value for value in before.slots.values() if isinstance(value, str))
-    whole = "\n".join(texts).casefold()
-    return any(isinstance(v, str) and v.casefold() not in whole for v in match.slots.values())
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from hubd.assistant.compose import UNCLEAR, is_awning
+from hubd.assistant.compose import STEPPED, UNCLEAR, is_awning
 from hubd.assistant.fill import Filled, fill
 from hubd.assistant.follow import PRONOUNS
-from hubd.assistant.lexicon import Lexicon, lexicon
+from hubd.assistant.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.likeness import (
     Classifier,
     Guess,
@@ -55,6 +55,12 @@ LEAST = 0.2
 CHARACTERS_A_WORD = 2
 IMPLIED = 4.0
 """How much likelier an intent is whose verb is paraphrased."""
+IMPLIED_ALONE = 30.0
+"""The same where no verb is said besides: "it's perishing in here"."""
+LEAST_IMPLIED = 0.05
+"""How likely an intent is at least then: the phrase is a reason of its own."""
+MOST_NONE = 0.5
+"""How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
 SURE = 0.9
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
@@ -124,7 +130,7 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.keeps(text) or known.corrected(text):
+        if known.keeps(known.without_implied(text)) or known.corrected(text):
             return None
         if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
             return None
@@ -182,6 +188,18 @@ class Semantics:
         named = named_entities(said, self._router.snapshot())
         if any(entity.domain == "person" for entity in named):
             return False  # "Tom said he would lock the door"
+        if works and not filled.named and not _is_implied_by(filled.call, said):
+            return False  # "I'm off out": of nothing that could be worked
+        spelled = any(plain(name) in said.text for name in said.names)
+        if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
+            return False  # a room is no scene, and "my phone in the" sounds like a movie night
+        if not works and said.names and said.actions & SWITCHING:
+            return False  # "the lamp off at 8 every day" is no alarm
+        switched = said.actions & {"on", "off"} and not (said.names or said.areas)
+        if switched and filled.call.tool in STEPPED.values():
+            return False  # "sauna on" is no complaint of the heat
+        if _is_on_already(filled, said):
+            return False  # "the lamp is too dark": it wants to be brighter
         if filled.call.tool in OPPOSITE and _says_nothing(said):
             return False  # "the lights" alone: on or off?
         if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
@@ -202,11 +220,19 @@ class Semantics:
         if confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
-        strange = set(said.unknown) - vocabulary(guess.intent.tool, language) - known.common
+        unknown = {word.removesuffix("'s") for word in said.unknown}
+        strange = unknown - vocabulary(guess.intent.tool, language) - known.common
         verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
         if (strange or said.guessed) and not reads and not verb:
             return False
-        if len(strange) > _strange_allowed(said, language, confidence, reads):
+        allowed = _strange_allowed(said, language, confidence, reads)
+        if _is_implied(guess.intent, said) and not reads:
+            # A phrase says what is wrong, and the rest why: but not "in the dungeon".
+            strange &= _words_of(known.without_implied(said.text), known)
+            allowed = max(2 * allowed, 1)
+            if not said.names and known.places(said.text, strange):
+                return False
+        if len(strange) > allowed:
             return False
         if reads or _is_implied(guess.intent, said):
             return True
@@ -224,10 +250,20 @@ def _loaded(language: str) -> Classifier:
         return classifier_of(language)
 
 
+def _words_of(text: str, known: Lexicon) -> set[str]:
+    return {word.removesuffix("'s") for word in (text.split() if known.spaces else text)}
+
+
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
     """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me"."""
+    none = sum(guess.confidence for guess in guesses if guess.intent.tool == "none")
+    alone = not said.actions and none <= MOST_NONE
     weights = [
-        guess.confidence * (IMPLIED if _is_implied(guess.intent, said) else 1.0)
+        guess.confidence
+        if not _is_implied(guess.intent, said)
+        else IMPLIED_ALONE * (guess.confidence + LEAST_IMPLIED)
+        if alone
+        else IMPLIED * guess.confidence
         for guess in guesses
     ]
     total = sum(weights)
@@ -239,8 +275,16 @@ def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
 
 
 def _is_implied(intent: Intent, said: Mentions) -> bool:
-    step = intent.arguments.get("step")
-    return intent.tool in said.implied or f"{intent.tool}:{step}" in said.implied
+    return _is_implied_by(ToolCall(tool=intent.tool, arguments=dict(intent.arguments)), said)
+
+
+def _is_on_already(filled: Filled, said: Mentions) -> bool:
+    lit = all(entity.state == "on" for entity in filled.targets.entities)
+    return filled.call.tool == "home.turn_on" and bool(said.names) and not said.actions and lit
+
+
+def _is_implied_by(call: ToolCall, said: Mentions) -> bool:
+    return call.tool in said.implied or f"{call.tool}:{call.arguments.get('step')}" in said.implied
 
 
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
@@ -261,7 +305,7 @@ def _says_nothing(said: Mentions) -> bool:
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
-    if said.is_bare or known.inquires(said.text):
+    if said.is_bare or known.inquires(known.without_implied(said.text)):
         return False
     if contradiction(call.tool, said.unnamed, call.arguments, known):
         return False

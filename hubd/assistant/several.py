@@ -13,7 +13,9 @@ import msgspec
 
 from hubd.assistant.lexicon import Lexicon
 from hubd.assistant.mentions import Mentions
+from hubd.assistant.polarity import undoes
 from hubd.assistant.route import Decision
+from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
 MOST_PARTS = 5
@@ -62,11 +64,14 @@ async def commands_in(
     on, as it would be by itself. Of a sentence that corrects itself only what was said last counts.
     """
     if corrected := known.corrected(text):
-        return await _corrected(*corrected, decide, mentioned)
+        return await _corrected(*corrected, known, decide, mentioned)
     parts: list[Part] = []
     last: Decision | None = None
     verb_of = ""
-    for piece in split(text, known):
+    pieces = split(text, known)
+    if any(known.breaks_off(piece) for piece in pieces[:-1]):
+        return []  # "carry on with the, you know, the music"
+    for piece in pieces:
         said = await mentioned(piece)
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):
@@ -77,9 +82,19 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if last is not None and _is_remark(piece, said, decision, last, known):
+            continue
+        if (
+            last is None
+            and _complains(decision, said)
+            and not any(known.commands(known.stripped(one)) for one in pieces)
+        ):
+            return []  # "nobody's in the kitchen and the light is on": one complaint of two halves
         if decision.tool is not None:
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
+            if any(_disagree(decision, part.decision) for part in parts):
+                return []  # "two and twenty degrees" is neither 2 nor 20
             last = decision
             parts.append(Part(text=text if bare else piece, decision=decision))
         elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):
@@ -87,11 +102,52 @@ async def commands_in(
     return parts if last else []
 
 
+def _is_remark(
+    piece: str, said: Mentions, decision: Decision, last: Decision, known: Lexicon
+) -> bool:
+    """Whether a part says why, and not what: "turn on the lamp, it's so dark". A complaint about
+    another kind of thing is a wish of its own."""
+    if not known.remarks(piece) or said.names or said.areas or said.floors or said.nouns:
+        return False
+    if decision.tool is None:
+        return not said.actions
+    kinds = {entity.partition(".")[0] for entity in decision.entities}
+    return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _complains(decision: Decision, said: Mentions) -> bool:
+    """Whether it is done because of a remark, without a verb."""
+    return decision.route == "semantic" and not said.actions and bool(said.implied)
+
+
+def _disagree(one: Decision, other: Decision) -> bool:
+    """Whether two commands of one sentence want different things of the same one."""
+    if not set(one.entities) & set(other.entities) or one.call is None or other.call is None:
+        return False
+    if undoes(one.call.tool, other.call.tool):
+        return True
+    return one.call.tool == other.call.tool and _values(one.call) != _values(other.call)
+
+
+def _values(call: ToolCall) -> dict[str, object]:
+    return {name: value for name, value in call.arguments.items() if name != "entities"}
+
+
 async def _corrected(
-    first: str, instead: str, decide: Decide, mentioned: Callable[[str], Awaitable[Mentions]]
+    first: str,
+    instead: str,
+    known: Lexicon,
+    decide: Decide,
+    mentioned: Callable[[str], Awaitable[Mentions]],
 ) -> list[Part]:
+    if joined := known.with_value(first, instead):
+        meant = await decide(joined, None, "")
+        return [Part(text=joined, decision=meant)] if meant.tool else []
     begun = await decide(first, None, "")
-    shared = first if _is_bare(await mentioned(instead)) else ""
+    said = await mentioned(instead)
+    if begun.tool is None and not _names(said):
+        return []  # "…, no, rather orange": of what?
+    shared = first if _is_bare(said) else ""
     meant = await decide(instead, begun if begun.tool else None, shared)
     return [Part(text=instead, decision=meant)] if meant.tool else []
 

@@ -6,7 +6,7 @@ lies between "on" and "off" in some language or other. Two actions that disagree
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hubd.assistant.lexicon import Kind, Lexicon, Tag, plain
@@ -110,6 +110,25 @@ def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
 
 
 NAMED = frozenset({"floor", "area", "entity"})
+SHORTEST_COMPOUND = 5
+"""Letters. "in dem" is heard as two words because it is two."""
+
+
+def joined(text: str, known: Collection[str]) -> str:
+    """``text`` with what was heard as two or three words and is one: "vor hang", "lese lampe"."""
+    words = text.split()
+    at = 0
+    while at < len(words):
+        for length in (3, 2):
+            window = words[at : at + length]
+            compound = plain("".join(window))
+            if len(window) < length or len(compound) < SHORTEST_COMPOUND:
+                continue
+            if compound in known and plain(" ".join(window)) not in known:
+                words[at : at + length] = ["".join(window)]
+                break
+        at += 1
+    return " ".join(words)
 
 
 def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:

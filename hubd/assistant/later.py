@@ -1,0 +1,118 @@
+"""A command for a time of day: "turn off the fountain at 8 pm". Decides and does nothing.
+
+What is left without the time has to be a command that is understood by itself, and one that needs
+nobody's answer when its time has come. Commands for a while later ("in ten minutes") are sentences
+of the grammar; those for every day are none.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+
+from hubd.assistant.compose import STEPPED, VALUED
+from hubd.assistant.lexicon import Lexicon, plain
+from hubd.assistant.route import Decision
+from plugins.api import ToolCall
+from plugins.numbers import digits
+from plugins.when import parse
+
+LATER = "routines.later"
+_DAY = {
+    "en": r"(?:today|tonight|tomorrow(?: morning| afternoon| evening| night)?|"
+    r"this (?:morning|afternoon|evening)|in the (?:morning|afternoon|evening)),?",
+    "de": r"(?:(?:heute|morgen|übermorgen)(?: früh| morgen| mittag| vormittag| nachmittag| abend|"
+    r" nacht)?|(?:am )?(?:morgen|vormittag|nachmittag|abend)|morgens|abends|nachmittags|nachts),?",
+}
+_HOUR = r"(?:\d{1,2}(?:[:. ][0-5]\d)?|one|noon|midnight)"
+_UHR = r"(?:\d{1,2}(?:[:.][0-5]\d)?(?: ?uhr(?: [0-5]?\d\b)?)?|eins|mittag|mitternacht)"
+_CLOCK = {
+    "en": re.compile(
+        rf"\b(?:{_DAY['en']} )?(?:"
+        rf"(?:at|around) (?:half past |half |(?:quarter|\d\d?)(?: minutes)? (?:past|to) )?{_HOUR}"
+        r"(?: ?(?:[ap]\.?m\b\.?|o'clock))?|\d{1,2}(?:[:. ][0-5]\d)? ?(?:[ap]\.?m\b\.?|o'clock)"
+        rf")(?: (?:at night|on the dot|{_DAY['en']}))?(?!\w)(?! ?(?:%|percent|degrees?|per cent))"
+    ),
+    "de": re.compile(
+        rf"\b(?:{_DAY['de']} )?(?:"
+        rf"(?:um|gegen|ab) (?:halb |(?:viertel|\d\d?)(?: minuten)? (?:vor|nach) )?{_UHR}"
+        r"|\d{1,2}(?:[:.][0-5]\d)? ?uhr(?: [0-5]?\d\b)?|(?:halb|viertel (?:vor|nach)) \d{1,2}"
+        rf")(?: {_DAY['de']})?(?!\w)(?! ?(?:%|prozent|grad))"
+    ),
+    "zh": re.compile(
+        r"(?:今天|明天|后天|明(?=[早晚]))?(?:今晚|早上|早晨|上午|中午|下午|晚上|傍晚|凌晨|半夜|夜里|早|晚)?"
+        r"(?:\d{1,2}点(?!亮)(?:半|一刻|三刻|\d{1,2}分?|钟|整)?|\d{1,2}[:：][0-5]\d)(?:的?时候|时|，|,)?"
+    ),
+}
+"""Over plain text with its numbers in digits."""
+_SAYS_A_TIME = re.compile(
+    r"[ap]\.?m|o'clock|[:.]\d\d|noon|midnight|half|quarter|tonight|morning|afternoon|evening|night|"
+    r"uhr|halb|viertel|mittag|mitternacht|abend|früh|nacht|[点:：]"
+)
+
+Decide = Callable[[str], Awaitable[Sequence[Decision]]]
+"""The decisions on what is left, one a command."""
+
+
+async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | None:
+    """The decision on a command for a time of day; ``None`` where ``text`` is none."""
+    clock = _CLOCK.get(known.language)
+    said = digits(plain(known.fixed(known.stripped(text))), known.language)
+    if clock is None or known.negates(said) or known.asks(said):
+        return None
+    found = list(clock.finditer(said))
+    if len(found) != 1:
+        return None
+    when = found[0][0].strip(" ,，")
+    read = parse(when, known.language, datetime.now(UTC))
+    command = " ".join(f"{said[: found[0].start()]} {said[found[0].end() :]}".split())
+    command = command if known.spaces else command.replace(" ", "")
+    command = command.strip(" ,，、")
+    if read.at is None or read.rest.strip("的时候 ") or not command or known.times(command):
+        return None
+    decisions = await decide(command)
+    if not decisions or not all(_can_wait(one, bare=_is_bare(when)) for one in decisions):
+        return None
+    call = ToolCall(tool=LATER, arguments={"command": command, "when": when})
+    return Decision(
+        route=decisions[0].route,
+        tool=LATER,
+        arguments=dict(call.arguments),
+        score=min(one.score for one in decisions),
+        reason=f"“{command}” is {decisions[0].tool}, left for {when}",
+        call=call,
+        language=known.language,
+    )
+
+
+def _is_bare(when: str) -> bool:
+    """Whether a number stands there that may be a value as well: "at 9"."""
+    return _SAYS_A_TIME.search(when) is None
+
+
+def _can_wait(decision: Decision, *, bare: bool) -> bool:
+    """Whether something in the home is worked, and not set to what the number may as well be."""
+    if decision.tool is None or not decision.entities or decision.route == "semantic":
+        return False
+    valued = {tool for tool, _, _ in VALUED.values()} | set(STEPPED.values())
+    return not (bare and decision.tool in valued)
+
+
+async def unless_unattended(decision: Decision, decide: Decide) -> Decision:
+    """A command for later is declined now where it would not be done then: what needs a person's
+    answer finds nobody."""
+    if decision.tool != LATER or decision.call is None:
+        return decision
+    command = str(decision.call.arguments.get("command", ""))
+    then = await decide(command)
+    if all(one.call is not None and one.asks is None for one in then):
+        return decision
+    confirmed = any(one.asks == "confirm" or one.declined == "not_later" for one in then)
+    reason = (
+        "needs a person's yes when it is done" if confirmed else "is nothing to be done as said"
+    )
+    return Decision(
+        route=decision.route,
+        reason=f"“{command}” {reason}, so it cannot be left for later",
+        language=decision.language,
+        declined="not_later" if confirmed else "declined",
+    )

@@ -1,0 +1,71 @@
+"""The forms of an utterance that the grammar is tried on, and which reading is the better."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from hubd.assistant.grammar import Match
+from hubd.assistant.lexicon import lexicon, plain
+from hubd.assistant.reported import direct
+from plugins.numbers import digits
+from plugins.when import parse
+
+VERBATIM = ("message",)
+"""Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
+
+
+def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
+    """The utterance as it was said, and without what says nothing; ``True`` beside a form that may
+    be answered but not acted on."""
+    known = lexicon(language)
+    yield text, False
+    seen = {text}
+    stripped = known.stripped(text)
+    fixed = known.fixed(stripped)
+    asked = known.asks(fixed)
+    for form in (stripped, fixed):
+        if form and form not in seen:
+            seen.add(form)
+            yield form, asked
+    if (question := direct(fixed, language)) and question not in seen:
+        yield question, True
+
+
+def asks_nothing(text: str, language: str) -> bool:
+    """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
+    known = lexicon(language)
+    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
+
+
+def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
+    """Whether a reading is that of the same words with what was misheard put right."""
+    if not fixed or before is None or before.intent != match.intent:
+        return False
+    return len(free_words(match)) <= len(free_words(before))
+
+
+def untimely(match: Match, language: str) -> bool:
+    """Whether what was taken for the time of an alarm or a reminder is none, where one is said
+    elsewhere: "uh remind me, at nine, …"."""
+    when = match.slots.get("when")
+    if not isinstance(when, str) or match.missing:
+        return False
+    if parse(when, language, datetime.now(UTC)).said:
+        return False
+    what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
+    return lexicon(language).times(what)
+
+
+def free_words(match: Match) -> list[str]:
+    """The words of the texts that were understood, names among them."""
+    return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
+
+
+def worn(match: Match, before: Match | None) -> bool:
+    """Whether a reading of the same intent lost words from within its free text."""
+    if before is None or before.intent != match.intent:
+        return False
+    if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
+        return True
+    texts = (value for value in before.slots.values() if isinstance(value, str))
+    whole = "\n".join(texts).casefold()
+    return any(isinstance(v, str) and v.casefold() not in whole for v in match.slots.values())
