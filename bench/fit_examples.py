@@ -30,7 +30,7 @@ from hubd.assistant.ngrams import Vectors, counted, rarity
 from hubd.assistant.semantic import ACCEPTED, ENCODED
 from rag.embed import model_folder
 
-STEPS, RATE, DECAY = 300, 1.0, 2e-4
+STEPS, RATE, DECAY = 300, 1.0, 5e-4
 FOLDS = 5
 AT_ONCE = 64
 """Texts that the encoder gets together."""

@@ -118,8 +118,9 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
         return _difference(intent, said)
     valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
     if intent.tool not in valued:
-        # "20" or "full" in a sentence that wants no value is something that was not understood.
-        return None if said.numbers or said.actions & {"half", "full"} else {}
+        # "20", "green" or "full" where no value is wanted is something that was not understood.
+        spoken = said.numbers or said.colors or said.actions & {"half", "full"}
+        return None if spoken else {}
     if said.difference:
         return None
     if intent.tool == "lights.set" and said.colors:

@@ -63,10 +63,11 @@ def intents_of(language: str) -> tuple[Intent, ...]:
     return tuple(msgspec.convert(values(path.read_text("utf-8")), list[Intent]))
 
 
-def vocabulary(tool: str, language: str) -> frozenset[str]:
-    """The words that say nothing against a tool: those of its examples, and those that the examples
-    of many tools have."""
-    return _words(tool, language) | _common_words(language)
+def vocabulary(tool: str, language: str, *, examples: int = 1) -> frozenset[str]:
+    """The words that say nothing against a tool: those that so many of its examples have at least,
+    and those that the examples of many tools have."""
+    own = _words(tool, language)
+    return _common_words(language).union(word for word in own if own[word] >= examples)
 
 
 def opposed(one: Intent, other: Intent) -> bool:
@@ -77,13 +78,13 @@ def opposed(one: Intent, other: Intent) -> bool:
 
 
 @cache
-def _words(tool: str, language: str) -> frozenset[str]:
-    return frozenset(
+def _words(tool: str, language: str) -> Counter[str]:
+    return Counter(
         word
         for intent in intents_of(language)
         if intent.tool == tool
         for text in intent.said
-        for word in (plain(text).split() if lexicon(language).spaces else plain(text))
+        for word in set(plain(text).split() if lexicon(language).spaces else plain(text))
     )
 
 

@@ -27,6 +27,7 @@ OPPOSITE = {
     "media.mute": {"unmute"},
     "media.unmute": {"mute"},
     "vacuum.start": {"home", "stop"},
+    "vacuum.clean_area": {"home", "stop"},
     "vacuum.return_home": {"start"},
 }
 """Tool → the verbs that it does, and those whose opposite it does."""

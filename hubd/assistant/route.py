@@ -180,7 +180,7 @@ class Router:
             return True
         said = known.fixed(known.stripped(text))
         devices = "entities" in tool.parameters.get("properties", {})
-        if devices and tool.risk != "read" and known.keeps(said):
+        if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
             return True
         if tool.name == SEARCH and self._is_elsewhere(
             str(match.slots.get("search_query", "")), language

@@ -61,6 +61,8 @@ LEAST_IMPLIED = 0.05
 """How likely an intent is at least then: the phrase is a reason of its own."""
 MOST_NONE = 0.5
 """How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
+USUAL = 2
+"""Examples of a tool that have a word which is usual for it."""
 SURE = 0.9
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
@@ -221,10 +223,14 @@ class Semantics:
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
         unknown = {word.removesuffix("'s") for word in said.unknown}
-        strange = unknown - vocabulary(guess.intent.tool, language) - known.common
+        # What is told in place of a document's answer needs surer ground than what is done.
+        usual = vocabulary(guess.intent.tool, language, examples=USUAL if reads else 1)
+        strange = unknown - usual - known.common
         verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
         if (strange or said.guessed) and not reads and not verb:
             return False
+        if not (reads or said.names or said.areas) and known.places(said.text, unknown):
+            return False  # "the lights in the dungeon" are none of here
         allowed = _strange_allowed(said, language, confidence, reads)
         if _is_implied(guess.intent, said) and not reads:
             # A phrase says what is wrong, and the rest why: but not "in the dungeon".

@@ -13,7 +13,7 @@ import msgspec
 
 from hubd.assistant.lexicon import Lexicon
 from hubd.assistant.mentions import Mentions
-from hubd.assistant.polarity import undoes
+from hubd.assistant.polarity import OPPOSITE, undoes
 from hubd.assistant.route import Decision
 from plugins.api import ToolCall
 
@@ -97,6 +97,12 @@ async def commands_in(
                 return []  # "two and twenty degrees" is neither 2 nor 20
             last = decision
             parts.append(Part(text=text if bare else piece, decision=decision))
+        elif (
+            last is not None
+            and _takes_back(said, last)
+            and not known.commands(known.stripped(piece))
+        ):
+            return []  # "the blinds up, oh dear, down of course"
         elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):
             parts.append(Part(text=piece, decision=decision))
     return parts if last else []
@@ -107,12 +113,23 @@ def _is_remark(
 ) -> bool:
     """Whether a part says why, and not what: "turn on the lamp, it's so dark". A complaint about
     another kind of thing is a wish of its own."""
-    if not known.remarks(piece) or said.names or said.areas or said.floors or said.nouns:
+    if _names(said):
+        return False
+    again = decision.route == "semantic" and decision.tool == last.tool and not said.actions
+    if again:
+        return True  # "turn the telly off, nobody's watching it" is not said of the lights
+    if not known.remarks(piece):
         return False
     if decision.tool is None:
         return not said.actions
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _takes_back(said: Mentions, last: Decision) -> bool:
+    """Whether words of what was not understood say the opposite of what was."""
+    opposite = OPPOSITE.get(last.tool or "", set())
+    return bool(said.actions & opposite) and not _names(said)
 
 
 def _complains(decision: Decision, said: Mentions) -> bool:
