@@ -27,7 +27,7 @@ from hubd.assistant.words import Phrases, phrases_of, pieces_of
 from hubd.home.model import Snapshot
 
 FOLDER = Path(__file__).parent / "examples"
-COMMON = 6
+COMMON = 12
 """Tools whose examples have a word that says nothing about which of them is meant."""
 SHARPNESS = 8.0
 """Unit vectors are scaled by this, so that the regression converges in few steps."""
