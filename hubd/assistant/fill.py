@@ -25,6 +25,9 @@ _DURATIONS = {
     ),
     "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
 }
+_MORE = re.compile(
+    r"\b(?:another|more|extra|longer|extend|noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
+)
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
     "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
@@ -108,8 +111,9 @@ def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]
 def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
-        # "Two minutes more" begins no timer.
-        return None if said.difference else _duration(said.text, language) or None
+        # "Two minutes more", "another two on that timer": it begins none.
+        more = said.difference or _MORE.search(said.text)
+        return None if more else _duration(said.text, language) or None
     if intent.needs == "time":
         return _time(said.text, language)
     if intent.needs == "area":

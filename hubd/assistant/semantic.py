@@ -202,8 +202,8 @@ class Semantics:
             return False  # "sauna on" is no complaint of the heat
         if _is_on_already(filled, said):
             return False  # "the lamp is too dark": it wants to be brighter
-        if filled.call.tool in OPPOSITE and _says_nothing(said):
-            return False  # "the lights" alone: on or off?
+        if _says_nothing(said, lexicon(language)) and not (said.numbers or said.colors):
+            return False  # "the lights" alone: on or off? "the timer": what of it?
         if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
             return False
         return _says_so(filled.call, said, lexicon(language))
@@ -304,8 +304,9 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
     return words if lexicon(language).spaces else CHARACTERS_A_WORD * words
 
 
-def _says_nothing(said: Mentions) -> bool:
-    return not (said.actions or said.implied or said.hints or said.unknown)
+def _says_nothing(said: Mentions, known: Lexicon) -> bool:
+    unknown = set(said.unknown) - known.common
+    return not (said.actions or said.implied or said.hints or unknown)
 
 
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:

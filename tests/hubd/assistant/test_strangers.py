@@ -9,16 +9,16 @@ import yaml
 
 from hubd.assistant.evaluate import counted, judged_parts, samples
 
-RIGHT = {
-    "strangers4.en": 95, "strangers4.de": 90, "strangers4.zh": 90,
-    "strangers5.en": 83, "strangers5.de": 78, "strangers5.zh": 77,
-    "strangers6.en": 81, "strangers6.de": 72, "strangers6.zh": 78,
+BOUNDS = {
+    "strangers4.en": (95, 0), "strangers4.de": (90, 1), "strangers4.zh": (90, 1),
+    "strangers5.en": (83, 0), "strangers5.de": (78, 2), "strangers5.zh": (77, 2),
+    "strangers6.en": (81, 2), "strangers6.de": (72, 1), "strangers6.zh": (78, 1),
+    "strangers7.en": (76, 4), "strangers7.de": (71, 1), "strangers7.zh": (68, 1),
 }  # fmt: skip
-"""Of 100: how many were right when the bound was set, less a few."""
-MOST_WRONG = 2
+"""Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", BOUNDS)
 async def test_most_is_understood_and_nothing_is_done_the_other_way_round(
     make_house, assistant_data, name
 ):
@@ -31,5 +31,6 @@ async def test_most_is_understood_and_nothing_is_done_the_other_way_round(
         found.append(judged_parts(sample, [part.decision for part in parts]))
     counts = counted(found)
     assert counts["opposite"] == 0
-    assert counts["wrong"] <= MOST_WRONG
-    assert counts["right"] >= RIGHT[name]
+    right, wrong = BOUNDS[name]
+    assert counts["wrong"] <= wrong
+    assert counts["right"] >= right
