@@ -39,6 +39,10 @@ OWN_VERBS: Mapping[str, frozenset[str]] = {
 VALUES = frozenset({*(tool for tool, _, _ in VALUED.values()), "lights.set"})
 """Tools whose value says what is wanted: "the lamp at 40" needs no verb."""
 
+MOST_STRANGE = 1
+"""Words that neither the household nor the lexicon nor a tool's examples know, where it tells
+something: "arm the security alarm" asks for no list of alarms."""
+
 OF_THE_HOME = frozenset({"entities", "area"})
 """Arguments that name what the home has; others that are texts come from the utterance."""
 
@@ -91,6 +95,10 @@ def why_not(
         return f"it does not speak of {tool.name.partition('.')[0]}"
     if tool.risk != "read" and (why := _why_not_act(call, text, said, lexicon)):
         return why
+    if tool.risk == "read" and not wanted:
+        usual = vocabulary(call.tool, lexicon.language, examples=2) | lexicon.common
+        if len(unusual := set(said.unknown) - usual) > MOST_STRANGE:
+            return f"it speaks of {min(unusual)}, which is nothing here"
     return next(_invented(call.arguments, text, said), "")
 
 

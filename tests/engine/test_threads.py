@@ -109,11 +109,15 @@ def test_a_signal_does_not_end_a_sleeping_worker():
     program.add(add_up, words[0].ctypes.data, words[1].ctypes.data)
     table = program.table(dispatch.compile_operation)
     (worker,) = pool.workers
-    before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
+    taken = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: taken.append(number))
     pool.run(table, np.zeros(STEP_SLOTS, np.int64))
     time.sleep(0.05)  # until it sleeps again
     signal.pthread_kill(worker.ident, signal.SIGUSR1)
-    time.sleep(0.05)
+    deadline = time.monotonic() + 30
+    while not taken:  # a worker that gets no core takes it late, and would die of the old handler
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert worker.is_alive()
     pool.run(table, np.zeros(STEP_SLOTS, np.int64))
     signal.signal(signal.SIGUSR1, before)
