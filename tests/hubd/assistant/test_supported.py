@@ -49,3 +49,13 @@ def test_when_and_by_how_much_are_no_values(real_router):
         said = router.mentions(text, "en")
         tool = router._tools["lights.set"]
         assert why_not(call, tool, text, said, router.snapshot(), "", lexicon("en"))
+
+
+def test_what_is_told_is_what_was_spoken_of(real_router):
+    router = real_router("home.en.yaml")
+    call = ToolCall(tool="alarms.list", arguments={})
+    tool = router._tools["alarms.list"]
+    for text, told in (("arm the security alarm", False), ("which alarms are set", True)):
+        said = router.mentions(text, "en")
+        why = why_not(call, tool, text, said, router.snapshot(), "", lexicon("en"))
+        assert (not why) == told, why
