@@ -13,7 +13,7 @@ from engine.errors import ContextLengthError, EngineError
 from engine.generate import Finished, Generation
 from engine.kv import BlockPool
 from engine.prefix_cache import PrefixCache
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.step_part import Part
 from tests.engine.traffic import TEXT
 

@@ -11,7 +11,8 @@ from engine.generate import Finished, Generation, Piece
 from engine.kv import BlockPool
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
-from engine.sampling import Sampler, SamplingParams
+from engine.sampling import Sampler
+from engine.sampling_params import SamplingParams
 from engine.tokenizer import Tokenizer
 
 TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()
