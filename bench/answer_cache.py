@@ -1,6 +1,6 @@
 """What the answer cache gains, and whether it ever answers something else than was asked.
 
-    .venv/bin/python bench/answer_cache.py --token TOKEN [--url http://127.0.0.1:8400] [--json]
+    .venv/bin/python -m bench.answer_cache --token TOKEN [--url http://127.0.0.1:8400] [--json]
 
 Asks a running daemon, whose library is samples/household, over HTTP; every question in a
 conversation of its own. The hits are counted by the daemon (/metrics), before and after each

@@ -1,7 +1,7 @@
 """Plots as SVG, without a plotting library: bars of ratios, and a roofline."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -41,7 +41,7 @@ class Bar(NamedTuple):
     goal: float
 
 
-def bars(title: str, groups: dict[str, Sequence[Bar]]) -> str:
+def bars(title: str, groups: Mapping[str, Sequence[Bar]]) -> str:
     """Groups of bars beside each other, each with its goal as a red mark; 1 is a grey line."""
     row, left, plot, gap = 26, 210, 190, 60
     rows = max(len(group) for group in groups.values())

@@ -1,6 +1,6 @@
 """What `[engine] reuse_chunks` saves, and how often it changes an answer: the sample household.
 
-    .venv/bin/python bench/chunk_reuse.py [--passages 3] [--threads 2] [--show] [--json]
+    .venv/bin/python -m bench.chunk_reuse [--passages 3] [--threads 2] [--show] [--json]
 
 Asks the answerable questions about the sample household twice: with the hub's own prompts, whose
 notes are sentences, and with prompts that quote the best passages whole, best first, as other

@@ -1,6 +1,6 @@
 """This engine beside llama.cpp: the same files, the same threads, taking turns.
 
-    python bench/compare_llamacpp.py --gemma GEMMA3.gguf [--threads 2] [--seconds 40] [--only NAME]
+    python -m bench.compare_llamacpp --gemma GEMMA3.gguf [--threads 2] [--seconds 40] [--only NAME]
 
 Each file is loaded by both engines, each in a process of its own, and they take turns: prefill of
 512 tokens as one batch, then decoding behind them; the one whose turn it is not sleeps. Medians
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 import platformdirs
-from charts import Bar, Point, bars, roofline
-from random_model import write as write_random_model
-from speed_worker import BATCH
 
+from bench.charts import Bar, Point, bars, roofline
+from bench.random_model import write as write_random_model
+from bench.speed_worker import BATCH
 from engine.benchmarks._machine import this_machine
 from engine.gguf import GGUFFile
 from engine.quantize import quantize_file
@@ -99,7 +99,7 @@ class Worker:
         self.kind = kind
         environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
         self._process = subprocess.Popen(
-            [sys.executable, HERE / "speed_worker.py", kind, path, str(threads)],
+            [sys.executable, "-m", "bench.speed_worker", kind, path, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,6 +1,6 @@
 """What a draft model gains (`engine.draft_model`), with pairs made of one trained Q4_1 model.
 
-    .venv/bin/python bench/draft_pairs.py [MODEL.gguf] [--widen 16] [--threads 2] [--json]
+    .venv/bin/python -m bench.draft_pairs [MODEL.gguf] [--widen 16] [--threads 2] [--json]
 
 A pair needs a large and a small model with the same tokens that mostly agree. The large one is the
 given model with every neuron of its feed-forward blocks 16 times, each with a sixteenth of its

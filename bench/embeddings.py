@@ -1,6 +1,6 @@
 """How fast the engine embeds, beside sentence-transformers: one thread each, runs interleaved.
 
-    python bench/embeddings.py [--rounds 5] [--model GGUF] [--json]
+    python -m bench.embeddings [--rounds 5] [--model GGUF] [--json]
 
 Chunks of 256 tokens a second, milliseconds for a question, and agreement of the vectors. With
 ``--model``, a language model: private memory of an engine's process before and after the encoder is

@@ -364,9 +364,8 @@ def random_model(case: Case) -> Any:
     """The family in transformers: no weight is left at a value that hides a mistake."""
     torch.manual_seed(7)
     config = getattr(transformers, case.config)(**SIZES | case.sizes)
-    model = transformers.AutoModelForCausalLM.from_config(
-        config, attn_implementation="eager", dtype=torch.float32
-    )
+    models: Any = transformers.AutoModelForCausalLM
+    model = models.from_config(config, attn_implementation="eager", dtype=torch.float32)
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.ndim == 1:

@@ -1,6 +1,6 @@
 """How long until the first word: the sample questions, asked of the running daemon.
 
-    .venv/bin/python bench/first_word.py --token "$(.venv/bin/hubd token add bench --quiet)" \\
+    .venv/bin/python -m bench.first_word --token "$(.venv/bin/hubd token add bench --quiet)" \\
         [--url http://127.0.0.1:8400] [--json]
 
 Every answerable question of samples/questions.jsonl is asked once over HTTP, streamed, after one

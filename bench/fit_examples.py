@@ -1,6 +1,6 @@
 """Fit what tells intents apart to the example sentences of hubd/assistant/examples.
 
-    python bench/fit_examples.py [LANGUAGE…] [--check]
+    python -m bench.fit_examples [LANGUAGE…] [--check]
 
 Writes LANGUAGE.npz beside each LANGUAGE.yaml, and has to be run after every change of the examples,
 or of the words (hubd/assistant/lexicon) that are known in them. First every fifth sentence in turn
@@ -52,8 +52,8 @@ def regression(inputs: Vectors, labels: NDArray[np.intp], intents: int) -> Vecto
 def _descended(inputs: Vectors, labels: NDArray[np.intp], intents: int) -> Vectors:
     """Gradient descent with momentum; every intent counts alike, however many examples it has."""
     wanted = np.eye(intents, dtype=np.float32)[labels]
-    share = 1.0 / (intents * np.bincount(labels, minlength=intents)[labels])
-    share = share.astype(np.float32)[:, None]
+    exact = 1.0 / (intents * np.bincount(labels, minlength=intents)[labels])
+    share = exact.astype(np.float32)[:, None]
     weights = np.zeros((inputs.shape[1], intents), np.float32)
     speed = np.zeros_like(weights)
     for _ in range(STEPS):

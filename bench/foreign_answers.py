@@ -1,6 +1,6 @@
 """Whether answers stay as good when the time moves from the front of a foreign prompt to its end.
 
-    .venv/bin/python bench/foreign_answers.py [--recorded FOLDER] [--model F] [--show] [--json]
+    .venv/bin/python -m bench.foreign_answers [--recorded FOLDER] [--model F] [--show] [--json]
 
 Asks thirty questions under the two system messages that Home Assistant 2025.4 sent, each at another
 time of the day: once as they were sent, once with what hubd moves (see hubd/http/volatile.py).

@@ -1,6 +1,6 @@
 """How soon Home Assistant gets the first token when the hub is its conversation agent.
 
-    .venv/bin/python bench/home_assistant.py [--recorded FOLDER] [--rounds 9] [--json]
+    .venv/bin/python -m bench.home_assistant [--recorded FOLDER] [--rounds 9] [--json]
 
 Starts a daemon of its own and sends it requests that Home Assistant's Ollama integration sent, as
 they are, but for the model's name, the time that stands in them, and the user's words: light

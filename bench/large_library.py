@@ -1,6 +1,6 @@
 """A library of 100 000 chunks: how large, how fast to ask, how much memory, and what is found.
 
-    python bench/large_library.py --xquad ../shared/eval/xquad.en.json [--chunks 100000]
+    python -m bench.large_library --xquad ../shared/eval/xquad.en.json [--chunks 100000]
 
 The paragraphs of XQuAD are documents; the rest are chunks of 120 of their words, drawn by chance,
 with vectors around theirs. Every twelfth question is asked of the library. The embedding of the
@@ -82,7 +82,8 @@ def near(chance: np.random.Generator, centres: Vectors) -> Vectors:
     centre = centres[chance.integers(len(centres))]
     spread = chance.standard_normal(DIMENSION, dtype=np.float32)
     vector = centre + SPREAD * spread / np.linalg.norm(spread)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
+    return unit
 
 
 def put(store: Store, name: str, texts: Sequence[str], vectors: Sequence[Vectors]) -> None:

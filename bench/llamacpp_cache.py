@@ -1,6 +1,6 @@
 """What a long prompt costs llama.cpp the second time: the counterpart of `hubd bench cache`.
 
-    .venv/bin/python bench/llamacpp_cache.py [MODEL.gguf] [--threads 2] [--server] [--beside]
+    .venv/bin/python -m bench.llamacpp_cache [MODEL.gguf] [--threads 2] [--server] [--beside]
 
 Through llama-cpp-python, in one process: the longest common beginning of a prompt stays (its
 `cache_prompt`), and for a restart the whole state is saved to a file (its slot files), which a

@@ -1,6 +1,6 @@
 """The hub under load: idle event streams, light calls at a fixed rate, and chats, all at once.
 
-    .venv/bin/python bench/load.py [--seconds 600] [--streams 200] [--rate 50] [--chats 4] [--json]
+    .venv/bin/python -m bench.load [--seconds 600] [--streams 200] [--rate 50] [--chats 4] [--json]
 
 Starts a daemon of its own in a temporary home, with the default model where `hubd model pull` put
 it. Light calls are sent on a clock and not after each other's replies, so that a hub that stands
@@ -31,7 +31,7 @@ from hubd.paths import find_paths
 
 DEVICES = 10
 """The streams are theirs: one device may have 40 open."""
-LIGHT = (
+LIGHT: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/hub/me", None),
     ("GET", "/hub/tools", None),
     ("GET", "/hub/status", None),

@@ -1,6 +1,6 @@
 """Makes the tables of docs/models.md: what runs, and how near it is to transformers.
 
-    python bench/model_table.py        # 4 minutes on an idle machine
+    python -m bench.model_table        # 4 minutes on an idle machine
 
 Every family is built with small random weights by transformers (bench/families.py) and written as
 llama.cpp's converter does (bench/gguf_files.py). tests/engine/test_model_table.py holds the page to
@@ -73,7 +73,10 @@ def ours(path: Path, tokens: np.ndarray = TOKENS) -> np.ndarray:
 def theirs(model: Any, tokens: np.ndarray = TOKENS) -> np.ndarray:
     """The logits of transformers, one row a token."""
     with torch.inference_mode():
-        return model(torch.from_numpy(tokens[None].astype(np.int64))).logits[0].numpy()
+        logits: np.ndarray = (
+            model(torch.from_numpy(tokens[None].astype(np.int64))).logits[0].numpy()
+        )
+    return logits
 
 
 def error_of(found: np.ndarray, expected: np.ndarray) -> float:
@@ -109,8 +112,8 @@ def weight_bytes(name: str, values: np.ndarray) -> np.ndarray:
     scale = 0.01
     for _ in range(2):  # the second time with the scale that gives weights of the usual size
         steps = scale * rng.uniform(0.5, 1.5, len(blocks))
-        for offset, size in _HALVES[name].items():
-            halves = (size * steps).astype("<f2")
+        for offset, factor in _HALVES[name].items():
+            halves = (factor * steps).astype("<f2")
             blocks[:, offset : offset + 2] = halves.view(np.uint8).reshape(-1, 2)
         found = FORMATS[name].dequantize(blocks.reshape(-1), values.shape)
         scale *= np.std(values) / np.sqrt(np.mean(found**2))

@@ -1,6 +1,6 @@
 """Damaged documents of every type through the loading process: each must end in text or a reason.
 
-    python bench/mutate_documents.py --files 5000 --seed 1
+    python -m bench.mutate_documents --files 5000 --seed 1
 
 Small valid documents are cut, spliced, flipped and overgrown; members of archives are changed
 inside too. Prints what became of them by type, every file that ended the process, and the slowest.

@@ -1,6 +1,6 @@
 """How long the page takes to be usable: until its scripts have run, and until words were typed.
 
-.venv/bin/python bench/page_load.py "$(.venv/bin/hubd token add bench --quiet)" [URL]
+.venv/bin/python -m bench.page_load "$(.venv/bin/hubd token add bench --quiet)" [URL]
 
 Each visit is a browser context of its own, so nothing is cached; then the same page once more with
 what the browser kept. Milliseconds since the navigation began, as the browser counts them, medians.

@@ -1,6 +1,6 @@
 """What `--importance` is worth: perplexity on another text, of a model quantized with and without.
 
-    python bench/quantize_importance.py SOURCE.gguf --text CALIBRATION.txt --other OTHER.txt
+    python -m bench.quantize_importance SOURCE.gguf --text CALIBRATION.txt --other OTHER.txt
         [--to q4_0 q4_k_m …] [--windows 16]
 
 The source is best a file of F32, F16 or BF16 weights; another one is taken as it is, and stands for

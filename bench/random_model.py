@@ -1,6 +1,6 @@
 """A model of random weights in the shape of Llama 3.2 1B, as a GGUF file: for speed, not for words.
 
-    python bench/random_model.py OUT.gguf --to q8_0|q4_k_m [--layers 16] [--seed 0]
+    python -m bench.random_model OUT.gguf --to q8_0|q4_k_m [--layers 16] [--seed 0]
 
 The quants are random bits and the scales are such that the weights have a standard deviation of
 0.02, so activations stay in the range of a trained model's. How long a product takes does not

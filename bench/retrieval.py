@@ -1,6 +1,6 @@
 """Measure retrieval on XQuAD: each leg, their fusion by rank, and rag/retrieve.py.
 
-    python bench/retrieval.py --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
+    python -m bench.retrieval --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
 
 ``FOLDER`` holds xquad.en.json and xquad.zh.json. Prints the tables of docs/retrieval.md. Takes
 about a minute on one thread, less when ``--cache`` (a SQLite file) holds the embeddings already.

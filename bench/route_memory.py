@@ -1,6 +1,6 @@
 """What understanding commands adds to the hub's resident memory, step by step.
 
-    python bench/route_memory.py
+    python -m bench.route_memory
 
 The hub's own modules are loaded first. Then come the plugins, the grammars of English, Chinese and
 German for a described home of tests/data, and the classifiers of English and Chinese examples. The
@@ -34,7 +34,9 @@ SAID = {"en": "turn on the kitchen light", "zh": "打开厨房灯", "de": "mach 
 async def drawn(texts: Sequence[str]) -> NDArray[np.float32]:
     """Unit vectors of the encoder's dimension."""
     vectors = np.random.default_rng(0).standard_normal((len(texts), DIMENSION)).astype(np.float32)
-    return np.divide(vectors, np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: NDArray[np.float32] = np.divide(vectors, lengths, dtype=np.float32)
+    return units
 
 
 def show(step: str, began: int) -> None:

@@ -1,6 +1,6 @@
 """Measure how well and how fast utterances are understood.
 
-    python bench/routing.py [--eval FOLDER] [--every N] [--show] [--likeness]
+    python -m bench.routing [--eval FOLDER] [--every N] [--show] [--likeness]
 
 Prints, for Home Assistant's corpus (``FOLDER`` with intents_*.jsonl and fixtures_*.json), the share
 with the right intent and with every slot right, and for the paraphrases of tests/data/assistant the

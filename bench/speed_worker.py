@@ -1,6 +1,6 @@
 """One engine with one model in a process of its own, told line by line what to do.
 
-    python bench/speed_worker.py hubd|llama.cpp MODEL.gguf THREADS
+    python -m bench.speed_worker hubd|llama.cpp MODEL.gguf THREADS
 
 First says what it knows of the model; then answers every line on standard input, a JSON object
 such as {"prefill": 512, "decode": 32}, with the seconds that each part took. Both engines get the
@@ -44,8 +44,7 @@ class Hubd:
     """Ours, at the level of its model."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        from integer_peak import PeakMeter
-
+        from bench.integer_peak import PeakMeter
         from engine.benchmarks._memory import MemoryMeter
         from engine.kernels.dispatch import choose_path
         from engine.model import Model

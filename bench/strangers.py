@@ -1,6 +1,6 @@
 """What becomes of utterances that the rules have never seen, decided on as the daemon does.
 
-    python bench/strangers.py FILE… [--show] [--timed]
+    python -m bench.strangers FILE… [--show] [--timed]
 
 Each file is in the form of tests/data/assistant/*.yaml; the household that it names lies beside it,
 or there. Sentences and words, the likeness to examples and commands joined in one sentence take

@@ -1,4 +1,4 @@
-"""hubd with a clock at every turn of its event loop: `python bench/timed_loop.py FILE serve …`.
+"""hubd with a clock at every turn of its event loop: `python -m bench.timed_loop FILE serve …`.
 
 At its end FILE holds the callbacks that held the loop for longer than `LIMIT_S`, the longest first,
 as JSON: what ran, seconds by the wall clock, seconds of this thread's own work, and seconds since
@@ -72,7 +72,7 @@ def _name(handle: asyncio.Handle) -> str:
 
 def main() -> None:
     file = Path(sys.argv.pop(1))
-    asyncio.Handle._run = _timed  # type: ignore[method-assign]
+    asyncio.Handle._run = _timed  # type: ignore[method-assign, assignment]
     threading.Thread(target=_watch, args=(threading.get_ident(),), daemon=True).start()
     atexit.register(lambda: file.write_text(json.dumps(sorted(_slow, key=lambda one: -one[2]))))
     from hubd.cli import main as hubd

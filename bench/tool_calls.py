@@ -1,6 +1,6 @@
 """Measure what a model can write as a tool call: is it valid, and does it name only what exists?
 
-    python bench/tool_calls.py [--runs N] [--model FILE] [--temperature T]
+    python -m bench.tool_calls [--runs N] [--model FILE] [--temperature T]
 
 Each run takes an utterance that no rule explains, offers what may be meant in the test household,
 and lets the model write one call with its own seed. Prints how many were a JSON object for an

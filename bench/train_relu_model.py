@@ -1,6 +1,6 @@
 """Train a small Llama with ReLU in place of SiLU and its SiLU twin, and write both as GGUF files.
 
-    python bench/train_relu_model.py OUT_FOLDER [--models relu silu opt] [--steps 1200] [--seed 0]
+    python -m bench.train_relu_model OUT_FOLDER [--models relu silu opt] [--steps 1200] [--seed 0]
         [--dim 128] [--layers 4] [--ffn 512] [--vocabulary 1536] [--bfloat16] [--text FILE …]
 
 Random weights are not sparse as trained ones are; this makes trained ones, where there is nothing
@@ -84,7 +84,8 @@ def train_tokenizer(texts: list[str], vocabulary: int) -> tokenizers.Tokenizer:
     """Byte-level BPE, as GPT-2 has it."""
     tokenizer = tokenizers.ByteLevelBPETokenizer()
     tokenizer.train_from_iterator(texts, vocab_size=vocabulary, special_tokens=[END])
-    return tokenizer._tokenizer
+    trained: tokenizers.Tokenizer = tokenizer._tokenizer
+    return trained
 
 
 def encoded(tokenizer: tokenizers.Tokenizer, texts: list[str]) -> Tensor:
@@ -324,7 +325,9 @@ def write(path: Path, model: Model, tokenizer: tokenizers.Tokenizer, activation:
     writer.add_token_list(tokens)
     writer.add_token_types([3 if token == END else 1 for token in tokens])
     writer.add_token_merges([" ".join(merge) for merge in described["merges"]])
-    writer.add_eos_token_id(tokenizer.token_to_id(END))
+    end = tokenizer.token_to_id(END)
+    assert end is not None, "the tokenizer was trained with it"
+    writer.add_eos_token_id(end)
     for name, values in model.state_dict().items():
         writer.add_tensor(name, np.ascontiguousarray(values.numpy(), np.float32))
     writer.write_header_to_file()
