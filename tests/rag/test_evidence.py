@@ -272,6 +272,10 @@ async def test_what_is_told_of_another_thing_is_no_answer() -> None:
     of_the_oven = await evidence("What does the oven service cost?", [boiler, oven], None)
     assert of_the_oven.answerable >= ANSWERABLE
     assert "£65" in of_the_oven.quotes[0].text
+    asked = take_apart("What does the boiler service cost?")
+    of_it, of_another = lexical_features(asked, candidates_of([boiler, oven]))
+    assert (of_it.foreign_subject, of_another.foreign_subject) == (0.0, 0.5)
+    assert (of_it.elsewhere, of_another.elsewhere) == (0.0, 0.5)
     # A paper that speaks of it may be of another title.
     told = passage("The boiler service costs £90.", document="lease.docx", heading="Lease")
     both = await evidence("What does the boiler service cost?", [boiler, oven, told], None)
