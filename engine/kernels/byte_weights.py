@@ -1,30 +1,51 @@
-"""Weights of attention where values are bytes: softmax, and what comes of it as bytes again.
+"""Weights of attention where keys and values are bytes: from a block of keys to bytes.
 
 A weight is never negative, so that it has all 8 bits where an instruction set multiplies unsigned
-with signed bytes. Each weight is multiplied with the scale of its value first; 32 of them have a
-scale together.
+with signed bytes. Scores are exponents of two. That of the scale of a value is added to a score, so
+that a weight is what the bytes of its value are multiplied with, and the highest sum of a block of
+32 positions is known before any weight is: nothing leaves the registers between the products with
+keys and the bytes of weights.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.formats.packed import LANES
-from engine.kernels.arithmetic import LOG2E, LOWEST_EXPONENT, ROUND
+from engine.formats.packed import BLOCK, LANES
+from engine.kernels.arithmetic import LOG2E, ROUND
+from engine.kernels.attention_part import PART
+from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE
 from engine.kernels.kv_layout import BLOCK_TOKENS
+from engine.kernels.powers import all_lanes, capped, higher, of_each, powers_of_two
 from engine.kernels.simd import Dot
 from engine.kernels.softmax import LOWEST
-from engine.kernels.vectors import FLOAT, FLOATS, I8, I32, I64, INTEGERS, broadcast, call, fma, load
+from engine.kernels.vectors import (
+    BYTES,
+    FLOAT,
+    FLOATS,
+    HALVES,
+    I32,
+    I64,
+    INTEGERS,
+    ask_for,
+    broadcast,
+    fma,
+    load,
+    store,
+)
 
-_POWER = (9.58285277e-3, 5.59064250e-2, 2.40240986e-1, 6.93124193e-1, 1.0)
-"""Coefficients of f⁴ to 1 for 2ᶠ, |f| ≤ 1/2: within 2.9e-6, where 8 bits are kept."""
-_NARROW = ir.VectorType(I8, LANES)
-_VECTORS = BLOCK_TOKENS // LANES
+TILES = BLOCK_TOKENS // LANES
+TILE_BYTES = LANES * BLOCK
+"""Of 16 positions and 32 numbers of their keys."""
+_GROUPS = BLOCK // 4
+
+_AT_ONCE = 4
+_NARROW = ir.VectorType(ir.IntType(16), LANES)
 
 
 def levels(dot: Dot) -> int:
@@ -32,159 +53,254 @@ def levels(dot: Dot) -> int:
     return 255 if dot.signed is None else 127
 
 
-def _all(value: float | np.float32) -> Any:
-    """A vector of lanes that all hold a constant."""
-    return ir.Constant(FLOATS, [float(value)] * LANES)
+def emit_weights(builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> None:
+    """Write the code of `weigh_block` for so many columns of a record."""
+    _Panel(builder, columns, dot, arguments).emit()
 
 
-def _exponentials(builder: Any, x: Any) -> Any:
-    """exp of a vector of numbers ≤ 0; below -87 about 0."""
-    high = builder.fcmp_ordered(">", x, _all(LOWEST_EXPONENT))
-    x = builder.select(high, x, _all(LOWEST_EXPONENT))
-    shifted = fma(builder, x, _all(LOG2E), _all(ROUND))  # its low bits are the integer
-    integer = builder.fsub(shifted, _all(ROUND))
-    f = fma(builder, x, _all(LOG2E), builder.fneg(integer))
-    p = _all(_POWER[0])
-    for coefficient in _POWER[1:]:
-        p = fma(builder, p, f, _all(coefficient))
-    exponent = builder.shl(builder.bitcast(shifted, INTEGERS), ir.Constant(INTEGERS, [23] * LANES))
-    return builder.bitcast(builder.add(builder.bitcast(p, INTEGERS), exponent), FLOATS)
+class _Panel:
+    """The code for some columns and a block of 32 positions; arguments: int64 values of LLVM."""
 
-
-def _highest(builder: Any, vector: Any) -> Any:
-    """The largest of 16 floats."""
-    return call(builder, "llvm.vector.reduce.fmax.v16f32", FLOAT, [vector], ("nnan",))
-
-
-class _Part:
-    """The code for one part: addresses and limits, all int64 values of LLVM."""
-
-    def __init__(self, builder: Any, arguments: list[Any], most: int, masked: bool) -> None:
-        self.builder, self.most, self.masked = builder, most, masked
-        self.scores, self.blocks, hidden, visible, *rest = arguments
-        self.value_scales, self.weights, self.scales, self.state = rest
-        self.hidden, self.visible = builder.trunc(hidden, I32), builder.trunc(visible, I32)
-
-    def seen(self, vector: Any, index: Any, otherwise: Any) -> Any:
-        """Lanes of vector number `index` that are seen, the others being `otherwise`."""
-        if not self.masked:
-            return vector
-        builder = self.builder
-        first = broadcast(builder, builder.trunc(builder.mul(index, I64(LANES)), I32))
-        lanes = builder.add(first, ir.Constant(INTEGERS, list(range(LANES))))
-        after = builder.icmp_signed(">=", lanes, broadcast(builder, self.hidden))
-        before = builder.icmp_signed("<", lanes, broadcast(builder, self.visible))
-        return builder.select(builder.and_(after, before), vector, otherwise)
-
-    def at(self, address: Any, index: Any, size: int) -> Any:
-        """The address of element `index` of `size` bytes."""
-        return self.builder.add(address, self.builder.mul(index, I64(size)))
+    def __init__(self, builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> None:
+        self.builder, self.columns, self.dot = builder, columns, dot
+        self.keys, self.ahead, self.blocks, self.x, self.factor, *rest = arguments
+        self.exponents, self.weights, self.peaks, self.sums, *rest = rest
+        self.partly, self.visible, self.window, self.first, self.group, self.cap = rest
 
     def emit(self) -> None:
-        """Write it: the highest score, then the weights block by block."""
+        """Write it."""
         builder = self.builder
-        most, total = (cgutils.alloca_once(builder, FLOATS) for _ in range(2))
-        builder.store(_all(LOWEST), most)
-        builder.store(_all(0.0), total)
-        vectors = builder.mul(self.blocks, I64(_VECTORS))
-        with cgutils.for_range(builder, vectors) as loop:
-            value = load(builder, self.at(self.scores, loop.index, 64), 0, FLOATS, 4)
-            value, before = (
-                self.seen(value, loop.index, _all(LOWEST)),
-                builder.load(most, typ=FLOATS),
-            )
-            higher = builder.fcmp_ordered(">", value, before)
-            builder.store(builder.select(higher, value, before), most)
-        highest = _highest(builder, builder.load(most, typ=FLOATS))
+        scores = [cgutils.alloca_once(builder, FLOATS) for _ in range(TILES * self.columns)]
+        self._score(scores)
+        with builder.if_then(builder.icmp_signed("!=", self.cap, I64(0))):
+            self._cap(scores)
+        partly = builder.icmp_signed("!=", self.partly, I64(0))
+        with builder.if_then(partly):
+            self._hide(scores, float(LOWEST))
+        values = [builder.load(score, typ=FLOATS) for score in scores]
+        highest = [higher(builder, *values[i : i + TILES]) for i in range(0, len(values), TILES)]
+        peaks = of_each(builder, highest, higher)
+        store(builder, self.peaks, peaks)
+        most = ir.Constant(peaks.type, [math.log2(levels(self.dot))] * peaks.type.count)
+        bases = builder.fsub(peaks, most)
+        for first in range(0, len(values), _AT_ONCE):
+            these = range(first, min(first + _AT_ONCE, len(values)))
+            exponents = [builder.fsub(values[i], self._lane(bases, i // TILES)) for i in these]
+            for i, weight in zip(these, powers_of_two(builder, exponents), strict=True):
+                builder.store(weight, scores[i])
+        with builder.if_then(partly):
+            self._hide(scores, 0.0)
+        self._finish([builder.load(score, typ=FLOATS) for score in scores])
+
+    def _lane(self, vector: Any, lane: int) -> Any:
+        """A lane of a vector, in all lanes."""
+        mask = ir.Constant(ir.VectorType(I32, LANES), [lane] * LANES)
+        return self.builder.shuffle_vector(vector, vector, mask)
+
+    def _score(self, scores: list[Any]) -> None:
+        """scores[column, tile]: products of bytes times both scales, and exponents of values."""
+        builder = self.builder
+        exponents = self._of_values(0)
+        for i, score in enumerate(scores):
+            builder.store(exponents[i % TILES], score)
+        apart = builder.mul(self.blocks, I64(TILE_BYTES))
+        widths = builder.add(self.keys, builder.mul(apart, I64(TILES)))
         with cgutils.for_range(builder, self.blocks) as loop:
-            self._block(loop.index, broadcast(builder, highest), total)
-        lanes = builder.load(total, typ=FLOATS)
-        arguments = [FLOAT(-0.0), lanes]
-        name = "llvm.vector.reduce.fadd.v16f32"
-        weight = call(builder, name, FLOAT, arguments, ("reassoc",))
-        for offset, value in ((0, highest), (4, weight)):
-            address = builder.add(self.state, I64(offset))
-            builder.store(value, builder.inttoptr(address, FLOAT.as_pointer()), align=4)
+            keys = builder.add(self.keys, builder.mul(loop.index, I64(TILE_BYTES)))
+            width = builder.add(widths, builder.mul(loop.index, I64(2 * LANES)))
+            tiles = [
+                (
+                    builder.add(keys, builder.mul(apart, I64(tile))),
+                    builder.add(width, builder.mul(self.blocks, I64(2 * LANES * tile))),
+                )
+                for tile in range(TILES)
+            ]
+            record = builder.add(self.x, builder.mul(loop.index, I64(RECORD_BYTES)))
+            self._add_block(tiles, record, scores)
 
-    def _block(self, block: Any, highest: Any, total: Any) -> None:
-        """Weights of 32 positions: added to the total, times scales of values, as bytes."""
-        builder, scaled = self.builder, []
-        for half in range(_VECTORS):
-            index = builder.add(builder.mul(block, I64(_VECTORS)), I64(half))
-            score = load(builder, self.at(self.scores, index, 64), 0, FLOATS, 4)
-            weight = _exponentials(builder, builder.fsub(score, highest))
-            weight = self.seen(weight, index, _all(0.0))
-            builder.store(builder.fadd(builder.load(total, typ=FLOATS), weight), total)
-            scale = load(builder, self.at(self.value_scales, index, 64), 0, FLOATS, 4)
-            product = builder.fmul(weight, scale)
-            scaled.append(self.seen(product, index, _all(0.0)))  # an unused scale may be NaN
-        higher = builder.fcmp_ordered(">", *scaled)
-        largest = _highest(builder, builder.select(higher, *scaled))
-        positive = builder.fcmp_ordered(">", largest, FLOAT(1e-30))
-        inverse = builder.fdiv(FLOAT(float(self.most)), largest)
-        inverse = broadcast(builder, builder.select(positive, inverse, FLOAT(0.0)))
-        scale = builder.fmul(largest, FLOAT(1.0 / self.most))
-        scale = builder.select(positive, scale, FLOAT(0.0))
-        place = builder.inttoptr(self.at(self.scales, block, 4), FLOAT.as_pointer())
-        builder.store(scale, place, align=4)
-        for half, values in enumerate(scaled):
-            rounded = fma(builder, values, inverse, _all(ROUND))  # its low bits are the integer
-            narrow = builder.trunc(builder.bitcast(rounded, INTEGERS), _NARROW)
-            index = builder.add(builder.mul(block, I64(_VECTORS)), I64(half))
-            place = self.at(self.weights, index, LANES)
-            builder.store(narrow, builder.inttoptr(place, _NARROW.as_pointer()), align=1)
+    def _add_block(self, tiles: list[tuple[Any, Any]], record: Any, scores: list[Any]) -> None:
+        """scores += 32 numbers of keys times those of queries, times both scales."""
+        builder = self.builder
+        sums = [ir.Constant(INTEGERS, None)] * len(scores)
+        if self.dot.signed is None:
+            starts = [self._of_column(record, OFFSET_SUM, c, I32) for c in range(self.columns)]
+            sums = [start for start in starts for _ in tiles]
+        for group in range(_GROUPS):
+            self._add_group([keys for keys, _ in tiles], record, group, sums)
+        factor = builder.bitcast(builder.trunc(self.factor, I32), FLOAT)
+        factor = broadcast(builder, factor)
+        widths = [builder.fpext(load(builder, at, 0, HALVES, 2), FLOATS) for _, at in tiles]
+        widths = [builder.fmul(width, factor) for width in widths]
+        for i, score in enumerate(scores):
+            scale = self._of_column(record, SCALE, i // TILES, FLOAT)
+            product = builder.fmul(builder.sitofp(sums[i], FLOATS), widths[i % TILES])
+            before = builder.load(score, typ=FLOATS)
+            builder.store(fma(builder, product, scale, before), score)
+
+    def _of_column(self, record: Any, field: int, column: int, kind: Any) -> Any:
+        """A column's number of a field of a record, in every lane."""
+        value = load(self.builder, record, COLUMNS * field + 4 * column, kind, 4)
+        return broadcast(self.builder, value)
+
+    def _add_group(self, tiles: list[Any], record: Any, group: int, sums: list[Any]) -> None:
+        """sums[column, tile] += four numbers of keys times those of queries."""
+        builder = self.builder
+        if self.columns < COLUMNS:  # else the block is asked for once, by who comes here
+            for tile in tiles:
+                ask_for(builder, builder.add(builder.add(tile, self.ahead), I64(64 * group)))
+        keys = [load(builder, tile, 64 * group, BYTES) for tile in tiles]
+        if self.dot.signed is not None:
+            flip = ir.Constant(BYTES, [-128] * BYTES.count)
+            keys = [builder.xor(key, flip) for key in keys]
+        multiply = self.dot.signed or self.dot.unsigned
+        for column in range(self.columns):
+            query = builder.bitcast(self._of_column(record, 4 * group, column, I32), BYTES)
+            for tile, key in enumerate(keys):
+                i = TILES * column + tile
+                sums[i] = multiply(builder, sums[i], key, query)
+
+    def _of_values(self, row: int) -> list[Any]:
+        """Of the scales of values: their exponents, or 1 / scale."""
+        places = [4 * (PART * row + LANES * tile) for tile in range(TILES)]
+        return [load(self.builder, self.exponents, place, FLOATS, 4) for place in places]
+
+    def _cap(self, scores: list[Any]) -> None:
+        """score = cap · tanh(score / cap), the exponents of values apart from it."""
+        builder = self.builder
+        cap = builder.bitcast(builder.trunc(self.cap, I32), FLOAT)
+        cap = broadcast(builder, builder.fmul(cap, FLOAT(float(LOG2E))))
+        exponents = self._of_values(0)
+        for i, score in enumerate(scores):
+            exponent = exponents[i % TILES]
+            alone = builder.fsub(builder.load(score, typ=FLOATS), exponent)
+            builder.store(builder.fadd(capped(builder, alone, cap), exponent), score)
+
+    def _row(self, column: int) -> Any:
+        """The row of a column."""
+        return self.builder.sdiv(self.builder.add(self.first, I64(column)), self.group)
+
+    def _hide(self, vectors: list[Any], otherwise: float) -> None:
+        """Lanes of positions that a column does not see become `otherwise`."""
+        builder = self.builder
+        for column in range(self.columns):
+            visible = builder.add(self.visible, self._row(column))
+            bounds = []
+            for bound in (visible, builder.sub(visible, self.window)):
+                bound = builder.select(builder.icmp_signed("<", bound, I64(0)), I64(0), bound)
+                most = I64(BLOCK_TOKENS)
+                bound = builder.select(builder.icmp_signed(">", bound, most), most, bound)
+                bounds.append(broadcast(builder, builder.trunc(bound, I32)))
+            for tile in range(TILES):
+                lanes = ir.Constant(INTEGERS, list(range(LANES * tile, LANES * (tile + 1))))
+                before = builder.icmp_signed("<", lanes, bounds[0])
+                seen = builder.and_(before, builder.icmp_signed(">=", lanes, bounds[1]))
+                place = vectors[TILES * column + tile]
+                value = builder.load(place, typ=FLOATS)
+                builder.store(builder.select(seen, value, all_lanes(otherwise)), place)
+
+    def _finish(self, weights: list[Any]) -> None:
+        """Store the bytes of weights, and lanes of their sums without the scales of values.
+
+        Bytes of the two tiles lie by turns, as values do: to narrow two vectors to 16 bits together
+        takes half as long as each to 8.
+        """
+        builder, inverses = self.builder, self._of_values(1)
+        for column in range(self.columns):
+            first, second = weights[TILES * column : TILES * column + TILES]
+            lanes = builder.fmul(first, inverses[0])
+            lanes = fma(builder, second, inverses[1], lanes)
+            store(builder, builder.add(self.sums, I64(64 * column)), lanes)
+            low, high = (
+                builder.bitcast(builder.fadd(weight, all_lanes(ROUND)), INTEGERS)
+                for weight in (first, second)
+            )  # their low bits are the integers
+            both = builder.add(low, builder.shl(high, ir.Constant(INTEGERS, [8] * LANES)))
+            place = builder.add(self.weights, I64(PART * column))
+            store(builder, place, builder.trunc(both, _NARROW))
 
 
-def byte_weigher(most: int) -> Callable[..., None]:
-    """A compiled function: scores of one query become weights of at most `most`.
-
-    scores: address of float32 (32 · blocks,); seen are those from `hidden` to `visible`;
-    value_scales: address of float32 (32 · blocks,), arbitrary where nothing is seen; weights,
-    scales: addresses of uint8 (32 · blocks,) and float32 (blocks,), the result; state: as
-    `softmax.softmax_part` has it.
-    """
+def _panel(columns: int, dot: Dot) -> Callable[..., None]:
+    """An intrinsic of 15 int64: `weigh_block` for fixed columns."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, blocks, hidden, visible, *_rest = arguments
-        all_seen = builder.and_(
-            builder.icmp_signed("<=", hidden, I64(0)),
-            builder.icmp_signed(">=", visible, builder.mul(blocks, I64(BLOCK_TOKENS))),
-        )
-        with builder.if_else(all_seen) as (whole, partly):
-            with whole:
-                _Part(builder, list(arguments), most, masked=False).emit()
-            with partly:
-                _Part(builder, list(arguments), most, masked=True).emit()
+        emit_weights(builder, columns, dot, list(arguments))
         return context.get_dummy_value()
 
     @intrinsic
     def weigh(
         typing_context: Any,
-        scores: Any,
+        keys: Any,
+        ahead: Any,
         blocks: Any,
-        hidden: Any,
-        visible: Any,
-        value_scales: Any,
+        x: Any,
+        factor: Any,
+        exponents: Any,
         weights: Any,
-        scales: Any,
-        state: Any,
+        peaks: Any,
+        sums: Any,
+        partly: Any,
+        visible: Any,
+        window: Any,
+        first: Any,
+        group: Any,
+        cap: Any,
     ) -> Any:
-        return types.void(*[types.int64] * 8), emit
+        return types.void(*[types.int64] * 15), emit
+
+    result: Callable[..., None] = weigh
+    return result
+
+
+def block_weigher(dot: Dot) -> Callable[..., None]:
+    """A compiled function: queries and a block of keys become weights of at most `levels(dot)`.
+
+    keys: address of a block's keys; ahead: bytes from them to what is asked for meanwhile, where
+    there are fewer than 8 columns; blocks: of 32 numbers of a head; x: queries as columns (see
+    kernels.columns); factor: bits of the float32 that makes exponents of two of products;
+    exponents: of float32 (2, PART) from the block's first position on: of the scales of values, and
+    1 / scales, 0 where nothing is written; weights: uint8 (columns, PART) from there on, in the
+    order of `kv_layout.value_place`; peaks: float32 (columns,), the exponents that the largest
+    weights stand for; sums: float32 (columns, 16), lanes of sums of weights without the scales of
+    values; visible: positions from the block's first on that the first row sees; window: the last
+    of them that it does; group: columns of a row; cap: bits of the float32 cap of scores (0: none).
+
+    Where one column is left, the one behind it is computed as well, and peaks of four where three
+    are: there must be room for it. (LLVM 22 drops the first tile of a product of one column, once
+    that is inlined in attention.)
+    """
+    two, three, four, eight = (_panel(columns, dot) for columns in (2, 3, 4, 8))
 
     @njit
-    def weigh_bytes(
-        scores: int,
+    def weigh_block(
+        keys: int,
+        ahead: int,
         blocks: int,
-        hidden: int,
-        visible: int,
-        value_scales: int,
+        x: int,
+        factor: int,
+        exponents: int,
         weights: int,
-        scales: int,
-        state: int,
+        peaks: int,
+        sums: int,
+        columns: int,
+        visible: int,
+        window: int,
+        group: int,
+        cap: int,
     ) -> None:
-        room = BLOCK_TOKENS * blocks
-        hidden, visible = max(hidden, 0), min(max(visible, 0), room)
-        weigh(scores, blocks, hidden, visible, value_scales, weights, scales, state)
+        k, a, b, m, e, w, p = keys, ahead, blocks, factor, exponents, weights, peaks
+        s, v, n, c, g = sums, visible, window, 0, group
+        last = visible + (columns - 1) // group
+        h = int(visible < BLOCK_TOKENS or last > window)
+        while columns - c >= 8:
+            eight(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
+            x, w, p, s, c = x + b * RECORD_BYTES, w + 8 * PART, p + 32, s + 512, c + 8
+        if columns - c >= 4:
+            four(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
+            x, w, p, s, c = x + 16, w + 4 * PART, p + 16, s + 256, c + 4
+        if columns - c == 3:
+            three(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
+        elif columns > c:
+            two(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
 
-    result: Callable[..., None] = weigh_bytes
+    result: Callable[..., None] = weigh_block
     return result
