@@ -51,7 +51,7 @@ def byte_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     return (
         quantized
         + (columns + 1) * PART
-        + 4 * ((1 + LANES) * _BLOCKS + 2) * padded(columns)
+        + 4 * ((1 + LANES) * _BLOCKS + BLOCK_TOKENS + 2) * padded(columns)
         + of_parts
     )
 
@@ -62,7 +62,8 @@ class Scratch(NamedTuple):
     quantized: int  # the queries as columns (see kernels.columns)
     weights: int  # uint8 (columns + 1, PART)
     exponents: int  # float32 (2, PART): of scales of values, and 1 / scales
-    peaks: int  # float32 (blocks of a part, columns padded): exponents of largest weights
+    scores: int  # float32 (columns padded, BLOCK_TOKENS): exponents of weights
+    bases: int  # float32 (blocks of a part, columns padded): exponents of bytes
     sums: int  # float32 (blocks of a part, columns padded, 16): lanes of sums of weights
     highest: int  # float32 (columns padded): exponents of a part
     totals: int  # the same: its sums of weights
@@ -77,13 +78,25 @@ def scratch_of(work: Job) -> Scratch:
     quantized = (columns + COLUMNS - 1) // COLUMNS * (work.dim // BLOCK) * RECORD_BYTES
     weights = work.scratch + quantized
     exponents = weights + (columns + 1) * PART
-    peaks = exponents + 8 * PART
-    sums = peaks + _BLOCKS * wide
+    scores = exponents + 8 * PART
+    bases = scores + BLOCK_TOKENS * wide
+    sums = bases + _BLOCKS * wide
     highest = sums + LANES * _BLOCKS * wide
     totals = highest + wide
     result = totals + wide
     whole = result + 4 * columns * (work.dim + 2)
-    return Scratch(work.scratch, weights, exponents, peaks, sums, highest, totals, result, whole)
+    return Scratch(
+        work.scratch,
+        weights,
+        exponents,
+        scores,
+        bases,
+        sums,
+        highest,
+        totals,
+        result,
+        whole,
+    )
 
 
 @njit
@@ -101,7 +114,8 @@ def queries_of(work: Job, scratch: Scratch, position: int, rows: int) -> ByteQue
         scratch.quantized,
         scratch.weights,
         scratch.exponents,
-        scratch.peaks,
+        scratch.scores,
+        scratch.bases,
         scratch.sums,
         scratch.highest,
         scratch.totals,
@@ -139,11 +153,20 @@ def clear(result: int, columns: int, dim: int) -> None:
 @njit
 def add_part(result: int, whole: int, columns: int, dim: int) -> None:
     """Add a part to a whole, addresses of two results: only sums are rounded."""
-    sums, states = floats(result, (columns, dim)), floats(result + 4 * columns * dim, (columns, 2))
-    into, kept = floats(whole, (columns, dim)), floats(whole + 4 * columns * dim, (columns, 2))
+    sums, states = (
+        floats(result, (columns, dim)),
+        floats(result + 4 * columns * dim, (columns, 2)),
+    )
+    into, kept = (
+        floats(whole, (columns, dim)),
+        floats(whole + 4 * columns * dim, (columns, 2)),
+    )
     for c in range(columns):
         highest = max(states[c, 0], kept[c, 0])
-        before, now = integer_power(kept[c, 0] - highest), integer_power(states[c, 0] - highest)
+        before, now = (
+            integer_power(kept[c, 0] - highest),
+            integer_power(states[c, 0] - highest),
+        )
         for i in range(dim):
             into[c, i] = into[c, i] * before + sums[c, i] * now
         kept[c, 0] = highest
@@ -158,7 +181,10 @@ def put_whole(whole: int, columns: int, first: int, heads: tuple[int, int], out:
     """
     head, group = heads
     dim = out.shape[2]
-    sums, states = floats(whole, (columns, dim)), floats(whole + 4 * columns * dim, (columns, 2))
+    sums, states = (
+        floats(whole, (columns, dim)),
+        floats(whole + 4 * columns * dim, (columns, 2)),
+    )
     for c in range(columns):
         inverse = np.float32(1.0) / states[c, 1]
         for i in range(dim):

@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from engine.formats.packed import BLOCK, LANES
 from engine.kernels.arithmetic import ROUND
 from engine.kernels.attention_part import PART, Keys, block_of
+from engine.kernels.byte_weights import weigh_block
 from engine.kernels.columns import COLUMNS
 from engine.kernels.intrinsics import bits_to_float, floats, prefetch
 from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, values_offset
@@ -55,7 +56,8 @@ class ByteQueries(NamedTuple):
     quantized: int  # see byte_attention.Scratch
     weights: int
     exponents: int
-    peaks: int
+    scores: int
+    bases: int
     sums: int
     highest: int
     totals: int
@@ -94,19 +96,19 @@ def widen_exponents(typing_context: Any, halves: Any, written: Any, exponents: A
 
 def emit_factors(builder: Any, arguments: list[Any]) -> None:
     """Write the code of `weigh_blocks`."""
-    peaks, stride, blocks, columns, highest = arguments
+    bases, stride, blocks, columns, highest = arguments
     vectors = builder.udiv(builder.add(columns, I64(LANES - 1)), I64(LANES))
     most, shift = cgutils.alloca_once(builder, FLOATS), all_lanes(ROUND)
     with cgutils.for_range(builder, vectors) as loop:
         first = builder.mul(loop.index, I64(4 * LANES))
         builder.store(all_lanes(LOWEST), most)
         with cgutils.for_range(builder, blocks) as block:
-            at = builder.add(builder.add(peaks, first), builder.mul(stride, block.index))
+            at = builder.add(builder.add(bases, first), builder.mul(stride, block.index))
             before = builder.load(most, typ=FLOATS)
             builder.store(higher(builder, load(builder, at, 0, FLOATS, 4), before), most)
         top = builder.fsub(builder.fadd(builder.load(most, typ=FLOATS), shift), shift)
         with cgutils.for_range(builder, blocks) as block:
-            at = builder.add(builder.add(peaks, first), builder.mul(stride, block.index))
+            at = builder.add(builder.add(bases, first), builder.mul(stride, block.index))
             peak = load(builder, at, 0, FLOATS, 4)
             store(builder, at, power_of_two(builder, builder.fsub(peak, top)))
         store(builder, builder.add(highest, first), top)
@@ -115,7 +117,7 @@ def emit_factors(builder: Any, arguments: list[Any]) -> None:
 @intrinsic
 def weigh_blocks(
     typing_context: Any,
-    peaks: Any,
+    bases: Any,
     stride: Any,
     blocks: Any,
     columns: Any,
@@ -123,7 +125,7 @@ def weigh_blocks(
 ) -> Any:
     """Exponents of blocks become factors, relative to an exponent of the part, an integer.
 
-    peaks: address of float32 (blocks, stride / 4), see kernels.byte_weights; highest: of float32
+    bases: address of float32 (blocks, stride / 4), see kernels.byte_weights; highest: of float32
     (columns, rounded up to 16), those exponents.
     """
 
@@ -158,7 +160,10 @@ def total_weights(
         sums = zeros(builder, _MANY)
         with cgutils.for_range(builder, blocks) as block:
             at = builder.mul(stride, block.index)
-            here, factor = builder.add(lanes, builder.mul(at, I64(LANES))), builder.add(factors, at)
+            here, factor = (
+                builder.add(lanes, builder.mul(at, I64(LANES))),
+                builder.add(factors, at),
+            )
             for column, total in enumerate(sums):
                 weight = load(builder, here, 4 * LANES * column, FLOATS, 4)
                 scale = broadcast(builder, load(builder, factor, 4 * column, FLOAT, 4))
@@ -175,7 +180,7 @@ def total_weights(
 def keep_states(q: ByteQueries, blocks: int, stride: int, states: int) -> None:
     """Put exponents and sums of a part where its result has them: float32 (columns, 2)."""
     for column in range(0, q.columns, _MANY):
-        lanes, factors = q.sums + 4 * LANES * column, q.peaks + 4 * column
+        lanes, factors = q.sums + 4 * LANES * column, q.bases + 4 * column
         total_weights(lanes, factors, stride, blocks, q.totals + 4 * column)
     highest, totals = floats(q.highest, q.columns), floats(q.totals, q.columns)
     kept = floats(states, (q.columns, 2))
@@ -184,7 +189,7 @@ def keep_states(q: ByteQueries, blocks: int, stride: int, states: int) -> None:
 
 
 def byte_attender(
-    weigh_block: Callable[..., None], add_values: Callable[..., None]
+    score_block: Callable[..., None], add_values: Callable[..., None]
 ) -> Callable[..., None]:
     """A compiled function that attends to one part of bytes, with a path's products."""
 
@@ -197,7 +202,10 @@ def byte_attender(
         asked for while its keys are multiplied, and the keys that are read next while values are.
         """
         dim, columns, blocks = q.dim, q.columns, q.dim // BLOCK
-        count, wide = min(PART, q.position + q.rows - base), 4 * padded_columns(q.columns)
+        count, wide = (
+            min(PART, q.position + q.rows - base),
+            4 * padded_columns(q.columns),
+        )
         key_bytes, values = BLOCK_TOKENS * dim, values_offset_of(dim, BYTE)
         taken = (count + BLOCK_TOKENS - 1) // BLOCK_TOKENS
         for i in range(taken):
@@ -206,23 +214,24 @@ def byte_attender(
             widen_exponents(a + values + key_bytes, count - p, exponents)
             if columns >= _MANY:
                 prefetch(a + values, key_bytes)
-            weigh_block(
+            score_block(
                 a,
                 values,
                 blocks,
                 q.quantized,
                 q.factor,
                 exponents,
-                weights,
-                q.peaks + at,
-                q.sums + LANES * at,
+                q.scores,
+                q.bases + at,
                 columns,
                 q.position + 1 - base - p,
                 q.window,
                 q.group,
                 q.cap,
             )
-        weigh_blocks(q.peaks, wide, taken, columns, q.highest)
+            inverses, sums = exponents + 4 * PART, q.sums + LANES * at
+            weigh_block(q.scores, q.bases + at, inverses, weights, sums, columns)
+        weigh_blocks(q.bases, wide, taken, columns, q.highest)
         keep_states(q, taken, wide, result + 4 * columns * dim)
         for i in range(taken):
             a, following = block_of(keys, i) + values, block_of(later, i)
@@ -230,7 +239,11 @@ def byte_attender(
             prefetch(following + values + key_bytes, 2 * BLOCK_TOKENS)
             if columns >= _MANY:
                 prefetch(following, key_bytes)
-            weights, factors, add = q.weights + BLOCK_TOKENS * i, q.peaks + wide * i, int(i > 0)
+            weights, factors, add = (
+                q.weights + BLOCK_TOKENS * i,
+                q.bases + wide * i,
+                int(i > 0),
+            )
             add_values(a, following - a, blocks, weights, factors, result, columns, add)
 
     result: Callable[..., None] = attend_bytes

@@ -1,306 +1,82 @@
-"""Weights of attention where keys and values are bytes: from a block of keys to bytes.
+"""Weights of attention as bytes, where values are.
 
 A weight is never negative, so that it has all 8 bits where an instruction set multiplies unsigned
-with signed bytes. Scores are exponents of two. That of the scale of a value is added to a score, so
-that a weight is what the bytes of its value are multiplied with, and the highest sum of a block of
-32 positions is known before any weight is: nothing leaves the registers between the products with
-keys and the bytes of weights.
+with signed bytes. Weights are powers of two of scores in which the scales of values are already
+(see kernels.byte_scores): what the highest byte of a block of 32 positions stands for is known
+before any weight is, and the sum of weights without those scales is one multiplication more.
 """
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.formats.packed import BLOCK, LANES
-from engine.kernels.arithmetic import LOG2E, ROUND
+from engine.formats.packed import LANES
+from engine.kernels.arithmetic import ROUND
 from engine.kernels.attention_part import PART
-from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE
 from engine.kernels.kv_layout import BLOCK_TOKENS
-from engine.kernels.powers import all_lanes, capped, higher, of_each, powers_of_two
-from engine.kernels.simd import Dot
-from engine.kernels.softmax import LOWEST
+from engine.kernels.powers import all_lanes, powers_of_two
 from engine.kernels.vectors import (
-    BYTES,
     FLOAT,
     FLOATS,
-    HALVES,
-    I32,
     I64,
     INTEGERS,
-    ask_for,
     broadcast,
     fma,
     load,
     store,
 )
 
-TILES = BLOCK_TOKENS // LANES
-TILE_BYTES = LANES * BLOCK
-"""Of 16 positions and 32 numbers of their keys."""
-_GROUPS = BLOCK // 4
-
-_AT_ONCE = 4
 _NARROW = ir.VectorType(ir.IntType(16), LANES)
 
 
-def levels(dot: Dot) -> int:
-    """The largest weight: with signed bytes only there are 7 bits for it."""
-    return 255 if dot.signed is None else 127
+def emit_weights(builder: Any, arguments: list[Any]) -> None:
+    """Write the code of `weigh_block`.
+
+    Bytes of a block's two tiles lie by turns, as values do: to narrow two vectors to 16 bits
+    together takes half as long as each to 8.
+    """
+    scores, bases, inverses, weights, sums, columns = arguments
+    inverse = [load(builder, inverses, 4 * LANES * tile, FLOATS, 4) for tile in (0, 1)]
+    with cgutils.for_range(builder, columns) as loop:
+        here = builder.add(scores, builder.mul(loop.index, I64(4 * BLOCK_TOKENS)))
+        place = builder.add(bases, builder.mul(loop.index, I64(4)))
+        base = broadcast(builder, load(builder, place, 0, FLOAT, 4))
+        values = [load(builder, here, 4 * LANES * tile, FLOATS, 4) for tile in (0, 1)]
+        powers = powers_of_two(builder, [builder.fsub(value, base) for value in values])
+        lanes = builder.fmul(powers[0], inverse[0])
+        lanes = fma(builder, powers[1], inverse[1], lanes)
+        store(builder, builder.add(sums, builder.mul(loop.index, I64(4 * LANES))), lanes)
+        low, high = (
+            builder.bitcast(builder.fadd(power, all_lanes(ROUND)), INTEGERS) for power in powers
+        )  # their low bits are the integers
+        both = builder.add(low, builder.shl(high, ir.Constant(INTEGERS, [8] * LANES)))
+        place = builder.add(weights, builder.mul(loop.index, I64(PART)))
+        store(builder, place, builder.trunc(both, _NARROW))
 
 
-def emit_weights(builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> None:
-    """Write the code of `weigh_block` for so many columns of a record."""
-    _Panel(builder, columns, dot, arguments).emit()
+@intrinsic
+def weigh_block(
+    typing_context: Any,
+    scores: Any,
+    bases: Any,
+    inverses: Any,
+    weights: Any,
+    sums: Any,
+    columns: Any,
+) -> Any:
+    """Scores of a block become bytes: 2 to (score - base).
 
-
-class _Panel:
-    """The code for some columns and a block of 32 positions; arguments: int64 values of LLVM."""
-
-    def __init__(self, builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> None:
-        self.builder, self.columns, self.dot = builder, columns, dot
-        self.keys, self.ahead, self.blocks, self.x, self.factor, *rest = arguments
-        self.exponents, self.weights, self.peaks, self.sums, *rest = rest
-        self.partly, self.visible, self.window, self.first, self.group, self.cap = rest
-
-    def emit(self) -> None:
-        """Write it."""
-        builder = self.builder
-        scores = [cgutils.alloca_once(builder, FLOATS) for _ in range(TILES * self.columns)]
-        self._score(scores)
-        with builder.if_then(builder.icmp_signed("!=", self.cap, I64(0))):
-            self._cap(scores)
-        partly = builder.icmp_signed("!=", self.partly, I64(0))
-        with builder.if_then(partly):
-            self._hide(scores, float(LOWEST))
-        values = [builder.load(score, typ=FLOATS) for score in scores]
-        highest = [higher(builder, *values[i : i + TILES]) for i in range(0, len(values), TILES)]
-        peaks = of_each(builder, highest, higher)
-        store(builder, self.peaks, peaks)
-        most = ir.Constant(peaks.type, [math.log2(levels(self.dot))] * peaks.type.count)
-        bases = builder.fsub(peaks, most)
-        for first in range(0, len(values), _AT_ONCE):
-            these = range(first, min(first + _AT_ONCE, len(values)))
-            exponents = [builder.fsub(values[i], self._lane(bases, i // TILES)) for i in these]
-            for i, weight in zip(these, powers_of_two(builder, exponents), strict=True):
-                builder.store(weight, scores[i])
-        with builder.if_then(partly):
-            self._hide(scores, 0.0)
-        self._finish([builder.load(score, typ=FLOATS) for score in scores])
-
-    def _lane(self, vector: Any, lane: int) -> Any:
-        """A lane of a vector, in all lanes."""
-        mask = ir.Constant(ir.VectorType(I32, LANES), [lane] * LANES)
-        return self.builder.shuffle_vector(vector, vector, mask)
-
-    def _score(self, scores: list[Any]) -> None:
-        """scores[column, tile]: products of bytes times both scales, and exponents of values."""
-        builder = self.builder
-        exponents = self._of_values(0)
-        for i, score in enumerate(scores):
-            builder.store(exponents[i % TILES], score)
-        apart = builder.mul(self.blocks, I64(TILE_BYTES))
-        widths = builder.add(self.keys, builder.mul(apart, I64(TILES)))
-        with cgutils.for_range(builder, self.blocks) as loop:
-            keys = builder.add(self.keys, builder.mul(loop.index, I64(TILE_BYTES)))
-            width = builder.add(widths, builder.mul(loop.index, I64(2 * LANES)))
-            tiles = [
-                (
-                    builder.add(keys, builder.mul(apart, I64(tile))),
-                    builder.add(width, builder.mul(self.blocks, I64(2 * LANES * tile))),
-                )
-                for tile in range(TILES)
-            ]
-            record = builder.add(self.x, builder.mul(loop.index, I64(RECORD_BYTES)))
-            self._add_block(tiles, record, scores)
-
-    def _add_block(self, tiles: list[tuple[Any, Any]], record: Any, scores: list[Any]) -> None:
-        """scores += 32 numbers of keys times those of queries, times both scales."""
-        builder = self.builder
-        sums = [ir.Constant(INTEGERS, None)] * len(scores)
-        if self.dot.signed is None:
-            starts = [self._of_column(record, OFFSET_SUM, c, I32) for c in range(self.columns)]
-            sums = [start for start in starts for _ in tiles]
-        for group in range(_GROUPS):
-            self._add_group([keys for keys, _ in tiles], record, group, sums)
-        factor = builder.bitcast(builder.trunc(self.factor, I32), FLOAT)
-        factor = broadcast(builder, factor)
-        widths = [builder.fpext(load(builder, at, 0, HALVES, 2), FLOATS) for _, at in tiles]
-        widths = [builder.fmul(width, factor) for width in widths]
-        for i, score in enumerate(scores):
-            scale = self._of_column(record, SCALE, i // TILES, FLOAT)
-            product = builder.fmul(builder.sitofp(sums[i], FLOATS), widths[i % TILES])
-            before = builder.load(score, typ=FLOATS)
-            builder.store(fma(builder, product, scale, before), score)
-
-    def _of_column(self, record: Any, field: int, column: int, kind: Any) -> Any:
-        """A column's number of a field of a record, in every lane."""
-        value = load(self.builder, record, COLUMNS * field + 4 * column, kind, 4)
-        return broadcast(self.builder, value)
-
-    def _add_group(self, tiles: list[Any], record: Any, group: int, sums: list[Any]) -> None:
-        """sums[column, tile] += four numbers of keys times those of queries."""
-        builder = self.builder
-        if self.columns < COLUMNS:  # else the block is asked for once, by who comes here
-            for tile in tiles:
-                ask_for(builder, builder.add(builder.add(tile, self.ahead), I64(64 * group)))
-        keys = [load(builder, tile, 64 * group, BYTES) for tile in tiles]
-        if self.dot.signed is not None:
-            flip = ir.Constant(BYTES, [-128] * BYTES.count)
-            keys = [builder.xor(key, flip) for key in keys]
-        multiply = self.dot.signed or self.dot.unsigned
-        for column in range(self.columns):
-            query = builder.bitcast(self._of_column(record, 4 * group, column, I32), BYTES)
-            for tile, key in enumerate(keys):
-                i = TILES * column + tile
-                sums[i] = multiply(builder, sums[i], key, query)
-
-    def _of_values(self, row: int) -> list[Any]:
-        """Of the scales of values: their exponents, or 1 / scale."""
-        places = [4 * (PART * row + LANES * tile) for tile in range(TILES)]
-        return [load(self.builder, self.exponents, place, FLOATS, 4) for place in places]
-
-    def _cap(self, scores: list[Any]) -> None:
-        """score = cap · tanh(score / cap), the exponents of values apart from it."""
-        builder = self.builder
-        cap = builder.bitcast(builder.trunc(self.cap, I32), FLOAT)
-        cap = broadcast(builder, builder.fmul(cap, FLOAT(float(LOG2E))))
-        exponents = self._of_values(0)
-        for i, score in enumerate(scores):
-            exponent = exponents[i % TILES]
-            alone = builder.fsub(builder.load(score, typ=FLOATS), exponent)
-            builder.store(builder.fadd(capped(builder, alone, cap), exponent), score)
-
-    def _row(self, column: int) -> Any:
-        """The row of a column."""
-        return self.builder.sdiv(self.builder.add(self.first, I64(column)), self.group)
-
-    def _hide(self, vectors: list[Any], otherwise: float) -> None:
-        """Lanes of positions that a column does not see become `otherwise`."""
-        builder = self.builder
-        for column in range(self.columns):
-            visible = builder.add(self.visible, self._row(column))
-            bounds = []
-            for bound in (visible, builder.sub(visible, self.window)):
-                bound = builder.select(builder.icmp_signed("<", bound, I64(0)), I64(0), bound)
-                most = I64(BLOCK_TOKENS)
-                bound = builder.select(builder.icmp_signed(">", bound, most), most, bound)
-                bounds.append(broadcast(builder, builder.trunc(bound, I32)))
-            for tile in range(TILES):
-                lanes = ir.Constant(INTEGERS, list(range(LANES * tile, LANES * (tile + 1))))
-                before = builder.icmp_signed("<", lanes, bounds[0])
-                seen = builder.and_(before, builder.icmp_signed(">=", lanes, bounds[1]))
-                place = vectors[TILES * column + tile]
-                value = builder.load(place, typ=FLOATS)
-                builder.store(builder.select(seen, value, all_lanes(otherwise)), place)
-
-    def _finish(self, weights: list[Any]) -> None:
-        """Store the bytes of weights, and lanes of their sums without the scales of values.
-
-        Bytes of the two tiles lie by turns, as values do: to narrow two vectors to 16 bits together
-        takes half as long as each to 8.
-        """
-        builder, inverses = self.builder, self._of_values(1)
-        for column in range(self.columns):
-            first, second = weights[TILES * column : TILES * column + TILES]
-            lanes = builder.fmul(first, inverses[0])
-            lanes = fma(builder, second, inverses[1], lanes)
-            store(builder, builder.add(self.sums, I64(64 * column)), lanes)
-            low, high = (
-                builder.bitcast(builder.fadd(weight, all_lanes(ROUND)), INTEGERS)
-                for weight in (first, second)
-            )  # their low bits are the integers
-            both = builder.add(low, builder.shl(high, ir.Constant(INTEGERS, [8] * LANES)))
-            place = builder.add(self.weights, I64(PART * column))
-            store(builder, place, builder.trunc(both, _NARROW))
-
-
-def _panel(columns: int, dot: Dot) -> Callable[..., None]:
-    """An intrinsic of 15 int64: `weigh_block` for fixed columns."""
+    scores, bases: addresses of what `byte_scores.block_scorer` leaves; inverses: of float32 (32,),
+    1 / scale of values, 0 where nothing is written; weights: of uint8 (columns, PART) from the
+    block's first position on, in the order of `kv_layout.value_place`; sums: of float32
+    (columns, 16), lanes of sums of weights without the scales of values.
+    """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        emit_weights(builder, columns, dot, list(arguments))
+        emit_weights(builder, list(arguments))
         return context.get_dummy_value()
 
-    @intrinsic
-    def weigh(
-        typing_context: Any,
-        keys: Any,
-        ahead: Any,
-        blocks: Any,
-        x: Any,
-        factor: Any,
-        exponents: Any,
-        weights: Any,
-        peaks: Any,
-        sums: Any,
-        partly: Any,
-        visible: Any,
-        window: Any,
-        first: Any,
-        group: Any,
-        cap: Any,
-    ) -> Any:
-        return types.void(*[types.int64] * 15), emit
-
-    result: Callable[..., None] = weigh
-    return result
-
-
-def block_weigher(dot: Dot) -> Callable[..., None]:
-    """A compiled function: queries and a block of keys become weights of at most `levels(dot)`.
-
-    keys: address of a block's keys; ahead: bytes from them to what is asked for meanwhile, where
-    there are fewer than 8 columns; blocks: of 32 numbers of a head; x: queries as columns (see
-    kernels.columns); factor: bits of the float32 that makes exponents of two of products;
-    exponents: of float32 (2, PART) from the block's first position on: of the scales of values, and
-    1 / scales, 0 where nothing is written; weights: uint8 (columns, PART) from there on, in the
-    order of `kv_layout.value_place`; peaks: float32 (columns,), the exponents that the largest
-    weights stand for; sums: float32 (columns, 16), lanes of sums of weights without the scales of
-    values; visible: positions from the block's first on that the first row sees; window: the last
-    of them that it does; group: columns of a row; cap: bits of the float32 cap of scores (0: none).
-
-    Where one column is left, the one behind it is computed as well, and peaks of four where three
-    are: there must be room for it. (LLVM 22 drops the first tile of a product of one column, once
-    that is inlined in attention.)
-    """
-    two, three, four, eight = (_panel(columns, dot) for columns in (2, 3, 4, 8))
-
-    @njit
-    def weigh_block(
-        keys: int,
-        ahead: int,
-        blocks: int,
-        x: int,
-        factor: int,
-        exponents: int,
-        weights: int,
-        peaks: int,
-        sums: int,
-        columns: int,
-        visible: int,
-        window: int,
-        group: int,
-        cap: int,
-    ) -> None:
-        k, a, b, m, e, w, p = keys, ahead, blocks, factor, exponents, weights, peaks
-        s, v, n, c, g = sums, visible, window, 0, group
-        last = visible + (columns - 1) // group
-        h = int(visible < BLOCK_TOKENS or last > window)
-        while columns - c >= 8:
-            eight(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
-            x, w, p, s, c = x + b * RECORD_BYTES, w + 8 * PART, p + 32, s + 512, c + 8
-        if columns - c >= 4:
-            four(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
-            x, w, p, s, c = x + 16, w + 4 * PART, p + 16, s + 256, c + 4
-        if columns - c == 3:
-            three(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
-        elif columns > c:
-            two(k, a, b, x, m, e, w, p, s, h, v, n, c, g, cap)
-
-    result: Callable[..., None] = weigh_block
-    return result
+    return types.void(*[types.int64] * 6), emit

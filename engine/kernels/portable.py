@@ -20,8 +20,8 @@ from engine.formats.packed import (
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.attention_part import number_attender
 from engine.kernels.byte_part import byte_attender
+from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
-from engine.kernels.byte_weights import block_weigher
 from engine.kernels.columns import (
     COLUMNS,
     FIRST_SUM,
@@ -218,4 +218,4 @@ def _products(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 
 DOT = Dot(_products)
 attend_numbers = number_attender(multiply_panel)
-attend_bytes = byte_attender(block_weigher(DOT), value_adder(DOT))
+attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))

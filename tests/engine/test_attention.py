@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numba import njit
 
 from engine import reference
 from engine.kernels.attention import attention, attention_scratch_bytes
@@ -12,7 +13,8 @@ from engine.kernels.attention_part import PART
 from engine.kernels.attention_pieces import ARRIVAL_BYTES, attention_shared_bytes
 from engine.kernels.byte_attention import attention_to_bytes, byte_scratch_bytes
 from engine.kernels.byte_part import integer_power
-from engine.kernels.byte_weights import block_weigher, levels
+from engine.kernels.byte_scores import HIDDEN, block_scorer, levels
+from engine.kernels.byte_weights import weigh_block
 from engine.kernels.columns import column_buffer_bytes, quantize_row
 from engine.kernels.kv_layout import BYTE, LEAST_EXPONENT, KVLayout, blocks_for, value_place
 from engine.kernels.rotation import logarithm, rope_store
@@ -166,7 +168,12 @@ def test_softmax_of_a_part(size):
 def test_weights_of_a_block(path):
     """Of 3 and 9 columns; what is not seen has no weight, and what is not written may be NaN."""
     dot = importlib.import_module(f"engine.kernels.{path}").DOT
-    weigh, most, blocks, group = block_weigher(dot), levels(dot), 2, 3
+    score, most, blocks, group = block_scorer(dot), levels(dot), 2, 3
+
+    @njit
+    def weigh(scores, bases, inverses, weights, sums, columns):
+        weigh_block(scores, bases, inverses, weights, sums, columns)
+
     for columns, visible, window, written in [
         (3, 32, 1 << 40, 32),
         (3, 5, 1 << 40, 7),
@@ -184,11 +191,13 @@ def test_weights_of_a_block(path):
         for column in range(columns):
             quantize_row(queries[column].ctypes.data, x.ctypes.data, 8, column, blocks)
         weights = np.full((columns + 1, PART), 7, np.uint8)
-        peaks, sums = np.zeros(16, np.float32), np.zeros((16, 16), np.float32)
-        addresses = [a.ctypes.data for a in (exponents, weights, peaks, sums)]
-        numbers = (columns, visible, window, group, 0)
+        made, bases = np.zeros((columns + 1, 32), np.float32), np.zeros(16, np.float32)
+        sums = np.zeros((columns, 16), np.float32)
+        results = [a.ctypes.data for a in (exponents, made, bases)]
         given = (record.ctypes.data, 0, blocks, x.ctypes.data, float_bits(0.3))
-        weigh(*given, *addresses, *numbers)
+        score(*given, *results, columns, visible, window, group, 0)
+        inverses = exponents[1].ctypes.data
+        weigh(*results[1:], inverses, weights.ctypes.data, sums.ctypes.data, columns)
 
         k = keys.astype(np.float64).transpose(0, 3, 1, 2, 4).reshape(32, blocks, 32) - 128
         k *= widths.astype(np.float64).transpose(0, 2, 1).reshape(32, blocks, 1)
@@ -201,15 +210,17 @@ def test_weights_of_a_block(path):
         powers = np.where(seen, scores + exponents[0, :32].astype(np.float64), -np.inf)
         highest = powers.max(axis=1, keepdims=True)
         some = seen.any(axis=1)
-        np.testing.assert_allclose(peaks[:columns][some], highest[some, 0], rtol=1e-5, atol=1e-4)
-        assert (peaks[:columns][~some] == LOWEST).all()
+        peaks = bases[:columns] + np.log2(most)
+        np.testing.assert_allclose(peaks[some], highest[some, 0], rtol=1e-5, atol=1e-4)
+        assert (made[:columns][~seen] == HIDDEN).all()
         wanted = np.exp2(powers - np.where(some[:, None], highest, 0)) * most
         found = weights[:columns, [value_place(p) for p in range(32)]]
         assert np.abs(found - wanted).max() < 0.52
         assert (found.max(axis=1)[some] == most).all()
+        assert not found[~seen].any()
         assert (weights[:columns, 32:] == 7).all()
         expected = (wanted * exponents[1, :32]).sum(axis=1)
-        np.testing.assert_allclose(sums[:columns].sum(axis=1), expected, rtol=1e-4)
+        np.testing.assert_allclose(sums[some].sum(axis=1), expected[some], rtol=1e-4)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-30, 2.0**-60, 3e-4, 0.1, 1.0, 700.0])
