@@ -98,9 +98,13 @@ def _in_digits(text: str, language: str) -> str:
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
     if language == "de":
-        minutes = re.compile(r"(\buhr )([a-zäöüß]+)", re.IGNORECASE)
-        return minutes.sub(lambda said: said[1] + digits(said[2].lower(), "de"), text)
+        return re.sub(r"(\buhr )([a-zäöüß]+)", _german_minutes, text, flags=re.IGNORECASE)
     return text
+
+
+def _german_minutes(said: re.Match[str]) -> str:
+    minutes = digits(said[2].lower(), "de")
+    return said[1] + (minutes if minutes.isdigit() else said[2])
 
 
 def _with_minutes(text: str) -> str:

@@ -83,6 +83,8 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if last is None and decision.route == "semantic" and _is_idle(piece, decision, known):
+            continue  # "it's late, turn off the light" asks for no time
         if last is not None and _is_remark(piece, said, decision, last, known):
             continue
         if (
@@ -128,6 +130,11 @@ def _is_remark(
         return False
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _is_idle(piece: str, decision: Decision, known: Lexicon) -> bool:
+    """Whether a remark was taken for a question that only its likeness makes of it."""
+    return known.remarks(piece) and (decision.tool or "").startswith(("clock.", "weather."))
 
 
 def _takes_back(said: Mentions, last: Decision) -> bool:
