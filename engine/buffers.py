@@ -4,7 +4,9 @@ import numpy as np
 
 from engine.architectures.config import ModelConfig
 from engine.formats.packed import padded_rows
-from engine.kernels.attention import attention_scratch_bytes, attention_shared_bytes
+from engine.kernels.attention import attention_scratch_bytes
+from engine.kernels.attention_pieces import attention_shared_bytes
+from engine.kernels.byte_attention import byte_scratch_bytes
 from engine.kernels.choice_layout import room_bytes
 from engine.kernels.columns import column_buffer_bytes
 
@@ -24,7 +26,9 @@ class Buffers:
         widest = max(c.dim, attended)
         items = MAX_ROWS * max(1, c.experts_used)  # inputs of the last product of a layer
         self.score_stride = padded_rows(c.experts)
-        self.scratch_bytes = aligned(attention_scratch_bytes(c.heads, c.kv_heads, c.head_dim))
+        heads = (c.heads, c.kv_heads, c.head_dim)
+        of_a_thread = max(attention_scratch_bytes(*heads), byte_scratch_bytes(*heads))
+        self.scratch_bytes = aligned(of_a_thread)
         self.shared_bytes = attention_shared_bytes(c.heads, c.head_dim, c.context_length)
         self.choosing_bytes = aligned(room_bytes(c.vocabulary))
         sizes = {

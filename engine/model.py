@@ -31,7 +31,7 @@ from engine.architectures.tensors import check_tensors, tensor_shapes
 from engine.buffers import MAX_ROWS, Buffers
 from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
-from engine.kernels.attention import query_rows
+from engine.kernels.attention_pieces import query_rows
 from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import choose_path, compile_operation
 from engine.kernels.kv_layout import (

@@ -31,7 +31,7 @@ class Positions(NamedTuple):
     key_scales: Array
     """float16 (n, heads, head_dim / GROUP) where numbers are bytes, else empty."""
     value_scales: Array
-    """float32 (n, heads) where numbers are bytes, else empty."""
+    """float16 (n, heads) where numbers are bytes, exponents of two, else empty."""
 
     def part(self, first: int, last: int) -> "Positions":
         """Those from `first` to before `last`."""
@@ -48,7 +48,8 @@ class _Views(NamedTuple):
 
 
 def _views(record: NDArray[np.uint8], layout: KVLayout) -> _Views:
-    """record: uint8 (block bytes,). Keys (tiles, lanes, heads, …), values (8, 4, heads, …)."""
+    """record: uint8 (block bytes,). Of bytes: keys (tiles, lanes, heads, …), values
+    (2, 8, 2, heads, …), see `kv_layout.value_place`."""
     dim, size, heads = layout.head_dim, layout.number_bytes, layout.layers * layout.kv_heads
     by_head = record.reshape(heads, -1)
     key_bytes, offset = size * BLOCK_TOKENS * dim, values_offset(dim, size)
@@ -58,15 +59,15 @@ def _views(record: NDArray[np.uint8], layout: KVLayout) -> _Views:
         as_keys = keys.view(kind).reshape(heads, dim, BLOCK_TOKENS).transpose(2, 0, 1)
         as_values = values.view(kind).reshape(heads, BLOCK_TOKENS, dim).transpose(1, 0, 2)
         none = np.empty((BLOCK_TOKENS, 0))
-        return _Views(as_keys, as_values, none.astype(np.float16), none.astype(np.float32))
+        return _Views(as_keys, as_values, none.astype(np.float16), none.astype(np.float16))
     groups = dim // GROUP
     scales = by_head[:, key_bytes:offset].view(np.float16)
-    value_scales = by_head[:, offset + key_bytes :].view(np.float32)
+    value_scales = by_head[:, offset + key_bytes :].view(np.float16)
     return _Views(
         keys.reshape(heads, _TILES, groups, 8, _LANES, 4).transpose(1, 4, 0, 2, 3, 5),
         values.view(np.int8)
-        .reshape(heads, dim // _LANES, BLOCK_TOKENS // 4, _LANES, 4)
-        .transpose(2, 4, 0, 1, 3),
+        .reshape(heads, dim // _LANES, BLOCK_TOKENS // 4, _LANES, 2, 2)
+        .transpose(5, 2, 4, 0, 1, 3),
         scales.reshape(heads, _TILES, groups, _LANES).transpose(1, 3, 0, 2),
         value_scales.reshape(heads, BLOCK_TOKENS).T,
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engine.formats.packed import BLOCK
 from engine.kernels import activations
+from engine.kernels.rotation import logarithm
 
 Floats = NDArray[np.float32]
 
@@ -156,16 +157,19 @@ def attention_to_bytes(
 ) -> Floats:
     """As `attention`, with everything that is multiplied rounded to 8 bits.
 
-    Queries and keys by 32 numbers, values by position and head, and weights times the scales of
+    Queries and keys by 32 numbers, values by position and head (the logarithm of their scale is the
+    kernel's own: its last bit decides which float16 it becomes), and weights times the scales of
     their values by 32 positions, to at most `most` (see kernels.byte_weights). Twin of
-    kernels.attention.attention_to_bytes.
+    kernels.byte_attention.attention_to_bytes.
     """
     groups = k.reshape(*k.shape[:2], -1, BLOCK)
     key_scales = (np.abs(groups).max(axis=3, keepdims=True) / np.float32(127)).astype(np.float16)
     widths = key_scales.astype(np.float32)
     keys = np.clip(np.rint(groups / np.where(widths > 0, widths, 1)), -127, 127) * widths
-    widths = np.abs(v).max(axis=2, keepdims=True) / np.float32(127)
-    values = np.rint(v / np.where(widths > 0, widths, 1)).astype(np.float64)
+    largest = np.abs(v).max(axis=2, keepdims=True) * np.float32(1 / 127)
+    exponents = np.vectorize(logarithm, otypes=[np.float32])(largest).astype(np.float16)
+    widths = np.exp2(exponents.astype(np.float64))
+    values = np.clip(np.rint(v / widths), -127, 127)
 
     quants, scales = quantize_activations(q.reshape(-1, q.shape[2]) * np.float32(scale))
     rounded = (quants * scales[:, :, None]).reshape(q.shape).astype(np.float32)

@@ -15,7 +15,8 @@ from engine.architectures.family import Activation, Family
 from engine.buffers import Buffers
 from engine.formats.packed import FLOAT_BITS, packed_bytes
 from engine.kernels.activations import PREDICTED_RELU, activate_quantize
-from engine.kernels.attention import attention, attention_to_bytes
+from engine.kernels.attention import attention
+from engine.kernels.byte_attention import attention_to_bytes
 from engine.kernels.choosing import choose
 from engine.kernels.elementwise import (
     embed,

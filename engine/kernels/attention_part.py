@@ -6,18 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.formats.packed import BLOCK, LANES
-from engine.kernels.columns import COLUMNS, RECORD_BYTES, quantize_row
+from engine.formats.packed import LANES
 from engine.kernels.floating import float_panel
-from engine.kernels.intrinsics import addresses, floats, prefetch
-from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, HALF_BYTES, values_offset
-from engine.kernels.softmax import soft_cap, softmax_part
+from engine.kernels.intrinsics import addresses
+from engine.kernels.kv_layout import BLOCK_TOKENS, HALF_BYTES
+from engine.kernels.softmax import softmax_part
 
 PART = 256
 """Positions of a part; its boundaries are absolute."""
-
-values_offset_of = njit(values_offset)
-"""`kv_layout.values_offset` for compiled code."""
 
 
 class Queries(NamedTuple):
@@ -33,10 +29,6 @@ class Queries(NamedTuple):
     window: int  # positions that a row sees, itself included
     cap: np.float32  # of scores (0: none)
     size: int  # bytes of a number in the cache
-    quantized: int  # where numbers are bytes: the queries as columns (see kernels.columns)
-    weights: int  # uint8 (columns, PART): the weights of a part, and
-    weight_scales: int  # float32 (columns, PART / 32)
-    value_scales: int  # float32 (PART,): of the values of a part
 
 
 class Keys(NamedTuple):
@@ -81,65 +73,6 @@ def number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
 
     result: Callable[..., None] = attend_numbers
     return result
-
-
-def byte_attender(
-    multiply_bytes: Callable[..., None],
-    weigh_bytes: Callable[..., None],
-    multiply_values: Callable[..., None],
-) -> Callable[..., None]:
-    """A compiled function that attends to one part of bytes, with a path's products."""
-
-    @njit
-    def attend_bytes(q: Queries, keys: Keys, later: Keys, base: int, result: int) -> None:
-        """As `attend_numbers`; queries and weights are quantized as well, by blocks of 32."""
-        dim, columns, blocks = q.dim, q.columns, q.dim // BLOCK
-        count, values = min(PART, q.position + q.rows - base), values_offset_of(q.dim, BYTE)
-        key_bytes, near, anew = BLOCK_TOKENS * dim, 4 * PART, np.int64(0)
-        for p in range(0, count, BLOCK_TOKENS):
-            a = block_of(keys, p // BLOCK_TOKENS)
-            scales, apart, x_stride = a + key_bytes, 2 * LANES, blocks * RECORD_BYTES
-            tiles, x, c = BLOCK_TOKENS // LANES, q.quantized, q.scores + 4 * p
-            prefetch(a + values + key_bytes, 4 * BLOCK_TOKENS)
-            multiply_bytes(
-                a, scales, apart, tiles, blocks, x, x_stride, c, near, columns, anew, values
-            )
-        gather_value_scales(q, keys, count, values + key_bytes)
-        states, each = result + 4 * columns * dim, 4 * PART // BLOCK
-        for column in range(columns):
-            visible, scores = q.position + 1 - base + column // q.group, q.scores + near * column
-            if q.cap > np.float32(0.0):
-                soft_cap(floats(scores, count), q.cap)
-            weights, scales = q.weights + PART * column, q.weight_scales + each * column
-            hidden, state = visible - q.window, states + 8 * column
-            taken = (count + BLOCK_TOKENS - 1) // BLOCK_TOKENS
-            weigh_bytes(scores, taken, hidden, visible, q.value_scales, weights, scales, state)
-        for p in range(0, count, BLOCK_TOKENS):
-            a = block_of(keys, p // BLOCK_TOKENS) + values
-            x, scales = q.weights + p, q.weight_scales + 4 * (p // BLOCK)
-            following = block_of(later, p // BLOCK_TOKENS)
-            prefetch(following + key_bytes, values - key_bytes)
-            tiles, wide, add, ahead = dim // LANES, 4 * dim, int(p > 0), following - a
-            multiply_values(a, tiles, x, PART, scales, each, result, wide, columns, add, ahead)
-
-    result: Callable[..., None] = attend_bytes
-    return result
-
-
-@njit
-def quantize_queries(q: Queries) -> None:
-    """Queries as columns of byte products."""
-    blocks = q.dim // BLOCK
-    for column in range(q.columns):
-        quantize_row(q.queries + 4 * q.dim * column, q.quantized, COLUMNS, column, blocks)
-
-
-@njit
-def gather_value_scales(q: Queries, keys: Keys, count: int, offset: int) -> None:
-    """The scales of the values of a part side by side; offset: of a block's from its keys."""
-    for p in range(0, count, BLOCK_TOKENS):
-        scales = floats(block_of(keys, p // BLOCK_TOKENS) + offset, BLOCK_TOKENS)
-        floats(q.value_scales + 4 * p, BLOCK_TOKENS)[:] = scales
 
 
 @njit(inline="always")

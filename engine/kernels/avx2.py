@@ -10,9 +10,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from engine.kernels.attention_part import byte_attender, number_attender
-from engine.kernels.byte_panels import byte_multiplier, value_multiplier
-from engine.kernels.byte_weights import byte_weigher, levels
+from engine.kernels.attention_part import number_attender
+from engine.kernels.byte_part import byte_attender
+from engine.kernels.byte_scores import block_scorer
+from engine.kernels.byte_values import value_adder
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
@@ -27,7 +28,9 @@ def _call(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return call(builder, f"llvm.x86.avx2.{name}", result, arguments)
 
 
-def _by_halves(of_half: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any, Any], Any]:
+def _by_halves(
+    of_half: Callable[[Any, Any, Any], Any],
+) -> Callable[[Any, Any, Any, Any], Any]:
     """A `Dot` function from one that multiplies and adds 32 bytes into int16 pairs."""
 
     def dot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
@@ -58,7 +61,7 @@ multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 attend_numbers = number_attender(multiply_panel)
-attend_bytes = byte_attender(byte_multiplier(DOT), byte_weigher(levels(DOT)), value_multiplier(DOT))
+attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))
 
 __all__ = [
     "DOT",

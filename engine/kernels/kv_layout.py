@@ -7,8 +7,8 @@ then the values, so that the numbers of a head are.
 As float16, or as float32 of a model that is computed exactly: keys (head_dim, BLOCK_TOKENS),
 values (BLOCK_TOKENS, head_dim). As bytes q for a number q · scale, by fours of what is summed over,
 as byte products take them: keys as q + 128 (2, head_dim / 32, 8, 16 positions, 4), their scales
-float16 (2, head_dim / 32, 16 positions), values as q (head_dim / 16, 8, 16 numbers, 4 positions),
-their scales float32 (BLOCK_TOKENS,).
+float16 (2, head_dim / 32, 16 positions), values as q (head_dim / 16, 8, 16 numbers, 4 positions in
+the order of `value_place`), the exponents of two of their scales float16 (BLOCK_TOKENS,).
 """
 
 from typing import NamedTuple
@@ -19,11 +19,13 @@ BYTE, HALF_BYTES, FLOAT_BYTES = 1, 2, 4
 """Of a number in the cache."""
 GROUP = 32
 """Numbers of a key that have a scale together. A value has one scale for all of a head."""
+LEAST_EXPONENT = -60.0
+"""Of a scale of values: 1 / scale is a number of which many can be added."""
 
 
 def head_bytes(dim: int, size: int) -> int:
     """Bytes of one head's keys and values in a block: numbers of `size` bytes, and their scales."""
-    scales = 2 * BLOCK_TOKENS * dim // GROUP + 4 * BLOCK_TOKENS if size == BYTE else 0
+    scales = 2 * BLOCK_TOKENS * dim // GROUP + 2 * BLOCK_TOKENS if size == BYTE else 0
     return 2 * size * BLOCK_TOKENS * dim + scales
 
 
@@ -31,6 +33,12 @@ def values_offset(dim: int, size: int) -> int:
     """Bytes from a head's keys to its values."""
     scales = 2 * BLOCK_TOKENS * dim // GROUP if size == BYTE else 0
     return size * BLOCK_TOKENS * dim + scales
+
+
+def value_place(position: int) -> int:
+    """Where the value of a position of a block lies among those that are bytes: positions 0, 16, 1,
+    17, …, as kernels.byte_weights leaves their weights."""
+    return 2 * (position % 16) + position // 16
 
 
 class KVLayout(NamedTuple):

@@ -8,9 +8,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from engine.kernels.attention_part import byte_attender, number_attender
-from engine.kernels.byte_panels import byte_multiplier, value_multiplier
-from engine.kernels.byte_weights import byte_weigher, levels
+from engine.kernels.attention_part import number_attender
+from engine.kernels.byte_part import byte_attender
+from engine.kernels.byte_scores import block_scorer
+from engine.kernels.byte_values import value_adder
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
@@ -38,7 +39,7 @@ multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 attend_numbers = number_attender(multiply_panel)
-attend_bytes = byte_attender(byte_multiplier(DOT), byte_weigher(levels(DOT)), value_multiplier(DOT))
+attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))
 
 __all__ = [
     "DOT",

@@ -3,7 +3,10 @@
 The same arguments and layouts as the kernels with intrinsics.
 """
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
 from numba import njit
 
 from engine.formats.packed import (
@@ -15,8 +18,10 @@ from engine.formats.packed import (
     SCALE_BYTES,
 )
 from engine.kernels.arithmetic import half_to_float
-from engine.kernels.attention_part import byte_attender, number_attender
-from engine.kernels.byte_weights import byte_weigher
+from engine.kernels.attention_part import number_attender
+from engine.kernels.byte_part import byte_attender
+from engine.kernels.byte_scores import block_scorer
+from engine.kernels.byte_values import value_adder
 from engine.kernels.columns import (
     COLUMNS,
     FIRST_SUM,
@@ -35,7 +40,9 @@ from engine.kernels.intrinsics import (
     unsigned_bytes,
 )
 from engine.kernels.portable_columns import multiply_columns
+from engine.kernels.simd import Dot
 from engine.kernels.tiles import size_of_tile
+from engine.kernels.vectors import I32, INTEGERS
 
 _GROUPS = BLOCK // 4
 _ROW_BYTES, _PAIR_BYTES, _TILE_BYTES = 4 * LANES, 8 * LANES, 4 * COLUMNS * LANES
@@ -199,85 +206,16 @@ def multiply_panel(
                 out[lane] += half_to_float(values[lane]) * weights[i]
 
 
-@njit
-def multiply_bytes(
-    a: int,
-    scales: int,
-    apart: int,
-    tiles: int,
-    blocks: int,
-    x: int,
-    x_stride: int,
-    c: int,
-    c_stride: int,
-    columns: int,
-    add: int,
-    ahead: int,
-) -> None:
-    """c[column, tile] (+)= Σ over blocks and i < 32 of a[tile, block, i] · x[column, block, i].
-
-    a: address of bytes q + 128, (tiles, blocks, 8, 16, 4); scales: of float16 (16,) for each block
-    of a, `apart` bytes from one to the next; x: of activations in groups of 8 columns, `x_stride`
-    bytes from one to the next (see kernels.columns); c: of float32 (columns, tiles, 16), `c_stride`
-    bytes from one column to the next; ahead: as in `multiply_panel`.
-    """
-    for column in range(columns):
-        first = x + column // COLUMNS * x_stride + 4 * (column % COLUMNS)
-        for tile in range(tiles):
-            out = floats(c + column * c_stride + 4 * LANES * tile, LANES)
-            if add == 0:
-                out[:] = np.float32(0.0)
-            for block in range(blocks):
-                index, record = tile * blocks + block, first + block * RECORD_BYTES
-                numbers = unsigned_bytes(a + index * BLOCK * LANES, (_GROUPS, LANES, 4))
-                widths = halves(scales + index * apart, LANES)
-                scale = floats(record + SCALE * COLUMNS, 1)[0]
-                start = integers(record + OFFSET_SUM * COLUMNS, 1)[0]
-                for lane in range(LANES):
-                    total = start
-                    for group in range(_GROUPS):
-                        quants = signed_bytes(record + 4 * COLUMNS * group, 4)
-                        for i in range(4):
-                            total += np.int32(numbers[group, lane, i]) * np.int32(quants[i])
-                    out[lane] += np.float32(total) * (half_to_float(widths[lane]) * scale)
+def _products(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+    """64 products of bytes without an instruction for them: unsigned weights, signed x."""
+    wide = ir.VectorType(I32, 4 * LANES)
+    products = builder.mul(builder.zext(weights, wide), builder.sext(x, wide))
+    for i in range(4):
+        lanes = ir.Constant(INTEGERS, list(range(i, 4 * LANES, 4)))
+        sums = builder.add(sums, builder.shuffle_vector(products, products, lanes))
+    return sums
 
 
-@njit
-def multiply_values(
-    a: int,
-    tiles: int,
-    x: int,
-    x_stride: int,
-    scales: int,
-    scales_stride: int,
-    c: int,
-    c_stride: int,
-    columns: int,
-    add: int,
-    ahead: int,
-) -> None:
-    """c[column, tile] (+)= scale[column] · Σ over i < 32 of a[tile, i] · x[column, i].
-
-    a: address of bytes (tiles, 8, 16, 4); x: of unsigned bytes (columns, 32); scales: of float32
-    (columns,); c: of float32 (columns, tiles, 16); strides in bytes from one column of x, scales
-    and c to the next; ahead: as in `multiply_panel`.
-    """
-    for column in range(columns):
-        weights, scale = (
-            unsigned_bytes(x + column * x_stride, BLOCK),
-            scales + column * scales_stride,
-        )
-        for tile in range(tiles):
-            out = floats(c + column * c_stride + 4 * LANES * tile, LANES)
-            if add == 0:
-                out[:] = np.float32(0.0)
-            values = signed_bytes(a + tile * BLOCK * LANES, (_GROUPS, LANES, 4))
-            for lane in range(LANES):
-                total = np.int32(0)
-                for i in range(BLOCK):
-                    total += np.int32(values[i // 4, lane, i % 4]) * np.int32(weights[i])
-                out[lane] += np.float32(total) * floats(scale, 1)[0]
-
-
+DOT = Dot(_products)
 attend_numbers = number_attender(multiply_panel)
-attend_bytes = byte_attender(multiply_bytes, byte_weigher(255), multiply_values)
+attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))

@@ -6,9 +6,11 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import LANES
-from engine.kernels.arithmetic import float_to_half, half_to_float
+from engine.kernels.arithmetic import exponential, float_to_half, half_to_float
 from engine.kernels.intrinsics import (
     addresses,
+    bits_to_float,
+    float_to_bits,
     floats,
     halves,
     integers,
@@ -20,10 +22,26 @@ from engine.kernels.kv_layout import (
     BYTE,
     GROUP,
     HALF_BYTES,
+    LEAST_EXPONENT,
     head_bytes,
+    value_place,
     values_offset,
 )
 from engine.kernels.program import POSITIONS, ROWS, TABLES, share
+
+LN2 = np.float32(0.6931471805599453)
+LOGARITHM = tuple(
+    np.float32(value)
+    for value in (
+        -0.0264573852,
+        0.123451298,
+        -0.279537931,
+        0.458270703,
+        -0.718281896,
+        1.44255314,
+    )
+)
+"""Coefficients of f⁶ to f for log2(1 + f), 0 ≤ f < 1, within 2.1e-6."""
 
 head_bytes_of, values_offset_of = njit(head_bytes), njit(values_offset)
 
@@ -90,6 +108,21 @@ def largest_magnitude(values: np.ndarray) -> np.float32:
     return largest
 
 
+byte_of_position = njit(value_place)
+
+
+@njit
+def logarithm(scale: np.float32) -> np.float32:
+    """log2 of a scale of values within 3e-6, at least LEAST_EXPONENT."""
+    bits = float_to_bits(max(scale, np.float32(2.0**LEAST_EXPONENT)))
+    exponent = (bits >> np.int32(23)) - np.int32(127)
+    f = bits_to_float((bits & np.int32(0x7FFFFF)) | np.int32(0x3F800000)) - np.float32(1.0)
+    p = np.float32(0.0)
+    for coefficient in LOGARITHM:
+        p = (p + coefficient) * f
+    return np.float32(exponent) + p
+
+
 @njit
 def store_bytes(key: np.ndarray, value: np.ndarray, address: int, p: int) -> None:
     """Put key and value of a head, float32 (head_dim,), into a block of bytes as its position p.
@@ -111,11 +144,14 @@ def store_bytes(key: np.ndarray, value: np.ndarray, address: int, p: int) -> Non
             keys[tile, group, i // 4, lane, i % 4] = np.uint8(number + np.int32(128))
     at = address + values_offset_of(dim, BYTE)
     values = signed_bytes(at, (dim // LANES, 8, LANES, 4))
-    largest = largest_magnitude(value)
-    inverse = np.float32(127.0) / largest if largest > np.float32(0.0) else np.float32(0.0)
-    floats(at + BLOCK_TOKENS * dim, BLOCK_TOKENS)[p] = largest * np.float32(1 / 127)
+    at_byte = byte_of_position(p)
+    half = float_to_half(logarithm(largest_magnitude(value) * np.float32(1 / 127)))
+    halves(at + BLOCK_TOKENS * dim, BLOCK_TOKENS)[p] = half
+    inverse = exponential(-half_to_float(half) * LN2)
     for i in range(dim):
-        values[i // LANES, p // 4, i % LANES, p % 4] = np.int8(quantized(value[i], inverse))
+        values[i // LANES, at_byte // 4, i % LANES, at_byte % 4] = np.int8(
+            quantized(value[i], inverse)
+        )
 
 
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:

@@ -1,21 +1,23 @@
 """Attention and what it is made of against its NumPy twin, on every path that this CPU can run."""
 
+import importlib
 import itertools
 
 import numpy as np
 import pytest
+from numba import njit
 
 from engine import reference
-from engine.kernels.attention import (
-    ARRIVAL_BYTES,
-    attention,
-    attention_scratch_bytes,
-    attention_shared_bytes,
-    attention_to_bytes,
-)
-from engine.kernels.byte_weights import byte_weigher
-from engine.kernels.kv_layout import BYTE, KVLayout, blocks_for
-from engine.kernels.rotation import rope_store
+from engine.kernels.attention import attention, attention_scratch_bytes
+from engine.kernels.attention_part import PART
+from engine.kernels.attention_pieces import ARRIVAL_BYTES, attention_shared_bytes
+from engine.kernels.byte_attention import attention_to_bytes, byte_scratch_bytes
+from engine.kernels.byte_part import integer_power
+from engine.kernels.byte_scores import HIDDEN, block_scorer, levels
+from engine.kernels.byte_weights import weigh_block
+from engine.kernels.columns import column_buffer_bytes, quantize_row
+from engine.kernels.kv_layout import BYTE, LEAST_EXPONENT, KVLayout, blocks_for, value_place
+from engine.kernels.rotation import logarithm, rope_store
 from engine.kernels.softmax import LOWEST, softmax_part
 from engine.threads import ThreadPool
 from tests.engine.kernel_runs import PATHS, RNG, aligned, float_bits, floats, run
@@ -126,14 +128,16 @@ def attend(pool, path, qkv, sizes, scores, here, room):
     """`attention` of a step, where threads have `room` bytes for results of parts."""
     _, heads, kv_heads, dim = sizes
     out = np.full((here["rows"], heads, dim), np.nan, np.float32)
-    bytes_each = attention_scratch_bytes(heads, kv_heads, dim)
+    of_bytes = scores[3] == BYTE
+    scratch_bytes = byte_scratch_bytes if of_bytes else attention_scratch_bytes
+    bytes_each = scratch_bytes(heads, kv_heads, dim)
     scratch, shared = aligned(2 * bytes_each), aligned(attention_shared_bytes(heads, dim, 800))
     shared[:ARRIVAL_BYTES] = 0
     addresses = (qkv.ctypes.data, out.ctypes.data, *sizes, scratch.ctypes.data, bytes_each)
     operands = (*addresses, *scores, shared.ctypes.data, ARRIVAL_BYTES + room)
     for _ in range(2):  # the second time, counters are as the first one left them
         out[:] = np.nan
-        operation = attention_to_bytes if scores[3] == BYTE else attention
+        operation = attention_to_bytes if of_bytes else attention
         run(pool, operation, operands, path, **here)
     assert not shared[:ARRIVAL_BYTES].any()
     return out
@@ -160,29 +164,69 @@ def test_softmax_of_a_part(size):
         np.testing.assert_allclose(state, [highest, weights.sum()], rtol=1e-5)
 
 
-@pytest.mark.parametrize("most", [127, 255])
-@pytest.mark.parametrize("size", [32, 96, 256])
-def test_weights_as_bytes(most, size):
-    """Scores of a part, wherever they are seen; where they are not, scores and scales are NaN."""
-    weigh = byte_weigher(most)
-    for hidden, visible in [(0, size), (-3, 5), (7, size + 9), (31, 32), (0, 1), (9, 9), (size, 3)]:
-        scores, value_scales = 20 * floats(size), np.abs(floats(size)) / 127
-        raw, factors = scores.astype(np.float64), value_scales.astype(np.float64)
-        seen = (np.arange(size) >= hidden) & (np.arange(size) < visible)
-        scores[~seen] = value_scales[~seen] = np.nan
-        weights, scales = np.full(size, 7, np.uint8), np.full(size // 32, np.nan, np.float32)
-        state = np.zeros(2, np.float32)
-        addresses = [a.ctypes.data for a in (value_scales, weights, scales, state)]
-        weigh(scores.ctypes.data, size // 32, hidden, visible, *addresses)
-        if not seen.any():
-            assert not weights.any()
-            assert not scales.any()
-            np.testing.assert_array_equal(state, [LOWEST, 0])
-            continue
-        expected = np.where(seen, np.exp(np.minimum(raw - raw[seen].max(), 0)), 0)
-        np.testing.assert_allclose(state, [raw[seen].max(), expected.sum()], rtol=1e-5)
-        found = weights.reshape(-1, 32) * scales[:, None].astype(np.float64)
-        expected = np.where(seen, expected * factors, 0).reshape(-1, 32)
-        steps = expected.max(axis=1, keepdims=True) / most
-        assert (np.abs(found - expected) <= 0.51 * steps + 1e-30).all()
-        assert weights.max() == most
+@pytest.mark.parametrize("path", [p for p in ("avx512vnni", "avx2", "portable") if p in PATHS])
+def test_weights_of_a_block(path):
+    """Of 3 and 9 columns; what is not seen has no weight, and what is not written may be NaN."""
+    dot = importlib.import_module(f"engine.kernels.{path}").DOT
+    score, most, blocks, group = block_scorer(dot), levels(dot), 2, 3
+
+    @njit
+    def weigh(scores, bases, inverses, weights, sums, columns):
+        weigh_block(scores, bases, inverses, weights, sums, columns)
+
+    for columns, visible, window, written in [
+        (3, 32, 1 << 40, 32),
+        (3, 5, 1 << 40, 7),
+        (9, 1, 1 << 40, 3),
+        (9, 40, 20, 32),
+        (9, -1, 1 << 40, 1),
+    ]:
+        keys = RNG.integers(1, 256, (2, blocks, 8, 16, 4)).astype(np.uint8)
+        widths = RNG.uniform(0.005, 0.02, (2, blocks, 16)).astype(np.float16)
+        record = np.concatenate([keys.view(np.uint8).ravel(), widths.view(np.uint8).ravel()])
+        queries, exponents = floats(columns, 32 * blocks), np.zeros((2, PART), np.float32)
+        exponents[0, :written] = RNG.uniform(-9, -3, written)
+        exponents[1, :written] = np.exp2(-exponents[0, :written])
+        x = aligned(column_buffer_bytes(columns, 32 * blocks))
+        for column in range(columns):
+            quantize_row(queries[column].ctypes.data, x.ctypes.data, 8, column, blocks)
+        weights = np.full((columns + 1, PART), 7, np.uint8)
+        made, bases = np.zeros((columns + 1, 32), np.float32), np.zeros(16, np.float32)
+        sums = np.zeros((columns, 16), np.float32)
+        results = [a.ctypes.data for a in (exponents, made, bases)]
+        given = (record.ctypes.data, 0, blocks, x.ctypes.data, float_bits(0.3))
+        score(*given, *results, columns, visible, window, group, 0)
+        inverses = exponents[1].ctypes.data
+        weigh(*results[1:], inverses, weights.ctypes.data, sums.ctypes.data, columns)
+
+        k = keys.astype(np.float64).transpose(0, 3, 1, 2, 4).reshape(32, blocks, 32) - 128
+        k *= widths.astype(np.float64).transpose(0, 2, 1).reshape(32, blocks, 1)
+        quants, scales = reference.quantize_activations(queries)
+        q = quants * scales.astype(np.float64)[:, :, None]
+        scores = 0.3 * np.einsum("cbi,pbi->cp", q, k)
+        last = visible + np.arange(columns)[:, None] // group
+        positions = np.arange(32)
+        seen = (positions < last) & (positions >= last - window)
+        powers = np.where(seen, scores + exponents[0, :32].astype(np.float64), -np.inf)
+        highest = powers.max(axis=1, keepdims=True)
+        some = seen.any(axis=1)
+        peaks = bases[:columns] + np.log2(most)
+        np.testing.assert_allclose(peaks[some], highest[some, 0], rtol=1e-5, atol=1e-4)
+        assert (made[:columns][~seen] == HIDDEN).all()
+        wanted = np.exp2(powers - np.where(some[:, None], highest, 0)) * most
+        found = weights[:columns, [value_place(p) for p in range(32)]]
+        assert np.abs(found - wanted).max() < 0.52
+        assert (found.max(axis=1)[some] == most).all()
+        assert not found[~seen].any()
+        assert (weights[:columns, 32:] == 7).all()
+        expected = (wanted * exponents[1, :32]).sum(axis=1)
+        np.testing.assert_allclose(sums[some].sum(axis=1), expected[some], rtol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 2.0**-60, 3e-4, 0.1, 1.0, 700.0])
+def test_exponents_of_scales(scale):
+    exponent = logarithm(np.float32(scale))
+    assert exponent == pytest.approx(np.log2(max(scale, 2.0**LEAST_EXPONENT)), abs=4e-6)
+    if exponent == round(exponent) and exponent < 0:
+        assert integer_power(exponent) == np.exp2(exponent)
+    assert integer_power(np.float32(-127)) == 0

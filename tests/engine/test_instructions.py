@@ -13,6 +13,9 @@ import pytest
 from llvmlite import binding, ir
 
 from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
+from engine.kernels.byte_scores import emit_scores
+from engine.kernels.byte_values import emit_values
+from engine.kernels.byte_weights import emit_weights
 from engine.kernels.panels import emit_panel
 from engine.kernels.simd import emit_tile
 from engine.kernels.softmax import emit_softmax
@@ -81,11 +84,31 @@ def test_attention_multiplies_in_vectors(path, columns):
 
 
 @pytest.mark.parametrize("path", TARGETS)
-def test_softmax_is_computed_in_vectors(path):
+@pytest.mark.parametrize("columns", [2, 3, 8])
+def test_attention_to_bytes_multiplies_by_the_instruction_of_the_path(path, columns):
+    """Keys and values, as often as a block's products of 32 numbers and 32 positions need."""
+    module, triple, cpu, instruction = TARGETS[path]
+    bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
+    for emit, arguments in ((emit_scores, 14), (emit_values, 7)):
+
+        def panel(builder, given, emit=emit):
+            emit(builder, columns, module.DOT, given)
+
+        text = assembly(panel, arguments, triple, cpu)
+        assert len(re.findall(instruction, text)) >= columns * 1024 // bytes_at_once
+        assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+@pytest.mark.parametrize("path", TARGETS)
+@pytest.mark.parametrize(
+    ("emit", "arguments", "steps"), [(emit_softmax, 5, 9), (emit_weights, 6, 10)]
+)
+def test_softmax_is_computed_in_vectors(path, emit, arguments, steps):
+    """steps: of polynomials, and of what reduces to them."""
     _, triple, cpu, _ = TARGETS[path]
-    text = assembly(emit_softmax, 5, triple, cpu)
-    found = re.findall(r"vfn?m\S+ps\s.*%[yz]mm|fml[as]\s+v\d+\.4s", text)
-    assert len(found) >= 9  # exp: once for each step of the polynomial and of the reduction
+    text = assembly(emit, arguments, triple, cpu)
+    found = re.findall(r"vfn?m\S+ps\s.*%[yz]mm|vmulps\s.*%[yz]mm|fm(?:l[as]|ul)\s+v\d+\.4s", text)
+    assert len(found) >= steps
     assert not re.search(r"\b(callq?|bl)\b", text)
 
 

@@ -35,7 +35,7 @@ def floats(positions):
         return positions.keys.astype(np.float32), positions.values.astype(np.float32)
     scales = np.repeat(positions.key_scales.astype(np.float32), 32, axis=2)
     keys = (positions.keys.astype(np.float32) - 128) * scales
-    return keys, positions.values.astype(np.float32) * positions.value_scales[..., None]
+    return keys, positions.values * np.exp2(positions.value_scales.astype(np.float32))[..., None]
 
 
 def test_the_first_layer_has_turned_keys_as_if_they_were_computed_there(model):
