@@ -57,6 +57,18 @@ def day_of(said: str, language: str, today: date, *, past: bool = False) -> date
         return None
 
 
+def day_in(said: str, language: str) -> str:
+    """The words in ``said`` that name a day to come: "tomorrow", "Saturday"; empty: none."""
+    words = _words(language)
+    text = _plain(said, language)
+    ahead = [pattern.pattern for pattern, days in words.days if days > 0]
+    ahead += [pattern.pattern for pattern, _ in words.spans]
+    ahead += [pattern.pattern for pattern in words.weekdays]
+    edge = "" if language == "zh" else r"\b"
+    found = (re.search(f"{edge}(?:{pattern}){edge}", text) for pattern in ahead)
+    return next((match[0] for match in found if match), "")
+
+
 def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
     """The first and the last day of what ``said`` names.
 

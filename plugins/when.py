@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from plugins.numbers import digits
+
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
 WAKING_HOURS = range(8, 23)
 """An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
@@ -78,7 +80,7 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
         (reminders, not alarms)
     """
     text = " ".join(text.split())
-    reader = _Reader(_with_minutes(text) if language == "en" else text, language)
+    reader = _Reader(_in_digits(text, language), language)
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
     repeat = reader.repeat()
@@ -89,6 +91,20 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
     return When(at, on, delay, repeat, reader.rest(), exact=exact)
+
+
+def _in_digits(text: str, language: str) -> str:
+    """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    if language == "en":
+        return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
+    if language == "de":
+        return re.sub(r"(\buhr )([a-zäöüß]+)", _german_minutes, text, flags=re.IGNORECASE)
+    return text
+
+
+def _german_minutes(said: re.Match[str]) -> str:
+    minutes = digits(said[2].lower(), "de")
+    return said[1] + (minutes if minutes.isdigit() else said[2])
 
 
 def _with_minutes(text: str) -> str:

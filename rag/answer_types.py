@@ -97,7 +97,7 @@ ANSWER_TYPES = (
     _type(
         "phone",
         r"\b(?:tele)?phone\b.*\bnumber|['’]s (?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
-        r"|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber"
+        r"|\bwhose number\b|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber"
         r"|\bhow (?:do|can) (?:i|we) (?:reach|call)|电话|號碼|热线",
         _PHONE,
         "phone telephone number call reach mobile ring 电话 号码 contact cell",
@@ -106,7 +106,8 @@ ANSWER_TYPES = (
         "contact",
         r"\bwhom?\b.*\b(?:ring|call|phone|contact|reach)\b",
         rf"{_PHONE}|\S@\S",
-        "ring call phone contact reach service customer helpline hotline emergency",
+        "ring call phone contact reach service customer helpline hotline emergency repair engineer"
+        " break broken fail failure dead stop leak fault problem trouble wrong damage",
     ),
     _type(
         "web",
@@ -160,7 +161,7 @@ ANSWER_TYPES = (
     _type(
         "time",
         r"\bwhen\??$|\bhow (?:late|early)\b|什么时候|几点|何时|哪天|哪一?年"
-        r"|\b(?:what|which) (?:time|day|date|month|year|weekday|century|decade)\b",
+        r"|\b(?:what|which) (?:times?|days?|date|month|year|weekday|century|decade)\b",
         _WHEN,
         "time date day year month 时候 时间",
         strict=False,
@@ -275,9 +276,12 @@ _OPENINGS = {
     "why": "reason",
 }
 _OPENING = re.compile(
-    r"(?:(?:and|but|so|by|with|to|from|since)\s+)?(who|whose|whom|when|where|why)\b", re.I
+    r"(?:(?:and|but|so|by|with|to|from|since|until)\s+)?(who|whose|whom|when|where|why)\b", re.I
 )
+_AFTER_A_REMARK = re.compile(r"[.!;,]\s+(?=(?:who|whose|whom|when|where|why)\b[^.,;]*\?)", re.I)
+"""What begins the question in "We are stranded, who helps?"."""
 
+_TO_REACH = ("contact", "phone")
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|may|must|should|am) (?!you\b)"
     r"(?!.*\b(?:or|what|when)\b)",
@@ -295,8 +299,9 @@ def expected(question: str) -> AnswerType | None:
     question = question.strip()
     if _YES_OR_NO.match(question):
         return None
-    opening = _OPENING.match(question)
-    if opening and not _BY_NAME["contact"].question.search(question):
+    remark = None if _OPENING.match(question) else _AFTER_A_REMARK.search(question)
+    opening = _OPENING.match(question, remark.end() if remark else 0)
+    if opening and not any(_BY_NAME[name].question.search(question) for name in _TO_REACH):
         return _BY_NAME.get(_OPENINGS[opening[1].lower()])
     return next((kind for kind in ANSWER_TYPES if kind.question.search(question)), None)
 

@@ -9,7 +9,6 @@ encoder comes in as a function.
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import islice
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -40,10 +39,6 @@ PART = 0.7
 KEEP_QUOTE = 0.5
 """A second or third quote must be at least this fraction as likely as the first."""
 
-NEARLY_AS_LIKELY = 0.6
-"""Of the best quote's probability, from which a second one is shown beside it. Chosen on every
-fifth question of XQuAD-en; docs/retrieval.md has the others."""
-
 
 class Features(NamedTuple):
     """What is known of a candidate sentence; all but ``cosine`` between 0 and 1."""
@@ -65,7 +60,13 @@ class Features(NamedTuple):
     """Share of what is asked about ("how much *sugar*", "the *neighbour's*") not in the passage; an
     owner's name may stand in another passage of the document."""
     elsewhere: float
-    """Share of the question's terms that are not here but in the name of another passage."""
+    """Share of the question's terms that another document's passages hold, this one's not."""
+    foreign_subject: float
+    """The same of terms in another document's title: what the boiler costs is not in the oven's
+    manual."""
+    bare: float
+    """1 when, besides being ``unnamed``, all that the question names stands above the sentence: of
+    the oven's manual any sentence with kilograms would say how heavy the oven is."""
     absent: float
     """Share of the question's codes, numbers and names not in the document's passages."""
     behind: float
@@ -87,16 +88,19 @@ class Model(NamedTuple):
 
 
 # Fitted by bench/evidence.py on XQuAD, bench/household.json, bench/refusals/ and samples/; tables
-# in docs/retrieval.md. The weights of the ``foreign`` features are set, not fitted: too few
-# questions name codes, owners or years.
+# in docs/retrieval.md. The weights of a foreign code, owner or year are set, not fitted: too few
+# questions name one.
 WITH_ENCODER = Model(
-    -4.4, Features(6.2, 2.9, 0.5, -3.2, -2.5, -1.4, -1.7, -0.2, -2.0, -7.2, -5.0, -4.0, -4.0)
+    -3.5,
+    Features(5.1, 2.9, 0.1, -2.8, -2.3, -0.7, -1.4, -0.3, -2.0, -2.5, -1.7, -6.1, -5.0, -4.0, -4.0),
 )
 LEXICAL = Model(
-    -2.0, Features(0.0, 3.1, 1.5, -3.6, -1.7, -1.4, -1.4, -0.8, -2.2, -4.2, -5.0, -4.0, -4.0)
+    -1.6,
+    Features(0.0, 3.2, 0.9, -3.0, -2.0, -0.8, -1.2, -0.6, -2.2, -2.8, -2.0, -2.8, -5.0, -4.0, -4.0),
 )
 CHINESE = Model(
-    -3.9, Features(0.0, 8.5, 3.1, -1.4, -4.5, 0.0, 0.0, 0.0, -1.9, -4.0, -5.0, 0.0, -4.0)
+    -3.2,
+    Features(0.0, 8.6, 2.0, -1.4, -3.1, 0.0, 0.0, -2.0, -2.2, 0.0, -1.5, -3.0, -5.0, 0.0, -4.0),
 )
 
 ANSWERABLE = 0.5
@@ -157,13 +161,15 @@ def verdict(found: Evidence) -> Verdict:
 
 
 def shown(found: Evidence) -> list[Passage]:
-    """The best quote; and the second, elsewhere, where it is nearly as likely.
+    """The quotes, but what repeats part of a better one.
 
     So both are shown of two documents that contradict each other.
     """
-    best, *others = found.quotes
-    near = (q for q in others if q.score >= NEARLY_AS_LIKELY * best.score and _apart(q, best))
-    return [best, *islice(near, 1)]
+    chosen: list[Passage] = []
+    for quote in found.quotes:
+        if all(_apart(quote, better) for better in chosen):
+            chosen.append(quote)
+    return chosen
 
 
 def _apart(one: Passage, other: Passage) -> bool:
@@ -196,18 +202,21 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
     often_paraphrased = asked.actions | (asked.wanted & COMMON)
     weights |= {key: COMMON_WEIGHT * weights.get(key, weights[""]) for key in often_paraphrased}
     alike = {"": 1.0} | dict.fromkeys(often_paraphrased, COMMON_WEIGHT)
-    names = frozenset[str]().union(*(c.around for c in candidates))
     documents = _terms_by_document(candidates)
+    known = frozenset[str]().union(*documents.values())
+    titled = frozenset[str]().union(*(_title(candidate.passage) for candidate in candidates))
     best = max((candidate.passage.score for candidate in candidates), default=0.0)
     coded = any(asked.codes <= candidate.present for candidate in candidates)
     features = []
     for candidate in candidates:
         passage = keys(candidate.passage.text) | candidate.around
         document = documents[candidate.passage.document]
+        lacking = asked.wanted - document - asked.actions
         typed = asked.kind is not None and holds(
             asked.kind, candidate.sentence.text, asked.wanted | asked.specific
         )
         strict = asked.kind is not None and asked.kind.strict
+        unnamed = strict and asked.kind is not None and not asked.kind.implied & candidate.present
         features.append(
             Features(
                 cosine=0.0,
@@ -215,12 +224,12 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
                 evenly=_coverage(asked.wanted, candidate.present, alike),
                 untyped=float(asked.kind is not None and not typed),
                 untyped_strict=float(strict and not typed),
-                unnamed=float(
-                    strict and asked.kind is not None and not asked.kind.implied & candidate.present
-                ),
+                unnamed=float(unnamed),
                 missing=len(asked.anchors - passage - (asked.owners & document))
                 / max(1, len(asked.anchors)),
-                elsewhere=coverage(asked.wanted, names - passage, weights),
+                elsewhere=coverage(asked.wanted, lacking & known, alike),
+                foreign_subject=coverage(asked.wanted, lacking & titled, alike),
+                bare=float(unnamed and asked.wanted <= candidate.around),
                 absent=len(asked.specific - document) / max(1, len(asked.specific)),
                 behind=best - candidate.passage.score,
                 foreign_code=float(
@@ -270,6 +279,11 @@ def _terms_by_document(candidates: Sequence[Candidate]) -> dict[str, frozenset[s
     }:
         found[document] = found.get(document, frozenset()) | around | keys(text)
     return found
+
+
+def _title(passage: Passage) -> frozenset[str]:
+    """Keys of the document's name and of its outermost heading: what it is about."""
+    return keys(name_words(passage.document)) | keys(passage.heading.split(" > ", 1)[0])
 
 
 def _coverage(

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from rag.language import CJK_FUNCTION_WORDS, CJK_RANGES, FUNCTION_WORDS
+from rag.thesaurus import SYNONYMS
 
 Kind = Literal["word", "number", "code", "cjk"]
 
@@ -106,26 +107,6 @@ _IRREGULAR = {
     for form in forms.split()
 }
 
-_SYNONYMS = {
-    word: words.split()[0]
-    for words in """
-        begin start commence|warranty guarantee|wifi wireless wlan|bike bicycle|child kid
-        |phone telephone tel mobile|vet veterinary veterinarian|error fault|flat apartment
-        |rubbish trash garbage waste refuse|password passcode passphrase|holiday vacation
-        |fridge refrigerator|tv television telly|colour color|metre meter|litre liter
-        |programme program|grey gray|tyre tire|birthday birthdate|kilogram kg kilo|gram g
-        |euro eur|celsius c|minute min|hour h hr|second sec|car automobile|fix repair
-        |close shut|doctor physician|toilet loo lavatory wc|bill invoice|lift elevator
-        |cellar basement|tap faucet|teacher instructor|medicine medication drug|film movie
-        |vaccine jab inoculation|mother mum mom|father dad daddy|stove cooker
-        |grandmother grandma granny nan|grandfather grandpa grandad|photo photograph picture
-        |depart departure|sofa couch|nappy diaper|torch flashlight|expiry expire
-        |guest visitor|spirit alcohol|present gift|luggage baggage|forbid prohibit ban
-    """.replace("\n", " ").split("|")
-    for word in words.split()[1:]
-}
-"""Words for one thing, each with the form that stands for it."""
-
 _DERIVED = re.compile(
     r"(?<=.{4})(?:isations?|izations?|ations?|itions?|ments?|ness|ions?|ors?|ers?|als?|ives?|ables?"
     r"|ibles?|ity|ities|ances?|ences?|ful|ous|ly|ate|at)$"
@@ -140,7 +121,7 @@ def stem(word: str) -> str:
     ASCII, and words of three letters or fewer, are left as they are.
     """
     word = _IRREGULAR.get(word, word)
-    word = _SYNONYMS.get(word) or _SYNONYMS.get(word[:-1] if word[-1] in "sd" else "", word)
+    word = SYNONYMS.get(word) or SYNONYMS.get(word[:-1] if word[-1] in "sd" else "", word)
     if len(word) <= 3 or not word.isascii():
         return word
     word = _uninflected(word)

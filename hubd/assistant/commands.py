@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import follow, later, revise, spare
+from hubd.assistant.decided import answering, is_open, lacks, told
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.lexicon import lexicon
@@ -81,8 +82,8 @@ class Commands:
         first, *further = await self.parts(text, language, area)
         decision = first.decision
         if further:
-            told = "; ".join(f"“{one.text}” {_told(one.decision)}" for one in (first, *further))
-            return msgspec.structs.replace(decision, reason=f"several commands: {told}")
+            each = "; ".join(f"“{one.text}” {told(one.decision)}" for one in (first, *further))
+            return msgspec.structs.replace(decision, reason=f"several commands: {each}")
         if decision.tool is None and not decision.declined:
             kind, _ = await self.kind(text, decision.language)
             if kind == "command":
@@ -93,8 +94,26 @@ class Commands:
     async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self._by_rules(text, language, area)
+        return await self._resolved(whole, text, area)
+
+    async def _resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
+        """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
+        parts = await self._parts(whole, text, area)
+        if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
+            return parts
+        async with self._routing:
+            reworded = self._router.reworded
+            others = await asyncio.to_thread(reworded, text, whole.language)
+        for other in others:
+            again = await self._by_rules(other, whole.language, area)
+            found = await self._parts(again, other, area)
+            if not any(lacks(part.decision) for part in found):
+                return found
+        return parts
+
+    async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         whole = await self._for_later(whole, text, area)
-        if _is_open(whole) and (parts := await self._several(text, whole, area)):
+        if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 
@@ -141,7 +160,7 @@ class Commands:
         return await later.unless_unattended(decision, decide)
 
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
-        if not _is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
+        if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
             return decision
         return await self.semantics.decide(text, decision.language, area) or decision
 
@@ -150,10 +169,10 @@ class Commands:
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
             decision = await asyncio.to_thread(spare.decided, self._router, text, spoken, area)
-        if not _is_open(decision):
+        if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
-        return _answering(await self._tools.answer(text, speaker), decision)
+        return answering(await self._tools.answer(text, speaker), decision)
 
     async def mentions(self, text: str, language: str) -> Mentions:
         """What ``text`` speaks of: the evidence for or against a call."""
@@ -207,10 +226,10 @@ class Commands:
             decision = further
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
-        decision = await self._for_later(decision, text, area)
-        if _is_open(decision) and (parts := await self._several(text, decision, area)):
+        parts = await self._resolved(decision, text, area)
+        if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._joined(parts, person), conversation, text, person)
-        decision = await self._or_by_likeness(decision, text, area)
+        decision = parts[0].decision
         if decision.declined:
             return Step(decision=decision, text=ask(decision.language, decision.declined))
         if decision.tool is None:
@@ -402,11 +421,6 @@ class Commands:
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
 
 
-def _is_open(decision: Decision) -> bool:
-    """Whether nothing is decided yet."""
-    return decision.tool is None and not decision.declined
-
-
 def _link(tool: str, text: str, language: str) -> str:
     """What joins a command and what it lacked: "seven thirty" is a time only after "at"."""
     if tool == "timers.start":
@@ -414,24 +428,3 @@ def _link(tool: str, text: str, language: str) -> str:
     now = datetime.now(UTC)
     lacks_at = parse(f"at {text}", language, now).at and not parse(text, language, now).said
     return " at " if lacks_at and language == "en" else " "
-
-
-def _answering(call: ToolCall | None, decision: Decision) -> Decision:
-    """The decision with the call of a plugin that knows the answer, if there is one."""
-    if call is None:
-        return decision
-    return msgspec.structs.replace(
-        decision,
-        route="words",
-        tool=call.tool,
-        arguments=call.arguments,
-        score=0.9,
-        reason=f"{call.tool.partition('.')[0]} know something of it",
-        call=call,
-    )
-
-
-def _told(decision: Decision) -> str:
-    """What comes of one of several commands."""
-    asks = f", asks first: {decision.asks}" if decision.asks else ""
-    return f"is {decision.tool}{asks}" if decision.tool else "is not understood"

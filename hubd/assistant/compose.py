@@ -117,7 +117,7 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     awning = is_awning(targets.entities)
     if awning and action in UNCLEAR:
         return None
-    extended = EXTENDED.get(action) if awning else None
+    extended = EXTENDED.get(action) if awning and not reading.numbers else None
     found = (extended, {}) if extended else _tool(reading, action, kinds)
     if found is None:
         return None
@@ -238,6 +238,8 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     step = {"raise": "up", "lower": "down"}.get(action, action)
     if step in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
         return STEPPED[domain], {"step": step}
+    if kinds == {"vacuum"} and action == "start" and reading.names and reading.areas:
+        return "vacuum.clean_area", {"area": reading.areas[0]}
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None

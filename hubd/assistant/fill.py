@@ -12,11 +12,15 @@ from hubd.assistant.mentions import Mentions, named_entities, places
 from hubd.assistant.targets import NOBODY, Targets, find
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
+from plugins.days import day_in
 from plugins.when import parse
 
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
-WEATHER = "weather.now"
-"""It needs no entity: there are other sources."""
+WEATHER, FORECAST = "weather.now", "weather.on"
+"""The first needs no entity: there are other sources."""
+TIMER, LONGER = "timers.start", "timers.add"
+MEASURED = {"climate.temperature": "temperature"}
+"""Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
     "en": re.compile(r"(\d+(?:[.,]\d+)?|half an|an|a) ?-?(hour|minute|second|hr|min|sec)s?\b"),
     "de": re.compile(
@@ -28,6 +32,12 @@ _DURATIONS = {
 _MORE = re.compile(
     r"\b(?:another|more|extra|longer|extend|noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
 )
+_LONGER = re.compile(
+    r"\b(?:more|extra|longer|extend\w*|additional|"
+    r"another \S+ \w+ (?:on|to|at|onto) (?:the|that|my)|"
+    r"länger|verläng\w*|mehr|drauf|dran|dazu)\b|延长|[再多]加|加上?\d|再来\d"
+)
+"""What lets a timer run longer: "another ten minute timer" is a second one."""
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
     "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
@@ -55,6 +65,10 @@ def fill(
     if values is None:
         return None
     arguments = {**intent.arguments, **values}
+    if intent.tool == WEATHER and (day := day_in(said.text, language)):
+        return Filled(ToolCall(tool=FORECAST, arguments={"day": day}), NOBODY, True)
+    if intent.tool == TIMER and _MORE.search(said.text):
+        return Filled(ToolCall(tool=LONGER, arguments=arguments), NOBODY, True)
     if not intent.domains and intent.tool != "home.state":
         call = ToolCall(tool=intent.tool, arguments=arguments)
         return Filled(call, NOBODY, bool(said.subjects))
@@ -99,7 +113,19 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         slots["floor"] = said.floors[0]
     if len(said.classes) == 1:
         slots["device_class"] = next(iter(said.classes))
-    return find(snapshot, slots, domains, area=area, everywhere=said.everything)
+    found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
+    return measuring(intent.tool, found)
+
+
+def measuring(tool: str, found: Targets) -> Targets:
+    """Of sensors those alone that measure what ``tool`` tells: the humidity is no temperature."""
+    wanted = MEASURED.get(tool)
+    fitting = tuple(
+        entity
+        for entity in found.entities
+        if entity.domain != "sensor" or entity.attributes.get("device_class") in (wanted, None)
+    )
+    return found._replace(entities=fitting) if wanted and fitting else found
 
 
 def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]) -> bool:
@@ -113,7 +139,9 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
     if intent.tool == "timers.start":
         # "Two minutes more", "another two on that timer": it begins none.
         more = said.difference or _MORE.search(said.text)
-        return None if more else _duration(said.text, language) or None
+        if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
+            return None
+        return _duration(said.text, language) or None
     if intent.needs == "time":
         return _time(said.text, language)
     if intent.needs == "area":

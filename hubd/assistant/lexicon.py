@@ -3,7 +3,8 @@
 A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
 ``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
 (things shall stay as they are, or all but one are meant): the utterance is then no command,
-whatever else it says. ``requests``: where one of these is said, ``request_endings`` make no
+whatever else it says. ``forbidding``: patterns for a "not" of what shall be, not of what is.
+``requests``: where one of these is said, ``request_endings`` make no
 question of it. ``corrected``, patterns over what was said: what stands before is taken back.
 ``fixes``: what speech recognition mishears; ``respell``: the same as patterns, for what only the
 words beside it give away. ``times``, ``by`` and ``to``, patterns over digits: when or how long
@@ -42,6 +43,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 _TO = re.compile(r"^(?:at|to|for|um|auf|für|bei|到|成|为) ?")
 _WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
+_ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
 GAP = "~"
 _GAP = r"(?:\S+ ){0,5}?"
 STUTTERS = {
@@ -49,6 +51,11 @@ STUTTERS = {
     "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
 }
 """What is said twice: "with the, the music", 灯带灯带; but 奶奶 is a word."""
+_HESITATION = {
+    "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
+    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm)\b[,.…]*\s*"),
+    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
+}
 NEVER = re.compile(r"(?!)")
 STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
 """Verbs beside which a number is a difference unless it says "to"."""
@@ -73,6 +80,7 @@ class Lexicon:
         self.phrases = {phrase: tag for tag, phrases in _tags(data) for phrase in phrases}
         said = [data["drop"], data["negation"], data["asking"], list(self.phrases)]
         self._stand_ins: dict[str, str] = data.get("stand_ins", {})
+        said.append(data.get("heard", []))
         self.words = frozenset(word for part in said for phrase in part for word in phrase.split())
         self._verbs = {
             phrase.rstrip("$"): tag.value
@@ -92,6 +100,7 @@ class Lexicon:
         self._imperative = self._pattern([f"^{p}" for p in data.get("imperatives", ())])
         self._inquiry = self._pattern([f"^{p}" for p in data.get("inquiries", ())])
         self._respell = [(re.compile(a), b) for a, b in data.get("respell", {}).items()]
+        self._misheard = [(re.compile(a), b) for a, b in data.get("misheard", {}).items()]
         self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
         self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
         self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
@@ -109,6 +118,7 @@ class Lexicon:
         self._by_sound = {} if self.spaces else {sound(p, language): p for p in heard if len(p) > 1}
         self._by_sound.pop("", None)
         self._negation = self._pattern(data["negation"])
+        self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = self._pattern([*data["asking"], *data["past"]])
 
     def stand_in(self, domain: str, device_class: object = None) -> str:
@@ -127,6 +137,11 @@ class Lexicon:
         said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
         return self._stutter.sub(r"\1", said)
 
+    def fluent(self, text: str) -> str:
+        """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
+        hesitation = _HESITATION.get(self.language)
+        return (hesitation.sub(r"\1", text).strip(" ,，…") or text) if hesitation else text
+
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""
         if self._fix is not None:
@@ -134,6 +149,17 @@ class Lexicon:
         for pattern, meant in self._respell:
             text = pattern.sub(meant, text)
         return text if self.spaces else self._heard(text)
+
+    def misheard(self, text: str) -> str:
+        """``text`` (plain), which is not understood, with words as other words that sound alike."""
+        for pattern, meant in self._misheard:
+            text = pattern.sub(meant, text)
+        return text
+
+    def means_nothing(self, text: str) -> bool:
+        """Whether ``text`` is neither verb, thing nor number by itself."""
+        tag = self.phrases.get(text)
+        return (tag is None or tag.kind == "ignore") and not _NUMERAL.search(text)
 
     def _heard(self, text: str) -> str:
         """``text`` with the words that sound like those of a plugin or a kind of thing as these: in
@@ -156,6 +182,12 @@ class Lexicon:
     def negates(self, text: str) -> bool:
         """Whether something shall *not* be done."""
         return self._negation.search(plain(text)) is not None
+
+    def forbids(self, text: str) -> bool:
+        """Whether a "not" in ``text`` is of what shall be, and not of what is: "don't", "needn't",
+        "not too dark"; but "I can't see a thing" complains."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._forbidding) or self.commands(said)
 
     def actions_in(self, text: str, in_place: bool = False) -> set[str]:
         """The actions whose words are in ``text`` (plain).
@@ -220,6 +252,8 @@ class Lexicon:
 
     def places(self, text: str, words: Collection[str]) -> bool:
         """Whether one of ``words`` says where: "in the dungeon"."""
+        if not self.spaces:
+            return any(re.search(rf"{re.escape(word)}[的下]?{_ROOM}", text) for word in words)
         return any(re.search(rf"{_WHERE}{re.escape(word)}(?!\w)", text) for word in words)
 
     def is_clause(self, text: str) -> bool:

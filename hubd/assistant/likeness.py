@@ -31,7 +31,7 @@ COMMON = 12
 """Tools whose examples have a word that says nothing about which of them is meant."""
 SHARPNESS = 8.0
 """Unit vectors are scaled by this, so that the regression converges in few steps."""
-WORDS_WEIGH = 0.7
+WORDS_WEIGH = 1.4
 """The words against the encoder's vector."""
 
 

@@ -59,10 +59,14 @@ def undoes(one: str, other: str) -> bool:
     return frozenset({one, other}) in OPPOSED
 
 
-def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon) -> str:
+def contradiction(
+    tool: str, text: str, slots: Mapping[str, Any], words: Lexicon, *, stated: bool = False
+) -> str:
     """Why ``tool`` must not follow from ``text``; an empty string where nothing speaks against it.
 
     What was understood as a message, an item or a name may say anything.
+
+    stated: a "not" in it is of what is, and not of what shall be: "I can't see a thing"
     """
     said = plain(text)
     for value in slots.values():
@@ -74,7 +78,7 @@ def contradiction(tool: str, text: str, slots: Mapping[str, Any], words: Lexicon
         return f"it complains of the opposite of {tool} {step}"
     if tool in implied or f"{tool}:{step}" in implied:
         said = words.without_implied(said)  # "it needn't be on" says to turn it off
-    if words.negates(said):
+    if not stated and words.negates(said):
         return "it says not to do it"
     verbs = words.actions_in(said)
     if tool in LOCKS and "lock" in verbs and verbs & {"open", "on"} and "close" not in verbs:

@@ -1,16 +1,22 @@
 """The forms of an utterance that the grammar is tried on, and which reading is the better."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from hubd.assistant.grammar import Match
 from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.reported import direct
+from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import parse
 
 VERBATIM = ("message",)
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
+
+TIMED = frozenset({"alarms.set", "reminders.add"})
+"""Tools that need a time, told in words."""
+CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
 
 def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
@@ -53,6 +59,16 @@ def untimely(match: Match, language: str) -> bool:
         return False
     what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
     return lexicon(language).times(what)
+
+
+def at_no_time(call: ToolCall | None, language: str) -> bool:
+    """Whether it shall be at a time that nobody understands: "wake me at ate"."""
+    if call is None or call.tool not in TIMED:
+        return False
+    said = str(call.arguments.get("when") or call.arguments.get("what") or "")
+    when = parse(said, language, datetime.now(UTC))
+    tells_when = bool(call.arguments.get("when")) or CLOCK.search(said) is not None
+    return tells_when and not when.said and when.arrival is None
 
 
 def free_words(match: Match) -> list[str]:

@@ -15,14 +15,25 @@ import msgspec
 
 from hubd.assistant import intents, targets, words
 from hubd.assistant.compose import UNCLEAR, VALUED, compose, is_awning
+from hubd.assistant.fill import measuring
 from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
+from hubd.assistant.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.language import Words, language_of, sentence_words
 from hubd.assistant.lexicon import Tag, lexicon, plain
 from hubd.assistant.likeness import masked
 from hubd.assistant.mentions import Mentions, mentions
-from hubd.assistant.names import Names
+from hubd.assistant.names import Names, called
 from hubd.assistant.polarity import contradiction
-from hubd.assistant.readings import asks_nothing, forms, free_words, put_right, untimely, worn
+from hubd.assistant.readings import (
+    asks_nothing,
+    at_no_time,
+    forms,
+    free_words,
+    put_right,
+    untimely,
+    worn,
+)
+from hubd.assistant.reworded import rewordings
 from hubd.assistant.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
@@ -43,6 +54,8 @@ COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
+OF_ONE = frozenset({"lists.remove", "lists.complete"})
+COMMA = re.compile("[,，]")
 Asks = Literal["which", "confirm", "missing"]
 
 
@@ -89,6 +102,7 @@ class Router:
         self._names = Names(Snapshot(version=-1))
         self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
         self._compounds: dict[str, frozenset[str]] = {}
+        self._vocabularies: dict[str, Vocabulary] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
@@ -124,7 +138,7 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
-        text = self._joined(text, spoken)
+        text = self._joined(lexicon(spoken).fluent(text), spoken)
         match = self._matched(text, spoken, area_name)
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
         if match and by_grammar and self._misread(match, by_grammar, text, spoken):
@@ -180,12 +194,16 @@ class Router:
             return True
         said = known.fixed(known.stripped(text))
         devices = "entities" in tool.parameters.get("properties", {})
+        if match.here and devices and self._is_elsewhere_named(match, said, language):
+            return True
         if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
             return True
         if tool.name == SEARCH and self._is_elsewhere(
             str(match.slots.get("search_query", "")), language
         ):
             return True
+        if tool.name in OF_ONE and COMMA.search(" ".join(free_words(match))):
+            return True  # "I got the bread, so tick it off the list"
         if tool.name in OF_WORDS and known.is_clause(" ".join(free_words(match))):
             return True  # "what d'you call it" is on no list
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
@@ -198,6 +216,13 @@ class Router:
             spoken = self.mentions(text, language)
             return bool(spoken.numbers) and not spoken.nouns and not spoken.names
         return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+    def _is_elsewhere_named(self, match: Match, text: str, language: str) -> bool:
+        """Whether "in our room" is a room of that name, and not the one where it was said."""
+        rooms = {plain(name) for area in self._snapshot().areas for name in called(area)}
+        phrases = self.phrases(language)
+        named = [p for p in phrases if p in rooms and " " in p and p in plain(text)]
+        return bool(named) and "area" not in match.slots and "name" not in match.slots
 
     def _is_elsewhere(self, query: str, language: str) -> bool:
         """Whether what shall be searched for ends with where it shall be played, on no player here:
@@ -228,7 +253,7 @@ class Router:
     def _refresh(self, snapshot: Snapshot) -> None:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
-            self._phrases, self._compounds = {}, {}
+            self._phrases, self._compounds, self._vocabularies = {}, {}, {}
 
     def _from_match(
         self, match: Match, snapshot: Snapshot, area: str, language: str
@@ -252,7 +277,7 @@ class Router:
             call=call,
             language=language,
         )
-        if match.missing:
+        if match.missing or at_no_time(call, language):
             reason = f"{decision.reason}; something that it needs was not said"
             return msgspec.structs.replace(decision, asks="missing", reason=reason)
         return self.asking(decision, found)
@@ -276,6 +301,8 @@ class Router:
         if match.intent == "HassGetState" and not found.entities and slots.get("device_class"):
             sensors = {key: value for key, value in slots.items() if key != "domain"}
             found = targets.find(snapshot, sensors, ("binary_sensor",), area=area, everywhere=True)
+        if rule is not None:
+            found = measuring(rule.tool, found)
         reads = match.intent in ("HassGetState", "HassClimateGetTemperature", "HassGetWeather")
         return Targets(found.entities, False) if reads else found
 
@@ -360,6 +387,17 @@ class Router:
             whole = {phrase.rstrip("$") for phrase in self.phrases(language)}
             self._compounds[language] = frozenset(whole | more | lexicon(language).words)
         return words.joined(text, self._compounds[language])
+
+    def reworded(self, text: str, language: str) -> list[str]:
+        """What ``text``, which nothing explains, may have been meant as, likeliest first."""
+        known, phrases = lexicon(language), self.phrases(language)
+        if language not in self._vocabularies:
+            more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
+            self._vocabularies[language] = vocabulary_of(known, phrases, more)
+        meant = otherwise(text, known, self._vocabularies[language])
+        said = [text, meant] if meant else [text]
+        found = [one for form in said for one in rewordings(form, known, phrases)]
+        return [meant, *found] if meant else found
 
     def knows(self, tool: str) -> bool:
         """Whether there is such a tool."""

@@ -64,6 +64,8 @@ MOST_NONE = 0.5
 USUAL = 2
 """Examples of a tool that have a word which is usual for it."""
 SURE = 0.9
+MOST_TOLD = 1
+"""Unknown words in a sentence that tells something and says no verb of a command."""
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
 PATIENCE_S = 5.0
@@ -134,7 +136,9 @@ class Semantics:
         known = lexicon(language)
         if known.keeps(known.without_implied(text)) or known.corrected(text):
             return None
-        if known.negates(known.without_implied(known.fixed(known.stripped(text)))):
+        rest = known.without_implied(known.fixed(known.stripped(text)))
+        negated = known.negates(rest)
+        if negated and (known.forbids(text) or known.actions_in(rest)):
             return None
         guesses = await self.guesses(text, language)
         if not guesses:
@@ -146,6 +150,8 @@ class Semantics:
         found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
         if found is None or not self._acceptable(guesses, found, said, language):
             return None
+        if negated and found.confidence < SURE:
+            return None  # "can't see my hand in front of my face" says so; what says less may not
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
 
@@ -227,9 +233,12 @@ class Semantics:
         usual = vocabulary(guess.intent.tool, language, examples=USUAL if reads else 1)
         strange = unknown - usual - known.common
         verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
-        if (strange or said.guessed) and not reads and not verb:
+        # "We're fumbling for our shoes in the hall" tells something: no unknown verb commands.
+        tells = known.remarks(said.text) and confidence >= SURE and len(strange) <= MOST_TOLD
+        if (strange or said.guessed) and not (reads or verb or tells):
             return False
-        if not (reads or said.names or said.areas) and known.places(said.text, unknown):
+        far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
+        if not (reads or said.names or said.areas) and known.places(said.text, far):
             return False  # "the lights in the dungeon" are none of here
         allowed = _strange_allowed(said, language, confidence, reads)
         if _is_implied(guess.intent, said) and not reads:
@@ -314,7 +323,7 @@ def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     the tool's and no other, and "it" is not something of another conversation."""
     if said.is_bare or known.inquires(known.without_implied(said.text)):
         return False
-    if contradiction(call.tool, said.unnamed, call.arguments, known):
+    if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
         return False
     if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
         return False  # "has done enough" starts no vacuum
@@ -328,15 +337,15 @@ def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
 
 
 def _decision(found: Candidate, language: str) -> Decision:
-    guess, filled, confidence = found
+    _, filled, confidence = found
     arguments = {k: v for k, v in filled.call.arguments.items() if k != "entities"}
     return Decision(
         route="semantic",
-        tool=guess.intent.tool,
+        tool=filled.call.tool,
         entities=filled.targets.ids,
         arguments=arguments,
         score=round(confidence, 2),
-        reason=f"it is like the examples of {guess.intent.tool}",
+        reason=f"it is like the examples of {filled.call.tool}",
         call=filled.call,
         language=language,
     )

@@ -18,6 +18,7 @@ from hubd.assistant.route import Decision
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
+LISTED = "lists.add"
 MOST_PARTS = 5
 """More are a story."""
 
@@ -82,6 +83,8 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if last is None and decision.route == "semantic" and _is_idle(piece, decision, known):
+            continue  # "it's late, turn off the light" asks for no time
         if last is not None and _is_remark(piece, said, decision, last, known):
             continue
         if (
@@ -93,6 +96,8 @@ async def commands_in(
         if decision.tool is not None:
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
+            if decision.tool == LISTED and parts and parts[-1].decision.tool is None:
+                return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20
             last = decision
@@ -113,6 +118,9 @@ def _is_remark(
 ) -> bool:
     """Whether a part says why, and not what: "turn on the lamp, it's so dark". A complaint about
     another kind of thing is a wish of its own."""
+    if decision.tool is None:
+        # "It's pitch black in the kitchen" names only where.
+        return known.remarks(piece) and not (said.actions or said.names or said.nouns)
     if _names(said):
         return False
     again = decision.route == "semantic" and decision.tool == last.tool and not said.actions
@@ -120,10 +128,13 @@ def _is_remark(
         return True  # "turn the telly off, nobody's watching it" is not said of the lights
     if not known.remarks(piece):
         return False
-    if decision.tool is None:
-        return not said.actions
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _is_idle(piece: str, decision: Decision, known: Lexicon) -> bool:
+    """Whether a remark was taken for a question that only its likeness makes of it."""
+    return known.remarks(piece) and (decision.tool or "").startswith(("clock.", "weather."))
 
 
 def _takes_back(said: Mentions, last: Decision) -> bool:

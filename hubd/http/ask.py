@@ -194,14 +194,14 @@ async def retrieve(request: web.Request) -> web.StreamResponse:
 
 async def events(services: Services, utterance: Utterance) -> AsyncGenerator[Event, None]:
     """The events of a turn, ended by exactly one ``Done`` or ``Failed`` whatever happens."""
-    retrieved: list[Passage] = []
+    retrieved: Retrieved | None = None
     try:
         async with aclosing(services.assistant.turn(utterance)) as turn:
             async for event in turn:
                 if isinstance(event, Started):
                     logs.add_field("conversation", _short(event.conversation))
                 if isinstance(event, Retrieved):
-                    retrieved = event.passages
+                    retrieved = event
                 if isinstance(event, Done):
                     event = _with_speech(event, utterance)
                     await services.device.answered(utterance.text, event)
@@ -227,10 +227,12 @@ def _short(conversation: str) -> str:
     return hashlib.sha256(conversation.encode()).hexdigest()[:8]
 
 
-async def _kept(services: Services, done: Done, retrieved: list[Passage]) -> None:
+async def _kept(services: Services, done: Done, retrieved: Retrieved | None) -> None:
     """Keep what the answer was made from, and tell every page of the new turn."""
-    if retrieved:
-        await services.conversations.explain(done.conversation, retrieved)
+    if retrieved and retrieved.passages:
+        await services.conversations.explain(
+            done.conversation, retrieved.passages, retrieved.reranking
+        )
     _tell(services, done.conversation, {"change": "turn"})
 
 

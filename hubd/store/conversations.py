@@ -12,7 +12,7 @@ from engine.protocol import ChatMessage
 from hubd.policy import OWNER
 from hubd.store.database import Database
 from hubd.turn_events import Done
-from rag.types import Passage
+from rag.types import Passage, Reranking
 
 RESTORABLE = timedelta(days=1)
 """A deleted conversation is gone for good after this time."""
@@ -45,6 +45,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """A ``Done`` as JSON."""
     passages: msgspec.Raw
     """What was retrieved, as JSON."""
+    reranking: msgspec.Raw = msgspec.Raw(b"null")
+    """A ``Reranking`` as JSON; null where no cross-encoder read the passages."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,13 +102,15 @@ class Conversations:
 
         await self._database.run(insert)
 
-    async def explain(self, conversation: str, passages: Sequence[Passage]) -> None:
-        """Keep what was retrieved for the latest turn of ``conversation``."""
-        text = msgspec.json.encode(passages).decode()
+    async def explain(
+        self, conversation: str, passages: Sequence[Passage], reranking: Reranking | None = None
+    ) -> None:
+        """Keep what was retrieved for the latest turn of ``conversation``, and what put it in
+        order besides the search."""
         await self._execute(
-            "UPDATE turn SET passages = ? WHERE id = "
+            "UPDATE turn SET passages = ?, reranking = ? WHERE id = "
             "(SELECT max(id) FROM turn WHERE conversation = ?)",
-            (text, conversation),
+            (_json(passages), _json(reranking), conversation),
         )
 
     async def history(
@@ -172,7 +176,7 @@ class Conversations:
             if title is None:
                 return None
             rows = connection.execute(
-                "SELECT at, utterance, outcome, passages FROM turn "
+                "SELECT at, utterance, outcome, passages, reranking FROM turn "
                 "WHERE conversation = :conversation AND person = :person ORDER BY id",
                 which,
             )
@@ -182,8 +186,9 @@ class Conversations:
                     utterance=str(utterance),
                     outcome=msgspec.Raw(str(outcome)),
                     passages=msgspec.Raw(str(passages)),
+                    reranking=msgspec.Raw(str(reranking)),
                 )
-                for at, utterance, outcome, passages in rows
+                for at, utterance, outcome, passages, reranking in rows
             ]
             return Transcript(conversation=conversation, title=str(title[0]), turns=turns)
 
@@ -248,6 +253,10 @@ def excerpt(text: str, words: str) -> str:
 def _escaped(words: str) -> str:
     """What LIKE would read as a wildcard, taken as it is written."""
     return words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _json(value: Sequence[Passage] | Reranking | None) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _stamp(at: datetime) -> str:

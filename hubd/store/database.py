@@ -102,6 +102,9 @@ CONVERSATION_MIGRATIONS = (
     ALTER TABLE conversation ADD COLUMN deleted_at TEXT;
     ALTER TABLE turn ADD COLUMN passages TEXT NOT NULL DEFAULT '[]';
     """,
+    """
+    ALTER TABLE turn ADD COLUMN reranking TEXT NOT NULL DEFAULT 'null';
+    """,
 )
 
 

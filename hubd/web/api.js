@@ -20,7 +20,7 @@ import { t } from "/static/strings.js";
  * @typedef {{conversation: string, started_at: string, last_at: string, turns: number, first: string,
  *            title: string, excerpt: string}} ConversationInfo
  * @typedef {{conversation: string, title: string,
- *            turns: {at: string, utterance: string, outcome: Done, passages: Passage[]}[]}} Transcript
+ *            turns: {at: string, utterance: string, outcome: Done, passages: Passage[], reranking: Reranking | null}[]}} Transcript
  * @typedef {{document: string, path: string, type: string, reason: string, pages: number,
  *            status: "queued" | "reading" | "embedding" | "ready" | "skipped", chunks: number,
  *            bytes: number, collection?: string, done?: number, total?: number}} DocumentInfo

@@ -227,7 +227,7 @@ export function startChat({ openSource, emptied }) {
         again,
       });
       answer.number = first + i;
-      answer.setPassages(turn.passages);
+      answer.setPassages(turn.passages, null, turn.reranking);
       answer.finish(turn.outcome, { silent: true });
       log.append(answer.element);
     }

@@ -91,6 +91,9 @@ def test_the_page_and_the_doctor_say_who_put_the_passages_in_order(hub, open_pag
         re.compile(rf"Put in order by word-matcher in \d+ ms. The first one was number {place} ")
     )
     expect(why.locator(".passages li").first).to_contain_text("b.txt")
+    page.reload()  # a conversation that is opened again tells it as well
+    why.locator("summary").first.click(timeout=ANSWER_MS)
+    expect(why).to_contain_text("Put in order by word-matcher")
     page.goto(f"{hub.url}/#/status")
     expect(page.locator("#about-hub")).to_contain_text("put in order by word-matcher")
 

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from hubd.turn_events import Done, Timings
+from rag.types import Passage, Reranking
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -62,6 +64,22 @@ async def test_the_list_tells_turns_and_the_first_utterance(database):
     await said(conversations, "c", ("one", "1"), ("two", "2"))
     (entry,) = await conversations.list()
     assert (entry.conversation, entry.turns, entry.first) == ("c", 2, "one")
+
+
+async def test_a_turn_keeps_what_was_retrieved_and_who_put_it_in_order(database):
+    conversations = Conversations(database)
+    await said(conversations, "c", ("one", "1"), ("two", "2"))
+    passage = Passage(document="a.txt", page=None, start=0, end=3, text="two", score=0.5)
+    reranking = Reranking(model="m", milliseconds=3, places=[2, 1])
+    await conversations.explain("c", [passage], reranking)
+    transcript = await conversations.transcript("c")
+    assert [
+        msgspec.json.decode(turn.reranking, type=Reranking | None) for turn in transcript.turns
+    ] == [
+        None,
+        reranking,
+    ]
+    assert msgspec.json.decode(transcript.turns[1].passages, type=list[Passage]) == [passage]
 
 
 def test_names_of_conversations_cannot_be_guessed():

@@ -26,6 +26,7 @@ export function createReminders() {
   const days = h("ol", { class: "week", "aria-labelledby": "week-title" });
   const what = field(t("what"), { required: true, maxlength: 300 });
   const when = field(t("when"), { required: true, maxlength: 100 });
+  what.classList.add("whole");
   when.classList.add("wide");
   const form = lineForm(t("remind_me"), [what, when], () =>
     act("reminders.add", { what: what.value, when: when.value }),

@@ -18,7 +18,6 @@ NOTICE = quote("The tenants must give notice of six weeks, the landlord of three
 PETS = quote(
     "One cat is allowed; any further animal needs permission in writing.", start=400, score=0.6
 )
-UNLIKELY_PETS = quote(PETS.text, start=400, score=0.5)
 MOTOR = quote("Motor | 10 years", document="warranty.pdf")
 GUESTS = quote("guest net | pepper-2026 | visitors", document="wifi.md")
 
@@ -67,10 +66,10 @@ def test_anything_else_becomes_the_quote(said):
 
 def test_the_answer_begins_with_the_best_quote_even_if_the_model_prefers_another():
     text, cited = answer(
-        "How much notice?", [NOTICE, UNLIKELY_PETS], "One cat is allowed. ", "Notice is six"
+        "How much notice?", [NOTICE, PETS], "One cat is allowed. ", "Notice is six"
     )
-    assert text == f"“{NOTICE.text}”"
-    assert cited == [NOTICE.text]
+    assert text == f"“{NOTICE.text}” “{PETS.text}”"
+    assert cited == [NOTICE.text, PETS.text]
 
 
 def test_of_two_that_contradict_each_other_both_are_shown():
@@ -78,6 +77,14 @@ def test_of_two_that_contradict_each_other_both_are_shown():
     survey = quote("The insulation is 27 cm thick.", document="survey.md")
     text, cited = answer("How thick is the insulation?", [survey, notes], "I am not sure.")
     assert text == f"“{survey.text}” “{notes.text}”"
+    assert cited == [survey.text, notes.text]
+
+
+def test_a_near_rival_stands_beside_what_the_model_says_of_the_best():
+    notes = quote("The insulation is 10 cm thick.", document="notes.txt", score=0.8)
+    survey = quote("The insulation is 27 cm thick.", document="survey.md")
+    text, cited = answer("How thick is the insulation?", [survey, notes], "It is 27 cm thick.")
+    assert text == f"It is 27 cm thick. “{notes.text}”"
     assert cited == [survey.text, notes.text]
 
 

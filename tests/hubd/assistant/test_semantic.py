@@ -233,6 +233,34 @@ async def test_what_is_no_command_is_none(semantics, text):
     assert await semantics.decide(text, "en", "Living Room") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "home"),
+    [
+        ("it's not too dark in here", "en", "home4.en.yaml"),
+        ("the lounge isn't all that cold", "en", "home4.en.yaml"),
+        ("nobody wants the lounge curtains closed", "en", "home4.en.yaml"),
+        ("I never said the telly was too loud", "en", "home4.en.yaml"),
+        ("we won't need the back door locked", "en", "home4.en.yaml"),
+        ("im Bad ist es nicht zu dunkel", "de", "home4.de.yaml"),
+        ("mir ist gar nicht kalt", "de", "home4.de.yaml"),
+        ("der Fernseher ist überhaupt nicht laut", "de", "home4.de.yaml"),
+        ("die Markise muss nicht raus", "de", "home4.de.yaml"),
+        ("keiner hat gesagt, dass der Vorhang zu soll", "de", "home4.de.yaml"),
+        ("客厅不暗", "zh", "home4.zh.yaml"),
+        ("一点都不冷", "zh", "home4.zh.yaml"),
+        ("电视声音不大，不用管它", "zh", "home4.zh.yaml"),
+        ("别让窗帘关上", "zh", "home4.zh.yaml"),
+    ],
+)
+async def test_a_not_of_what_is_complained_of_or_wished_does_nothing(
+    real_router, embed, classifiers, text, language, home
+):
+    router = real_router(home)
+    semantics = Semantics(embed, router, TOOLS, classifiers)
+    await semantics.prepare(language)
+    assert await semantics.decide(text, language, router.snapshot().areas[0].name) is None
+
+
 async def test_things_rooms_and_values_are_filled_in_by_name(semantics):
     decision = await semantics.decide("I want the desk lamp at 35 percent or so", "en", "")
     assert decision.tool == "lights.set"

@@ -10,10 +10,10 @@ import yaml
 from hubd.assistant.evaluate import counted, judged_parts, samples
 
 BOUNDS = {
-    "strangers4.en": (95, 0), "strangers4.de": (90, 1), "strangers4.zh": (90, 1),
-    "strangers5.en": (83, 0), "strangers5.de": (78, 2), "strangers5.zh": (77, 2),
-    "strangers6.en": (81, 2), "strangers6.de": (72, 1), "strangers6.zh": (78, 1),
-    "strangers7.en": (76, 4), "strangers7.de": (71, 1), "strangers7.zh": (68, 1),
+    "strangers4.en": (95, 0), "strangers4.de": (91, 1), "strangers4.zh": (91, 0),
+    "strangers5.en": (86, 0), "strangers5.de": (80, 1), "strangers5.zh": (83, 1),
+    "strangers6.en": (87, 0), "strangers6.de": (78, 1), "strangers6.zh": (81, 1),
+    "strangers7.en": (86, 1), "strangers7.de": (79, 0), "strangers7.zh": (77, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 

@@ -1,0 +1,49 @@
+"""The commands of a sentence: which of its parts are some, and which only say why."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        ("turn on the counter light, it's pitch black in the kitchen", ["home.turn_on"]),
+        ("turn on the counter light, we have guests", ["home.turn_on"]),
+        ("turn on the counter light, the sauna too", ["home.turn_on", None]),
+        ("turn on the counter light, and lock the fridge", ["home.turn_on", None]),
+    ],
+)
+async def test_what_is_not_done_is_told_but_for_remarks(make_house, text, tools):
+    house = await make_house("home.en.yaml")
+    parts = await house.commands.parts(text, "en", "kitchen")
+    assert [part.decision.tool for part in parts] == tools
+
+
+async def test_of_two_things_for_a_list_never_one_alone_is_noted(make_house):
+    house = await make_house("home.en.yaml")
+    said = "we need, let me look, butter and cling film on the shopping list"
+    parts = await house.commands.parts(said, "en", "kitchen")
+    assert "lists.add" not in [part.decision.tool for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool", "arguments"),
+    [
+        ("wake me at seven thirty a m tomorrow", "en", "alarms.set", None),
+        ("put another five minutes on that timer", "en", "timers.add", {"minutes": 5}),
+        ("will it rain in the garden on Sunday", "en", "weather.on", None),
+        ("oh, the desk lamp, let me think, set it to 40 percent", "en", "lights.set", None),
+    ],
+)
+async def test_it_is_understood(make_house, text, language, tool, arguments):
+    house = await make_house("home.en.yaml")
+    (part,) = await house.commands.parts(text, language, "living_room")
+    assert part.decision.tool == tool
+    assert part.decision.asks is None
+    if arguments is not None:
+        assert arguments.items() <= part.decision.call.arguments.items()
+
+
+async def test_a_time_that_nobody_understands_is_asked_for(make_house):
+    house = await make_house("home.en.yaml")
+    (part,) = await house.commands.parts("wake me up at wibble", "en", "living_room")
+    assert (part.decision.tool, part.decision.asks) == ("alarms.set", "missing")
