@@ -10,12 +10,13 @@ import numpy as np
 from numba import njit
 
 from engine.formats.packed import BLOCK, LANES
-from engine.kernels.arithmetic import exponential, float_to_half
+from engine.kernels.arithmetic import exponential
 from engine.kernels.columns import quantize_block
-from engine.kernels.intrinsics import bits_to_float, float_to_bits, floats, halves, integers
+from engine.kernels.heads import gather_keys, gather_values
+from engine.kernels.intrinsics import bits_to_float, floats, integers
 from engine.kernels.portable import multiply_panel
 from engine.kernels.program import ROWS, claim, share
-from engine.kernels.softmax import total
+from engine.kernels.softmax import softmax_part
 
 # Slots of the step that only these operations read.
 POSITIONS = 13  # address of int32 (rows,): the position of each row in its text
@@ -29,6 +30,7 @@ _FINITE = {"nnan", "ninf", "nsz", "contract"}
 """What LLVM may assume of loops with an exponential: nothing that changes the order of a sum. They
 take two thirds of the time."""
 _ONE, _HALF = np.float32(1.0), np.float32(0.5)
+_NO_CAP = np.float32(0.0)
 _ROOT_HALF = np.float32(0.7071067811865476)  # 1 / √2
 # Abramowitz & Stegun, Handbook of Mathematical Functions, 7.1.26: erf within 1.5e-7.
 _P = np.float32(0.3275911)
@@ -40,7 +42,7 @@ def attention_scratch_bytes(rows: int, head_dim: int) -> int:
     """Bytes of scratch that a thread needs for `attend_within` of texts of up to `rows` rows."""
     width = _padded(rows)
     half_floats = 2 * width * head_dim  # keys, values
-    single_floats = QUERY_ROWS * (2 * head_dim + width + 1)  # queries, sums, scores, weights
+    single_floats = QUERY_ROWS * (2 * head_dim + width + 2)  # queries, sums, scores, states
     return _HALF_BYTES * half_floats + 4 * single_floats
 
 
@@ -61,59 +63,6 @@ def add_positions_of_texts(operands: Any, step: Any, thread: int, threads: int) 
         x = floats(operands[1] + 4 * row * dim, dim)
         for i in range(dim):
             x[i] += entry[i]
-
-
-@njit
-def gather_keys(k: np.ndarray, keys: np.ndarray) -> None:
-    """float32 (rows, dim) of one head → float16 bits (panels, dim, 16): 16 rows side by side.
-
-    Rows past the end of the text are zeros.
-    """
-    rows = k.shape[0]
-    for panel in range(keys.shape[0]):
-        for i in range(keys.shape[1]):
-            for lane in range(LANES):
-                row = panel * LANES + lane
-                keys[panel, i, lane] = float_to_half(k[row, i]) if row < rows else np.uint16(0)
-
-
-@njit
-def gather_values(v: np.ndarray, values: np.ndarray) -> None:
-    """float32 (rows, dim) of one head → float16 bits (rows, dim)."""
-    for row in range(v.shape[0]):
-        for i in range(v.shape[1]):
-            values[row, i] = float_to_half(v[row, i])
-
-
-@njit(inline="always")
-def ordered(bits: np.int32) -> np.int32:
-    """float32 bits → an integer that orders as the floats do, and back again."""
-    result: np.int32 = bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
-    return result
-
-
-@njit
-def highest_of(values: np.ndarray) -> np.float32:
-    """The largest of float32 (n,), n ≥ 1.
-
-    Through integers: their maximum becomes vector code, that of floats waits for one comparison
-    after the other (a third of the time of a text of 256 tokens).
-    """
-    result = np.int32(-0x80000000)
-    for i in range(values.size):
-        result = max(result, ordered(float_to_bits(values[i])))
-    highest: np.float32 = bits_to_float(ordered(result))
-    return highest
-
-
-@njit(fastmath=_FINITE)
-def exponentials(scores: np.ndarray) -> np.float32:
-    """scores = exp(scores - the highest); gives their sum. float32 (rows,)."""
-    highest = highest_of(scores)
-    for i in range(scores.size):
-        scores[i] = exponential(scores[i] - highest)
-    result: np.float32 = total(scores, scores.size)
-    return result
 
 
 def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
@@ -139,10 +88,13 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
         queries_at = values_at + _HALF_BYTES * width * dim
         sums_at = queries_at + 4 * QUERY_ROWS * dim
         scores_at = sums_at + 4 * QUERY_ROWS * dim
-        gather_keys(qkv[first : first + rows, 1, head], halves(keys_at, (panels, dim, LANES)))
-        gather_values(qkv[first : first + rows, 2, head], halves(values_at, (rows, dim)))
+        stride, each = 4 * 3 * heads * dim, 4 * heads * dim
+        query_at = operands[0] + first * stride + 4 * head * dim
+        gather_keys(query_at + each, stride, rows, width, dim, keys_at)
+        gather_values(query_at + 2 * each, stride, rows, dim, values_at)
         queries, sums = floats(queries_at, (QUERY_ROWS, dim)), floats(sums_at, (QUERY_ROWS, dim))
-        weights = floats(scores_at + 4 * QUERY_ROWS * width, QUERY_ROWS)
+        states_at = scores_at + 4 * QUERY_ROWS * width
+        states = floats(states_at, (QUERY_ROWS, 2))  # the highest score, the sum of weights
         for start in range(0, rows, QUERY_ROWS):
             here = min(QUERY_ROWS, rows - start)
             columns = (here + 3) // 4 * 4
@@ -150,21 +102,16 @@ def attend_within(operands: Any, step: Any, thread: int, threads: int) -> None:
             for r in range(here):
                 for i in range(dim):
                     queries[r, i] = qkv[first + start + r, 0, head, i] * scale
-            for panel in range(panels):
-                a, c = keys_at + panel * _HALF_BYTES * LANES * dim, scores_at + 4 * LANES * panel
-                b = queries_at
-                multiply_panel(
-                    a, _HALF_BYTES * LANES, b, 4 * dim, c, 4 * width, dim, columns, 1, 0, 0
-                )
+            a, b, c, apart = keys_at, queries_at, scores_at, _HALF_BYTES * width
+            multiply_panel(a, apart, b, 4 * dim, c, 4 * width, dim, columns, panels, 0, 0)
             for r in range(here):
-                weights[r] = exponentials(floats(scores_at + 4 * r * width, rows))
-            a, b, c, wide = values_at, scores_at, sums_at, dim // LANES
-            multiply_panel(
-                a, _HALF_BYTES * dim, b, 4 * width, c, 4 * dim, rows, columns, wide, 0, 0
-            )
+                softmax_part(scores_at + 4 * r * width, panels, 0, rows, _NO_CAP, states_at + 8 * r)
+            a, b, c, apart = values_at, scores_at, sums_at, _HALF_BYTES * dim
+            wide = dim // LANES
+            multiply_panel(a, apart, b, 4 * width, c, 4 * dim, rows, columns, wide, 0, 0)
             for r in range(here):
                 for i in range(dim):
-                    out[first + start + r, head, i] = sums[r, i] / weights[r]
+                    out[first + start + r, head, i] = sums[r, i] * (_ONE / states[r, 1])
         piece = claim(operands)
 
 

@@ -29,6 +29,7 @@ from engine.kernels.vectors import (
     fma,
     load,
     store,
+    transposed,
 )
 
 CHUNK = 64
@@ -87,23 +88,6 @@ def first_one(typing_context: Any, mask: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-def _interleaved(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """a0 b0 a1 b1 …: the first half and the second one."""
-    count = a.type.count
-    order = [i // 2 + i % 2 * count for i in range(2 * count)]
-    kind = ir.VectorType(I32, count)
-    masks = (ir.Constant(kind, order[:count]), ir.Constant(kind, order[count:]))
-    return builder.shuffle_vector(a, b, masks[0]), builder.shuffle_vector(a, b, masks[1])
-
-
-def _turned(builder: Any, rows: list[Any]) -> list[Any]:
-    """16 vectors of 16 int32, transposed: four perfect shuffles."""
-    for _ in range(4):
-        pairs = [_interleaved(builder, rows[i], rows[i + 8]) for i in range(8)]
-        rows = [vector for pair in pairs for vector in pair]
-    return rows
-
-
 def _emit_gather(builder: Any, dwords: int, arguments: list[Any]) -> None:
     """Write the code that turns 16 rows, unit after unit, into a tile.
 
@@ -126,7 +110,7 @@ def _emit_gather(builder: Any, dwords: int, arguments: list[Any]) -> None:
         for address in later:
             pointer = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
             builder.call(prefetch, [pointer, I32(0), I32(2), I32(1)])
-        return _turned(
+        return transposed(
             builder, [load(builder, builder.add(s, offset), 0, INTEGERS, 4) for s in starts]
         )
 

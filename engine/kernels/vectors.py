@@ -15,6 +15,8 @@ BYTES = ir.VectorType(I8, 4 * LANES)
 INTEGERS = ir.VectorType(I32, LANES)
 FLOATS = ir.VectorType(FLOAT, LANES)
 HALVES = ir.VectorType(ir.HalfType(), LANES)
+LARGEST_HALF = 0x477FE000
+"""65504 as float32 bits."""
 
 
 def call(
@@ -62,3 +64,47 @@ def ask_for(builder: Any, address: Any) -> None:
     kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, I32, I32, I32])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     builder.call(function, [place, I32(0), I32(2), I32(1)])
+
+
+def _interleaved(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """a0 b0 a1 b1 …: the first half and the second one."""
+    count = a.type.count
+    order = [i // 2 + i % 2 * count for i in range(2 * count)]
+    kind = ir.VectorType(I32, count)
+    masks = (ir.Constant(kind, order[:count]), ir.Constant(kind, order[count:]))
+    return builder.shuffle_vector(a, b, masks[0]), builder.shuffle_vector(a, b, masks[1])
+
+
+def transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """16 vectors of 16 int32, transposed: four perfect shuffles."""
+    for _ in range(4):
+        pairs = [_interleaved(builder, rows[i], rows[i + 8]) for i in range(8)]
+        rows = [vector for pair in pairs for vector in pair]
+    return rows
+
+
+def half_bits(builder: Any, vector: Any) -> Any:
+    """16 floats → their float16 bits as `kernels.arithmetic.float_to_half`, without what some CPUs
+    lack."""
+
+    def every(value: int) -> Any:
+        return ir.Constant(INTEGERS, [value] * LANES)
+
+    bits = builder.bitcast(vector, INTEGERS)
+    sign = builder.and_(builder.lshr(bits, every(16)), every(0x8000))
+    magnitude = builder.and_(bits, every(0x7FFFFFFF))
+    small = builder.icmp_signed("<", magnitude, every(LARGEST_HALF))
+    magnitude = builder.select(small, magnitude, every(LARGEST_HALF))
+    shifted = builder.fadd(builder.bitcast(magnitude, FLOATS), ir.Constant(FLOATS, [0.5] * LANES))
+    subnormal = builder.sub(builder.bitcast(shifted, INTEGERS), every(0x3F000000))
+    odd = builder.and_(builder.lshr(magnitude, every(13)), every(1))
+    rounded = builder.add(builder.add(magnitude, every(0xFFF)), odd)
+    normal = builder.sub(builder.lshr(rounded, every(13)), every(112 << 10))
+    tiny = builder.icmp_signed("<", magnitude, every(0x38800000))
+    half = builder.or_(builder.select(tiny, subnormal, normal), sign)
+    return builder.trunc(half, ir.VectorType(ir.IntType(16), LANES))
+
+
+def keep_order(builder: Any) -> None:
+    """Have LLVM move no load, store or prefetch across this place."""
+    builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
