@@ -23,7 +23,7 @@ from engine.answers import messages_of
 from engine.engine import Engine
 from engine.generate import Finished, Piece
 from engine.protocol import ChatMessage, ChatRequest
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.scheduler import COUNT_SECONDS
 from hubd.assistant import prompt
 from hubd.benchmarks._household import Found, found_in

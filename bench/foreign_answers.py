@@ -21,7 +21,7 @@ import msgspec
 from engine.answers import messages_of
 from engine.engine import Engine
 from engine.protocol import ChatMessage, ChatRequest
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from hubd.config import load_config
 from hubd.http.volatile import PromptMemory
 from hubd.paths import find_paths

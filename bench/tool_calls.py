@@ -13,6 +13,7 @@ import collections
 import contextlib
 import random
 import statistics
+import sys
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -82,9 +83,11 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--model", type=Path, default=find_paths().models / DEFAULT_MODEL)
     parser.add_argument("--temperature", type=float, default=1.0)
     arguments = parser.parse_args()
+    if not arguments.model.is_file():
+        sys.exit(f"{arguments.model} is not there; name a model file with --model")
     with tempfile.TemporaryDirectory() as folder:
         paths = find_paths({"HUBD_HOME": folder})
         create_directories(paths)
@@ -108,7 +111,7 @@ async def main() -> None:
         async def similar(text: str, language: str) -> dict[str, float]:
             return {}
 
-        settings = Engine(model=arguments.model)
+        settings = Engine(model=str(arguments.model.absolute()))
         async with EngineSupervisor(settings, paths, NoticeBoard()) as engine:
             agent = Agent(engine.client, tools, router, mentioned, similar)
             things = [e.name for e in home.snapshot().entities if e.domain not in READ_ONLY]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.sampling import SamplingParams
+    from engine.sampling_params import SamplingParams
 
 __all__ = ["Engine", "SamplingParams"]
 
-_HOMES = {"Engine": "engine.engine", "SamplingParams": "engine.sampling"}
+_HOMES = {"Engine": "engine.engine", "SamplingParams": "engine.sampling_params"}
 
 
 def __getattr__(name: str) -> Any:

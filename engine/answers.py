@@ -37,7 +37,8 @@ from engine.protocol import (
     TokenLikely,
     ToolCallPart,
 )
-from engine.sampling import Grammar, SamplingParams, TokenLogprobs
+from engine.sampling import TokenLogprobs
+from engine.sampling_params import Grammar, SamplingParams
 from engine.tokenizer import Tokenizer
 from engine.tool_choice import call_grammar, chosen_tools
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from engine.distribution import Logits, candidates
 from engine.generate import Account, Finished, Piece, StopStrings, check_prompt
 from engine.protocol import FinishReason
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer
 

@@ -5,20 +5,19 @@ Each filter works on the renormalised rest of the one before. NumPy only, and th
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 Logits = npt.NDArray[np.float32]
 _CHUNK = 256
 
 
 def candidates(
-    logits: Logits, params: "SamplingParams"
+    logits: Logits, params: SamplingParams
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Tokens that may be drawn and their probabilities, most likely first if anything filters.
 
@@ -42,7 +41,7 @@ def candidates(
     return tokens, kept / kept.sum()
 
 
-def temperature_of(logits: Logits, params: "SamplingParams") -> float:
+def temperature_of(logits: Logits, params: SamplingParams) -> float:
     """The temperature of this step: the request's, or by the entropy of the distribution."""
     if not params.dynamic_temperature:
         return params.temperature
@@ -77,7 +76,7 @@ def softmax_weights(logits: Logits, temperature: float) -> Logits:
     return weights
 
 
-def _most_likely(weights: Logits, params: "SamplingParams") -> npt.NDArray[np.int64]:
+def _most_likely(weights: Logits, params: SamplingParams) -> npt.NDArray[np.int64]:
     """Tokens by falling weight, as many as the filters can need.
 
     Sorting all 49 152 takes 3 ms; nearly always the few above some weight hold top_p, at 0.1 ms.

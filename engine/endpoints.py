@@ -65,7 +65,7 @@ from engine.protocol import (
     Usage,
     event,
 )
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 log = logging.getLogger(__name__)
 

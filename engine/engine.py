@@ -30,7 +30,7 @@ from engine.lora import AdapterFile
 from engine.model import KVFormat, Model
 from engine.prefix_cache import PrefixCache
 from engine.protocol import Priority
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.scheduler import Scheduler
 from engine.sparsity.calibrated import Sparsity
 from engine.speculation import FirstOf, LookupDrafter

@@ -16,7 +16,8 @@ import msgspec
 from engine.distribution import Logits
 from engine.errors import ContextLengthError, InvalidRequestError
 from engine.protocol import FinishReason, Timings
-from engine.sampling import Sampler, SamplingParams, TokenLogprobs, token_logprobs
+from engine.sampling import Sampler, TokenLogprobs, token_logprobs
+from engine.sampling_params import SamplingParams
 from engine.speculation import Drafter, LookupDrafter
 from engine.step_part import Part
 from engine.tokenizer import Detokenizer, Tokenizer

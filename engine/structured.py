@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InvalidRequestError
-from engine.sampling import Grammar
+from engine.sampling_params import Grammar
 from engine.tokenizer import Tokenizer
 
 Mask = npt.NDArray[np.bool_]

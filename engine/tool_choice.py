@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.chat_parse import CONVENTIONS, END_THINK
 from engine.errors import InvalidRequestError
-from engine.sampling import Grammar
+from engine.sampling_params import Grammar
 
 Tool = dict[str, Any]
 

@@ -5,7 +5,7 @@ class HubError(Exception):
     """``message`` says what is wrong and where, ``hint`` what to do about it."""
 
     code = "internal"
-    """As in ``hubd.assistant.events.Failed.code`` and in the HTTP error body."""
+    """As in ``hubd.turn_events.Failed.code`` and in the HTTP error body."""
     status = 500
     """The HTTP status when this error ends a request."""
 

@@ -13,7 +13,7 @@ import msgspec
 from engine.engine import Engine
 from engine.errors import EngineError, TokenizerError
 from engine.generate import Finished, Piece
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 _PROMPT = "Once upon a time there was a house in which"
 _SKIPPED = 8  # pieces of a stream, while others begin

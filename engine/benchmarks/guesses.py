@@ -21,7 +21,7 @@ from engine.benchmarks._machine import Machine, this_machine
 from engine.chat import Message
 from engine.engine import Engine
 from engine.generate import Finished, Piece
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.scheduler import COUNT_SECONDS
 from engine.speculation import MOST_GUESSES
 

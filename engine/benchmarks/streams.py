@@ -27,7 +27,7 @@ from engine.engine import Engine
 from engine.errors import EngineError
 from engine.generate import Finished, Piece
 from engine.protocol import PRIORITIES, Priority
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 SMALL_KV_BYTES = 256 << 20
 DISK_BYTES = 1 << 30

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from hubd.assistant.events import Citation
+from hubd.turn_events import Citation
 from rag.cite import align
 from rag.evidence import shown
 from rag.lexical import Term, keys, name_words, terms_of

@@ -20,20 +20,6 @@ from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.commands import Commands, Kind, Outcome, Step
 from hubd.assistant.dialogue import Dialogues
-from hubd.assistant.events import (
-    Acted,
-    Action,
-    Citation,
-    Cited,
-    Done,
-    Event,
-    Failed,
-    PromptPart,
-    Retrieved,
-    Started,
-    Timings,
-    Token,
-)
 from hubd.assistant.followup import standalone
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.questions import ask
@@ -47,6 +33,20 @@ from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown
 from hubd.tools import Speaker, ToolBox
+from hubd.turn_events import (
+    Acted,
+    Action,
+    Citation,
+    Cited,
+    Done,
+    Event,
+    Failed,
+    PromptPart,
+    Retrieved,
+    Started,
+    Timings,
+    Token,
+)
 from rag.embed import Embedder
 from rag.evidence import verdict
 from rag.library import Library

@@ -46,8 +46,8 @@ def backup(file: Path | None, folder: Path | None, keep: int, secrets: bool) -> 
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def restore(file: Path) -> None:
     """Put a backup in the place of this home. The daemon must be stopped; the old data is kept."""
+    from hubd.missing_secrets import missing_secrets
     from hubd.store.backup import restore
-    from hubd.store.missing import missing_secrets
 
     _, paths = settings()
     aside = restore(paths, file)

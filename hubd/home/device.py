@@ -17,7 +17,6 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from hubd.assistant.events import Done
 from hubd.config import is_loopback
 from hubd.errors import HubError
 from hubd.events import Notice, NoticeBoard
@@ -29,6 +28,7 @@ from hubd.home.link import Link, Registration
 from hubd.home.webhooks import ForgottenError
 from hubd.paths import Paths
 from hubd.store.outbox import Kind, Message, Outbox
+from hubd.turn_events import Done
 from plugins.api import HomeError
 
 log = logging.getLogger(__name__)

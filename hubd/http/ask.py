@@ -11,7 +11,6 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd import logs
-from hubd.assistant.events import Done, Event, Failed, Retrieved, Started
 from hubd.assistant.grammar import LANGUAGES
 from hubd.assistant.language import language_of
 from hubd.assistant.names import Names
@@ -27,6 +26,7 @@ from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from hubd.spoken import spoken
 from hubd.store.faults import storage_error
+from hubd.turn_events import Done, Event, Failed, Retrieved, Started
 from rag.types import Passage
 
 log = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from aiohttp import web
 
 import hubd
 from engine.protocol import SchedulerCounts
-from hubd.assistant.events import Done
 from hubd.http import replies
 from hubd.http.body import reply
 from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
 from hubd.store.faults import HINTS, State, look
+from hubd.turn_events import Done
 
 STORAGE_LIMIT_S = 2.0
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024

@@ -18,7 +18,6 @@ from engine.client import Answered
 from engine.errors import EngineError, EngineRefused
 from engine.protocol import ChatDelta, ChatRequest, FunctionTool, Usage
 from hubd.assistant import borrowed
-from hubd.assistant.events import Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
@@ -40,6 +39,7 @@ from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
 from hubd.policy import Person
 from hubd.supervisor import EngineDown
+from hubd.turn_events import Done, Failed, Token
 from rag.errors import EmbedderError
 
 API_VERSION = "0.12.6"

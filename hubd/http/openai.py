@@ -21,7 +21,6 @@ from engine.client import ProxiedResponse
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, FunctionTool, ModelCard
 from hubd.assistant import borrowed
-from hubd.assistant.events import Citation, Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http import replies
@@ -34,6 +33,7 @@ from hubd.http.services import SERVICES, Services
 from hubd.http.sse import stream
 from hubd.policy import Person
 from hubd.supervisor import EngineDown
+from hubd.turn_events import Citation, Done, Failed, Token
 from rag.errors import EmbedderError
 
 HOUSEHOLD = "household"

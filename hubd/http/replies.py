@@ -9,13 +9,13 @@ from typing import Any, Literal
 import msgspec
 
 from engine.protocol import Embedding, ModelCard, TextChoice, Timings, Usage
-from hubd.assistant.events import Citation, Done
 from hubd.home.home_assistant import HomeStatus
 from hubd.policy import Role, Scope
 from hubd.store.access import Token
 from hubd.store.audit import Entry
 from hubd.store.faults import State
 from hubd.supervisor import EngineState
+from hubd.turn_events import Citation, Done
 from rag.rerank import RerankerStatus
 from rag.types import FileReport
 

@@ -26,7 +26,6 @@ from engine.protocol import (
     Usage,
 )
 from hubd.assistant import borrowed
-from hubd.assistant.events import Done, Failed, Token
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http import replies
@@ -39,6 +38,7 @@ from hubd.http.openai import HOUSEHOLD, raw_name, sources, utterance_of
 from hubd.http.services import SERVICES, Services
 from hubd.http.sse import frame, stream
 from hubd.supervisor import EngineDown
+from hubd.turn_events import Done, Failed, Token
 
 ROLES = ("system", "developer", "user", "assistant")
 TEXT_PARTS = ("input_text", "output_text", "text")

@@ -9,9 +9,9 @@ import apsw
 import msgspec
 
 from engine.protocol import ChatMessage
-from hubd.assistant.events import Done
 from hubd.policy import OWNER
 from hubd.store.database import Database
+from hubd.turn_events import Done
 from rag.types import Passage
 
 RESTORABLE = timedelta(days=1)

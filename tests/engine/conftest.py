@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 
 from engine.model import Model
+from tests.engine.traffic import Home
 
 # A busy box may take any time for an example; what must be quick is measured on its own.
 settings.register_profile("no deadline", deadline=None)
@@ -180,3 +181,11 @@ def tiny_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
     _write_tiny_model(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def home(tiny_path: Path) -> Iterator[Home]:
+    """The tiny model, its tokenizer, and batches of it."""
+    made = Home(tiny_path)
+    yield made
+    made.model.close()

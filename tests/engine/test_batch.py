@@ -1,154 +1,21 @@
 """Continuous batching against the plain engine: whoever joins, leaves, shares or is preempted,
 every answer is, token by token, the one that it would have been alone and without a cache."""
 
-import functools
-
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine
-from engine.batch import (
-    COPY_SECONDS,
-    MIN_SLICE_TOKENS,
-    MOST_POSTPONED,
-    SHARED_SLICE_SECONDS,
-    Batch,
-    Ticket,
-)
+from engine.batch import Ticket
 from engine.beam_search import BeamSearch
 from engine.errors import ContextLengthError, EngineError
-from engine.generate import Finished, Generation, Piece
+from engine.generate import Finished, Generation
 from engine.kv import BlockPool
-from engine.model import Model
 from engine.prefix_cache import PrefixCache
-from engine.sampling import Sampler, SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.step_part import Part
-from engine.tokenizer import Tokenizer
-
-TEXT = np.random.default_rng(3).integers(0, 256, 400).tolist()
-FEW = {7: 100.0, 8: 100.0, 9: 99.0}
-"""A bias after which an answer repeats itself, so that guesses ahead are often right."""
-
-
-class Home:
-    """A model, its tokenizer, and answers computed one by one without any cache."""
-
-    def __init__(self, path):
-        self.model = Model.load(path, threads=1)
-        self.tokenizer = Tokenizer(self.model.gguf.metadata)
-        self.alone = functools.cache(self._alone)
-
-    def _alone(self, length, seed, tokens, biased):
-        prompt, params = TEXT[:length], sampling(seed, tokens, biased)
-        sampler, cache = Sampler(params, 288, prompt), self.model.new_cache()
-        logits = self.model.forward(np.array(prompt, np.int32), cache)
-        answer = [sampler.sample(logits[0])]
-        while len(answer) < tokens:
-            logits = self.model.forward(np.array(answer[-1:], np.int32), cache)
-            answer.append(sampler.sample(logits[0]))
-        return answer
-
-    def until_stop(self, answer, at):
-        """The answer up to the token that completes what its text is at some token; that text."""
-        text = self.tokenizer.decode(answer[at : at + 2])
-        if not text or "\N{REPLACEMENT CHARACTER}" in text:
-            return answer, ()
-        ends = range(1, len(answer) + 1)
-        end = next(end for end in ends if text in self.tokenizer.decode(answer[:end]))
-        return answer[:end], (text,)
-
-    def batch(self, blocks, **options):
-        return Traffic(self, blocks, **options)
-
-
-class Traffic:
-    """A batch whose steps the test makes, and what became of every request."""
-
-    def __init__(self, home, blocks, max_active=16):
-        self.home = home
-        self.cache = PrefixCache(BlockPool(home.model.kv_layout, blocks))
-        self.batch = Batch(home.model, self.cache, max_active)
-        self.tickets, self.wanted, self.outcomes, self.ended = [], [], [], []
-        self.expected = []
-
-    def submit(
-        self,
-        length,
-        seed=None,
-        tokens=10,
-        biased=False,
-        priority=0,
-        stop_at=None,
-        gone_after=None,
-        leader=None,
-        **more,
-    ):
-        """stop_at: the answer's text there is its stop string; gone_after: pieces that its receiver
-        takes."""
-        expected = self.home.alone(length, seed, tokens, biased)
-        params = sampling(seed, tokens, biased)
-        if stop_at is not None:
-            expected, stop = self.home.until_stop(expected, stop_at)
-            params = msgspec.structs.replace(params, stop=stop)
-        request = Generation(TEXT[:length], params, self.home.tokenizer, 512)
-        number, outcomes = len(self.tickets), []
-
-        def sink(outcome):
-            if gone_after is not None and len(outcomes) >= gone_after:
-                outcomes.append(None)
-                raise RuntimeError("Event loop is closed")
-            outcomes.append(outcome)
-            if not isinstance(outcome, Piece):
-                self.ended.append(number)
-
-        leader = None if leader is None else self.tickets[leader]
-        ticket = Ticket(request, sink, (priority, number), lambda: None, leader, **more)
-        self.tickets.append(ticket)
-        self.wanted.append((length, seed, tokens, biased))
-        self.expected.append(expected)
-        self.outcomes.append(outcomes)
-        self.batch.add(ticket)
-
-    def step(self):
-        self.batch.step(busy=False)
-        assert self.cache.pool.free <= self.cache.pool.blocks
-
-    def run(self, limit=4000):
-        while self.batch.active or self.batch.waiting:
-            self.step()
-            limit -= 1
-            assert limit, "it does not come to an end"
-
-    def check(self):
-        """Every answer is right, none is lost, and no block either."""
-        for ticket, expected, outcomes in zip(
-            self.tickets, self.expected, self.outcomes, strict=True
-        ):
-            tokens = [outcome.token for outcome in outcomes if isinstance(outcome, Piece)]
-            if None in outcomes:
-                assert ticket.cancelled
-                assert tokens == expected[: outcomes.index(None)]
-                continue
-            assert isinstance(outcomes[-1], Finished), outcomes[-1]
-            if ticket.cancelled:
-                assert tokens == expected[: len(tokens)]
-            else:
-                assert tokens == expected
-                assert outcomes[-1].completion_tokens == len(expected)
-        assert self.cache.make_room(self.cache.pool.blocks), "a block is lost"
-
-
-def sampling(seed, tokens, biased):
-    return SamplingParams(
-        temperature=0.0 if seed is None else 1.0,
-        seed=seed,
-        max_tokens=tokens,
-        ignore_eos=True,
-        logit_bias=FEW if biased else {},
-    )
+from tests.engine.traffic import TEXT
 
 
 @pytest.mark.parametrize("pin", [True, False])
@@ -169,13 +36,6 @@ def test_traffic_does_not_evict_a_pinned_prompt(home, pin):
     traffic.submit(131, tokens=3)
     traffic.run()
     traffic.check()
-
-
-@pytest.fixture(scope="module")
-def home(tiny_path):
-    made = Home(tiny_path)
-    yield made
-    made.model.close()
 
 
 submits = st.tuples(
@@ -209,67 +69,6 @@ def test_any_traffic_gives_the_answers_of_each_alone(home, actions, blocks):
                 length, _, tokens, biased = traffic.wanted[index]
                 priority = traffic.tickets[index].order[0]
                 traffic.submit(length, 3, tokens, biased, priority, leader=index)
-    traffic.run()
-    traffic.check()
-
-
-def watched(model, monkeypatch):
-    """How many sequences each step computes, where what the one before gave is shown meanwhile."""
-    overlapped, step = [], model.step
-
-    def counted(parts, meanwhile=None):
-        if meanwhile is not None:
-            overlapped.append(len(parts))
-        return step(parts, meanwhile)
-
-    monkeypatch.setattr(model, "step", counted)
-    return overlapped
-
-
-def test_what_a_step_gave_is_shown_while_the_next_is_computed(home, monkeypatch):
-    overlapped = watched(home.model, monkeypatch)
-    traffic = home.batch(200)
-    for number in range(3):
-        traffic.submit(20 + number, number or None, tokens=20)
-    traffic.run()
-    traffic.check()
-    assert sum(overlapped) > 3 * 15
-
-
-@pytest.mark.parametrize("biased", [False, True])
-def test_an_answer_that_ended_unseen_gives_back_the_step_too_many(home, monkeypatch, biased):
-    """Its stop string is found while the next step computes for it; the other goes on. Biased:
-    several tokens are right at once, and those after the stop string do not count."""
-    overlapped, stopped = watched(home.model, monkeypatch), 0
-    for stop_at in range(8, 24):
-        traffic = home.batch(200)
-        traffic.submit(64, tokens=40, biased=biased, stop_at=stop_at)
-        traffic.submit(50, 1, tokens=30)
-        while not traffic.ended:
-            traffic.step()
-        ended = traffic.tickets[traffic.ended[0]]
-        assert not ended.request.sequences
-        tokens = ended.request.tokens
-        assert traffic.cache.cached_length(tokens) == (len(tokens) - 1) // 32 * 32
-        traffic.submit(64, tokens=40, biased=biased)  # on what is cached of it
-        traffic.run()
-        stopped += traffic.outcomes[0][-1].reason == "stop"
-        traffic.check()
-    assert overlapped
-    assert stopped >= 4  # elsewhere its text is half a character
-
-
-def test_a_step_too_many_that_fails_does_not_take_the_answer_along(home, monkeypatch):
-    real = home.model.step
-    traffic = home.batch(200)
-    traffic.submit(40, tokens=30, stop_at=9)
-
-    def step(parts, meanwhile=None):
-        if parts[0].sequence.length >= 40 + len(traffic.expected[0]) - 1:
-            raise MemoryError("no room")
-        return real(parts, meanwhile)
-
-    monkeypatch.setattr(home.model, "step", step)
     traffic.run()
     traffic.check()
 
@@ -312,85 +111,6 @@ def test_a_running_answer_goes_on_while_a_long_prompt_is_computed(home):
         steps += 1
         assert len(traffic.outcomes[0]) > before
     assert steps >= 8
-    traffic.run()
-    traffic.check()
-
-
-class SlowDisk:
-    """Has more of every prompt, and takes all the time that it is given."""
-
-    def __init__(self):
-        self.restore_s, self.restored_tokens = 0.0, 0
-        self.waiting, self.copy_s = False, 0.0
-
-    def restore(self, tokens, seconds):
-        self.restore_s += seconds
-        return True
-
-    def keep(self, tokens):
-        """Nothing is written."""
-
-    def copy_some(self, seconds):
-        self.copy_s += seconds
-
-
-def test_copying_for_the_disk_has_a_little_of_each_step_and_less_beside_a_prompt(home):
-    traffic, disk = home.batch(200), SlowDisk()
-    traffic.submit(5, tokens=60)
-    traffic.step()
-    traffic.batch._kept, disk.waiting = disk, True
-    for number in range(1, 4):
-        traffic.step()
-        assert disk.copy_s == pytest.approx(number * COPY_SECONDS)
-    disk.restore = lambda tokens, seconds: False
-    traffic.submit(300, tokens=2)
-    traffic.submit(200, 1, tokens=2)
-    copied = []
-    while not traffic.outcomes[2]:
-        traffic.batch._cost.learn(400.0, 1.0)
-        before = disk.copy_s
-        traffic.step()
-        copied.append(disk.copy_s > before)
-    assert len(copied) >= 10
-    assert sum(copied) <= len(copied) // MOST_POSTPONED
-    while traffic.batch.waiting or not all(ticket.decoding for ticket in traffic.batch.active):
-        traffic.step()
-    before = disk.copy_s
-    traffic.step()
-    assert disk.copy_s == pytest.approx(before + COPY_SECONDS), "at once when nobody waits"
-    traffic.batch._kept = None
-    traffic.run()
-    traffic.check()
-
-
-def test_all_that_wait_for_a_slow_disk_share_the_time_of_a_slice(home):
-    traffic, disk = home.batch(200), SlowDisk()
-    traffic.submit(5, tokens=10)
-    traffic.step()
-    traffic.batch._kept = disk
-    for _ in range(3):
-        traffic.submit(100)
-    for number in range(1, 6):
-        before = len(traffic.outcomes[0])
-        traffic.step()
-        assert disk.restore_s == pytest.approx(number * SHARED_SLICE_SECONDS)
-        assert len(traffic.outcomes[0]) > before
-    traffic.batch._kept = None
-    traffic.run()
-    traffic.check()
-
-
-def test_a_slice_is_shorter_by_what_the_disk_took(home):
-    traffic = home.batch(200)
-    traffic.batch._cost.learn(400.0, 1.0)
-    traffic.submit(300, tokens=2)
-    traffic.submit(5, tokens=2, priority=1)
-    traffic.step()
-    traffic.batch._cost.learn(400.0, 1.0)
-    assert MIN_SLICE_TOKENS < len(traffic.batch._plan(busy=True)[0][1][0].tokens) <= 32
-    traffic.batch._disk_s = SHARED_SLICE_SECONDS
-    plan = traffic.batch._plan(busy=True)
-    assert sum(len(part.tokens) for _, parts in plan for part in parts) == MIN_SLICE_TOKENS
     traffic.run()
     traffic.check()
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from engine.kernels.choice_layout import RECORD_BYTES, RECORD_SLOTS, TOKEN, UNIFORM, room_bytes
 from engine.kernels.choosing import choose
-from engine.sampling import Sampler, SamplingParams
+from engine.sampling import Sampler
+from engine.sampling_params import SamplingParams
 from engine.threads import ThreadPool
 from tests.engine.kernel_runs import run
 

@@ -12,7 +12,7 @@ from engine.chunk_reuse import COMPUTED_TOKENS, LEAST_TOKENS
 from engine.generate import Finished
 from engine.model import Model
 from engine.moved_keys import joined, read_block
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 TEXT = np.random.default_rng(8).integers(0, 256, 1000).tolist()
 PASSAGES = [TEXT[:100], TEXT[100:180], TEXT[180:330], TEXT[330:370]]

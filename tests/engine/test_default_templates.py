@@ -5,7 +5,7 @@ import pytest
 from engine.chat import Message, chat_template_of
 from engine.engine import Engine
 from engine.errors import ChatTemplateError
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.tokenizer import Tokenizer
 
 TALK = [

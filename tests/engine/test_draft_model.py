@@ -11,7 +11,7 @@ from engine.errors import EngineError
 from engine.generate import Finished
 from engine.kernels.kv_layout import BLOCK_TOKENS
 from engine.quantize import quantize_file
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 from engine.speculation import FirstOf, LookupDrafter
 
 PAYS = [(1.5, 3, True), (2.1, 1, False), (1.9, 1, True), (1.1, 0, False)]

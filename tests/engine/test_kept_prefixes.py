@@ -20,7 +20,7 @@ from engine.kv import BlockPool
 from engine.model import Model
 from engine.prefix_cache import PrefixCache
 from engine.prefix_store import PrefixStore
-from engine.sampling import SamplingParams
+from engine.sampling_params import SamplingParams
 
 TEXT = np.random.default_rng(3).integers(0, 256, 500).tolist()
 OTHER = [*TEXT[:100], *TEXT[200:400]]

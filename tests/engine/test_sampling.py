@@ -8,7 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 from engine.distribution import candidates
 from engine.errors import InvalidRequestError
-from engine.sampling import Grammar, Sampler, SamplingParams, token_logprobs
+from engine.sampling import Sampler, token_logprobs
+from engine.sampling_params import Grammar, SamplingParams
 
 logits_arrays = hnp.arrays(np.float32, st.integers(1, 600), elements=st.floats(-50, 50, width=32))
 filters = st.builds(

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine, SamplingParams
 from engine.errors import InvalidRequestError
-from engine.sampling import Grammar
+from engine.sampling_params import Grammar
 
 # Short names: every token of them is one step of the model.
 SCHEMA = {

@@ -15,6 +15,7 @@ import pytest
 from hubd import lock
 from hubd.home.link import Link
 from hubd.home.link import save as save_link
+from hubd.missing_secrets import missing_secrets
 from hubd.private import SecretFile
 from hubd.store.backup import (
     BackupError,
@@ -26,7 +27,6 @@ from hubd.store.backup import (
 )
 from hubd.store.database import Database
 from hubd.store.export import ExportError, export
-from hubd.store.missing import missing_secrets
 from hubd.store.webhooks import Webhook, Webhooks
 from rag import uploads
 

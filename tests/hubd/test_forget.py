@@ -2,9 +2,9 @@
 
 import pytest
 
-from hubd.assistant.events import Done, Timings
 from hubd.store.conversations import Conversations
 from hubd.store.forget import forget_conversation, forget_person, forget_words
+from hubd.turn_events import Done, Timings
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from engine.protocol import ChatMessage
-from hubd.assistant.events import Citation
 from hubd.errors import BadRequestError
 from hubd.http.openai import sources, utterance_of
 from hubd.policy import OWNER
+from hubd.turn_events import Citation
 
 CHAT = {"messages": [{"role": "user", "content": "list timers"}]}
 

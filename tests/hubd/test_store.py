@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hubd.assistant.events import Done, Timings
 from hubd.store import jobs
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
+from hubd.turn_events import Done, Timings
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

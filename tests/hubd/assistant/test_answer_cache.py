@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubd.assistant.answer_cache import AnswerCache, asked
-from hubd.assistant.events import Citation
 from hubd.assistant.ground import Grounded
 from hubd.config import Config, Engine
 from hubd.http.metrics import figures
 from hubd.http.services import SERVICES
+from hubd.turn_events import Citation
 from rag.types import Passage
 
 QUOTE = Passage(
