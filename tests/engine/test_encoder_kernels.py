@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine import reference
-from engine.kernels import columns, dispatch, elementwise, encoder
+from engine.kernels import columns, dispatch, elementwise, encoder, heads
 from engine.kernels.program import ROWS, STEP_SLOTS, Program
 from engine.threads import ThreadPool
 
@@ -43,6 +43,31 @@ def run(pool, operation, operands, slots, path=None):
     for slot, value in slots.items():
         step[slot] = value
     pool.run(program.table(lambda function: dispatch.compile_operation(function, path)), step)
+
+
+def call(kernel, *arguments):
+    dispatch.compile_function(kernel.py_func)(*arguments)
+
+
+@pytest.mark.parametrize(("rows", "dim"), [(1, 16), (17, 48), (32, 32)])
+def test_heads_are_gathered_bit_for_bit(rows, dim):
+    """As NumPy rounds: ties to even, subnormal halves, zeros of both signs; more than the largest
+    half becomes that."""
+    every = RNG.integers(0, 1 << 16, (rows, 3 * dim), np.uint16).view(np.float16)
+    every = np.where(np.abs(every) < 60000, every, 0).astype(np.float16)  # not those without end
+    after = np.nextafter(every, np.float16(np.inf)).astype(np.float32)
+    share = RNG.choice([0, 0.25, 0.5, 0.75], every.shape).astype(np.float32)
+    x = every.astype(np.float32) * (1 - share) + after * share
+    x[0, dim : dim + 3] = [1e9, -1e9, 1e-9]
+    mine, width = x[:, dim : 2 * dim], -(-rows // 16) * 16
+    expected = np.clip(mine, -65504, 65504).astype(np.float16).view(np.uint16)
+    keys, values = np.zeros((dim, width), np.uint16), np.zeros((rows, dim), np.uint16)
+    source, stride = x.ctypes.data + 4 * dim, x.strides[0]
+    call(heads.gather_keys, source, stride, rows, width, dim, keys.ctypes.data)
+    call(heads.gather_values, source, stride, rows, dim, values.ctypes.data)
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(keys[:, :rows], expected.T)
+    np.testing.assert_array_equal(keys[:, rows:], expected[-1:].T.repeat(width - rows, axis=1))
 
 
 @pytest.mark.parametrize("path", PATHS)
