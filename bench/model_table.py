@@ -20,6 +20,7 @@ import torch
 from bench.families import CASES, CONTEXT, TOKENS, Case, fitted_model, random_model
 from bench.gguf_files import is_exact, parameters, targets, vocabulary, write
 from engine.formats import FORMATS
+from engine.formats.packed import SUPER
 from engine.gguf import TENSOR_TYPES, GGUFFile
 from engine.model import Model
 from engine.tokenizer import Tokenizer
@@ -196,7 +197,7 @@ def format_rows(folder: Path) -> list[str]:
     """The table of formats."""
     rows = ["| format | bits in the kernels | what is lost |", "|---|---|---|"]
     for name, format_ in FORMATS.items():
-        rows.append(f"| {name} | {format_.bits} | {percent(lost_error(name, folder))} |")
+        rows.append(f"| {name} | {format_.bits % SUPER} | {percent(lost_error(name, folder))} |")
     return rows
 
 

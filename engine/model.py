@@ -48,7 +48,7 @@ from engine.kv import BlockPool, KVSequence
 from engine.lora import AdapterFile, Adapters
 from engine.moved_keys import KeyTurner
 from engine.sparsity.calibrated import Sparsity, check
-from engine.sparsity.neurons import Neurons, can_skip
+from engine.sparsity.neurons import Neurons, can_skip, taken_apart
 from engine.sparsity.predictor import Predictor, read_predictor
 from engine.step_part import Part
 from engine.step_rows import StepRows
@@ -96,7 +96,9 @@ class Model:
         self.config: ModelConfig = _with_context(whole, context_length)
         shapes = tensor_shapes(whole, family, gguf.tensors)
         names = check_tensors(gguf, shapes)
-        weights = Weights(gguf, names, self.content_hash, cache_directory, progress, adapters)
+        by_neuron = taken_apart(self.config, sparsity.thresholds is not None)
+        where = (self.content_hash, cache_directory, progress)
+        weights = Weights(gguf, names, *where, adapters, by_neuron)
         self.kv_layout = _kv_layout(self.config, kv_format, exact=weights.exact)
         """What a KV block of this model looks like."""
         self.weights = weights  # keeps the map alive that the programs point into

@@ -25,18 +25,20 @@ from engine.formats.packed import (
     BLOCK,
     FLOAT_BITS,
     LANES,
+    SUPER,
     Blocks,
     pack,
     packed_bytes,
     padded_rows,
     quantize_blocks,
+    without_super_blocks,
 )
 from engine.gguf import ModelFormatError, TensorInfo
 from engine.huge_pages import anonymous, ask_for_huge_pages
 from engine.lora import Adapters, Change
 from engine.tensor_source import TensorSource
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """Raised with every change of `formats.packed`, so that older packed files are left behind."""
 HEADER_BYTES = 4096
 """Of a file of packed weights, or of what is made of them."""
@@ -82,17 +84,20 @@ def _rows_and_columns(info: TensorInfo) -> tuple[int, int]:
     return math.prod(info.shape[:-1]), info.shape[-1]
 
 
-def _packed_bits(info: TensorInfo, adapters: Adapters) -> int:
+def _packed_bits(info: TensorInfo, adapters: Adapters, by_neuron: bool) -> int:
     """Bits of a weight once packed: an adapted matrix has 8, unless it is exact.
 
-    Four bits would round most of a small change away.
+    Four bits would round most of a small change away. What is read neuron by neuron has no
+    super-blocks.
     """
     bits = FORMATS[info.type_name].bits
-    return max(bits, _ADAPTED_BITS) if info.name in adapters else bits
+    if info.name in adapters:
+        return max(bits % SUPER, _ADAPTED_BITS)
+    return bits % SUPER if by_neuron else bits
 
 
 def _layout(
-    gguf: TensorSource, names: Iterable[str], adapters: Adapters
+    gguf: TensorSource, names: Iterable[str], adapters: Adapters, by_neuron: frozenset[str]
 ) -> tuple[dict[str, _Place], int]:
     """Where each tensor will lie, and the size of the whole."""
     places = {}
@@ -105,7 +110,7 @@ def _layout(
                 f"tensor {name!r} at offset {info.offset} has type {info.type_name}, which cannot"
                 f" run; types that can: {known}"
             )
-        bits = _packed_bits(info, adapters)
+        bits = _packed_bits(info, adapters, name in by_neuron)
         if len(info.shape) == 1:
             size = 4 * info.shape[0]
         elif _is_matrix(info):
@@ -136,12 +141,14 @@ def _require_finite(values: NDArray[Any] | None, info: TensorInfo, what: str) ->
 
 
 def _blocks(
-    info: TensorInfo, raw: NDArray[np.uint8], first: int, count: int, change: Change | None
+    place: _Place, raw: NDArray[np.uint8], first: int, count: int, change: Change | None
 ) -> Blocks:
     """`count` rows of a matrix from row `first` on, with what adapters add to them."""
+    info = place.info
     format_, columns = FORMATS[info.type_name], info.shape[-1]
     if change is None:
-        return format_.to_blocks(raw, count, columns)
+        blocks = format_.to_blocks(raw, count, columns)
+        return blocks if blocks.bits == place.bits else without_super_blocks(blocks)
     values = format_.dequantize(raw, (count, columns)) + change.rows(first, count)
     if format_.bits == FLOAT_BITS:
         return Blocks(FLOAT_BITS, values.reshape(count, -1, BLOCK))
@@ -149,9 +156,10 @@ def _blocks(
 
 
 def _pack_matrix(
-    out: NDArray[np.uint8], gguf: TensorSource, info: TensorInfo, change: Change | None
+    out: NDArray[np.uint8], gguf: TensorSource, place: _Place, change: Change | None
 ) -> None:
     """Pack a matrix into `out`, some tiles at a time."""
+    info = place.info
     rows, columns = _rows_and_columns(info)
     row_bytes = info.size // rows
     step = max(1, _PIECE_WEIGHTS // columns // LANES) * LANES
@@ -160,7 +168,7 @@ def _pack_matrix(
         count = min(step, rows - first)
         raw = gguf.tensor_bytes(info.name, first * row_bytes, count * row_bytes)
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
-            blocks = _blocks(info, raw, first, count, change)
+            blocks = _blocks(place, raw, first, count, change)
         if blocks.bits == FLOAT_BITS:
             _require_finite(blocks.quants, info, "the weights")
         _require_finite(blocks.scales, info, "the scales")
@@ -178,16 +186,17 @@ def _fill(
     progress: Progress,
 ) -> None:
     """Pack every tensor into its place; `out` is the whole file."""
-    for name, (info, offset, size, _) in places.items():
+    for name, place in places.items():
+        info, offset = place.info, place.offset
         progress("packing weights", offset / len(out))
-        place = out[offset : offset + size]
+        room = out[offset : offset + place.size]
         if len(info.shape) == 1:
             values = FORMATS[info.type_name].dequantize(gguf.tensor_bytes(name), info.shape)
             _require_finite(values, info, "the weights")
-            place[:] = values.view(np.uint8)
+            room[:] = values.view(np.uint8)
         else:
             change = adapters.change(name) if name in adapters else None
-            _pack_matrix(place, gguf, info, change)
+            _pack_matrix(room, gguf, place, change)
     progress("packing weights", 1.0)
 
 
@@ -271,15 +280,17 @@ class Weights:
         cache_directory: Path | None,
         progress: Progress,
         adapters: Adapters | None = None,
+        by_neuron: frozenset[str] = frozenset(),
     ) -> None:
         """Map the packed file of this content, packing first if need be.
 
-        content_hash: of the model with its adapters. Without a cache directory, or where it cannot
-        be written, the weights are packed into memory. Raises ModelFormatError for a tensor that no
-        kernel can take.
+        content_hash: of the model with its adapters; by_neuron: names of matrices that
+        `engine.sparsity` takes apart, which go without super-blocks. Without a cache directory, or
+        where it cannot be written, the weights are packed into memory. Raises ModelFormatError for
+        a tensor that no kernel can take.
         """
         adapters = adapters or Adapters()
-        self._places, size = _layout(gguf, names, adapters)
+        self._places, size = _layout(gguf, names, adapters, by_neuron)
 
         def fill(out: NDArray[np.uint8]) -> None:
             _fill(out, gguf, adapters, self._places, progress)

@@ -33,7 +33,7 @@ from engine.formats import (
     tq1_0,
     tq2_0,
 )
-from engine.formats.packed import FLOAT_BITS, Blocks
+from engine.formats.packed import FLOAT_BITS, SUPER, Blocks
 
 
 class Quantize(Protocol):
@@ -49,7 +49,7 @@ class Format(NamedTuple):
     """What the engine can do with tensors of a type."""
 
     bits: int
-    """Bits of a weight once packed: 4, 5, 6, 8 or 32."""
+    """Of the quants once packed: 4, 5, 6, 8 or 32; with super-blocks SUPER more."""
     dequantize: Callable[[NDArray[np.uint8], tuple[int, ...]], NDArray[np.float32]]
     to_blocks: Callable[[NDArray[np.uint8], int, int], Blocks]
     quantize: Quantize | None
@@ -71,10 +71,10 @@ FORMATS: dict[str, Format] = {
     "Q8_0": _format(8, q8_0),
     "Q8_1": _format(8, q8_1),
     "Q2_K": _format(8, q2_k),
-    "Q3_K": _format(6, q3_k),
-    "Q4_K": _format(4, q4_k),
-    "Q5_K": _format(5, q5_k),
-    "Q6_K": _format(6, q6_k),
+    "Q3_K": _format(SUPER + 6, q3_k),
+    "Q4_K": _format(SUPER + 4, q4_k),
+    "Q5_K": _format(SUPER + 5, q5_k),
+    "Q6_K": _format(SUPER + 6, q6_k),
     "Q8_K": _format(8, q8_k),
     "IQ4_NL": _format(8, iq4_nl),
     "IQ4_XS": _format(8, iq4_xs),

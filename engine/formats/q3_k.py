@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.bits import bit_planes, times
-from engine.formats.packed import BLOCK, Blocks
+from engine.formats.packed import BLOCK, SUPER, Blocks
 
 _LAYOUT = np.dtype(
     [("third", "u1", 32), ("quants", "u1", 64), ("scales", "u1", 12), ("scale", "<f2")]
@@ -44,9 +44,8 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 6-bit blocks of 32, the narrowest with two scales; those are rounded to half
-    floats."""
-    blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
-    codes = (_quants(blocks) + np.int8(32)).view(np.uint8)
-    scales = _scaled(blocks).astype(np.float16)
-    return Blocks(6, codes.reshape(rows, -1, BLOCK), scales.reshape(rows, -1, 2))
+    """uint8 bytes → 6-bit blocks of 32 in super-blocks of 256, the narrowest with two scales in a
+    block."""
+    blocks = data.view(_LAYOUT).reshape(rows, columns // SUPER)
+    codes = (_quants(blocks) + np.int8(32)).view(np.uint8).reshape(rows, -1, BLOCK)
+    return Blocks(SUPER + 6, codes, blocks["scale"], factors=_factors(blocks))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.bits import bit_planes, scaled_with_minimums, times
-from engine.formats.packed import BLOCK, Blocks
+from engine.formats.packed import BLOCK, SUPER, Blocks
 
 _LAYOUT = np.dtype(
     [
@@ -36,12 +36,12 @@ def dequantize(data: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 5-bit blocks of 32; scales and minimums are rounded to half floats."""
-    blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
-    scales, minimums = scaled_with_minimums(blocks)
+    """uint8 bytes → 5-bit blocks of 32 in super-blocks of 256, as in the file."""
+    blocks = data.view(_LAYOUT).reshape(rows, columns // SUPER)
     return Blocks(
-        5,
+        SUPER + 5,
         _quants(blocks).reshape(rows, -1, BLOCK),
-        scales.reshape(rows, -1).astype(np.float16),
-        -minimums.reshape(rows, -1).astype(np.float16),
+        blocks["scale"],
+        -blocks["minimum"],
+        blocks["scales"],
     )

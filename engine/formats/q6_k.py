@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.bits import bit_planes, inverse, join_planes, times
-from engine.formats.packed import BLOCK, Blocks
+from engine.formats.packed import BLOCK, SUPER, Blocks
 from engine.formats.search import best_scales
 
 _LAYOUT = np.dtype([("low", "u1", 128), ("high", "u1", 64), ("scales", "i1", 16), ("scale", "<f2")])
@@ -53,7 +53,7 @@ def quantize(
 
 
 def to_blocks(data: NDArray[np.uint8], rows: int, columns: int) -> Blocks:
-    """uint8 bytes → 6-bit blocks of 32; scales are rounded to half floats."""
-    blocks = data.view(_LAYOUT).reshape(rows, columns // 256)
-    scales = _scaled(blocks).astype(np.float16)
-    return Blocks(6, _codes(blocks).reshape(rows, -1, BLOCK), scales.reshape(rows, -1, 2))
+    """uint8 bytes → 6-bit blocks of 32 in super-blocks of 256, as in the file."""
+    blocks = data.view(_LAYOUT).reshape(rows, columns // SUPER)
+    quants = _codes(blocks).reshape(rows, -1, BLOCK)
+    return Blocks(SUPER + 6, quants, blocks["scale"], factors=blocks["scales"])

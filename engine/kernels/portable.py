@@ -16,6 +16,7 @@ from engine.formats.packed import (
     Q8_BLOCK_BYTES,
     Q8_PAIR_BYTES,
     SCALE_BYTES,
+    SUPER,
 )
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.attention_part import number_attender
@@ -41,6 +42,7 @@ from engine.kernels.intrinsics import (
 )
 from engine.kernels.portable_columns import multiply_columns
 from engine.kernels.simd import Dot
+from engine.kernels.super_blocks import block_scale, quants_at
 from engine.kernels.tiles import size_of_tile
 from engine.kernels.vectors import I32, INTEGERS
 
@@ -76,23 +78,27 @@ def _read_block(
                     weights[group, lane, i] = stored_weights[group, lane, i]
     else:
         record = tile + b * (size_of_tile(bits, blocks) // blocks)
-        both = unsigned_bytes(record + 2 * SCALE_BYTES, (_GROUPS // 2, LANES, 4))
-        rest = unsigned_bytes(record + 2 * SCALE_BYTES + NIBBLE_BYTES, (2, LANES, 4))
+        quants = quants_at(bits, tile, b) if bits >= SUPER else record + 2 * SCALE_BYTES
+        both = unsigned_bytes(quants, (_GROUPS // 2, LANES, 4))
+        rest = unsigned_bytes(quants + NIBBLE_BYTES, (2, LANES, 4))
         for group in range(_GROUPS):
             half = group // (_GROUPS // 2)
             shift = 4 * half
             for lane in range(LANES):
                 for i in range(4):
                     quant = np.int32(both[group % 4, lane, i]) >> shift & 15
-                    if bits == 5:
+                    if bits % SUPER == 5:
                         quant |= (np.int32(rest[0, lane, i]) >> group & 1) << 4
-                    elif bits == 6:
+                    elif bits % SUPER == 6:
                         quant |= (np.int32(rest[half, lane, i]) >> 2 * (group % 4) & 3) << 4
                     weights[group, lane, i] = quant
     stored = halves(record, (2, LANES))
     for index in range(1 if bits == 8 else 2):
         for lane in range(LANES):
-            scales[index, lane] = half_to_float(stored[index, lane])
+            if bits >= SUPER:
+                scales[index, lane] = block_scale(bits, tile, b, index, lane)
+            else:
+                scales[index, lane] = half_to_float(stored[index, lane])
 
 
 @njit(inline="always")
@@ -110,15 +116,16 @@ def _add_products(
 
 @njit
 def _multiply(
-    bits: int, tile: int, blocks: int, x: int, width: int, valid: int, total: np.ndarray
+    layout: int, tile: int, blocks: int, x: int, width: int, valid: int, total: np.ndarray
 ) -> None:
     """total float32 (columns, 16) += a tile times `valid` columns in records of `width`."""
+    bits = layout % SUPER
     sums = integers(local_bytes(_PAIR_BYTES), (2, LANES))
     weights = unsigned_bytes(local_bytes(_BLOCK_BYTES), (_GROUPS, LANES, 4))
     scales = floats(local_bytes(_PAIR_BYTES), (2, LANES))
     x_bytes = SINGLE_BYTES if width == 1 else RECORD_BYTES
     for b in range(blocks):
-        _read_block(bits, tile, blocks, b, weights, scales)
+        _read_block(layout, tile, blocks, b, weights, scales)
         record = x + b * x_bytes
         quants = signed_bytes(record, (_GROUPS, width, 4))
         for column in range(valid):
@@ -146,9 +153,9 @@ def multiply_tile(
 ) -> None:
     """One tile of weights times up to 8 columns.
 
-    Bits of a weight (4, 5, 6, 8); addresses of the tile, of the activations (a group of 8 columns)
-    and of y[0, first row of the tile]; floats from one column of y to the next; columns that count;
-    whether to add to y.
+    Bits of a weight (4, 5, 6, 8, SUPER more with super-blocks); addresses of the tile, of the
+    activations (a group of 8 columns) and of y[0, first row of the tile]; floats from one column of
+    y to the next; columns that count; whether to add to y.
     """
     total = floats(local_bytes(_TILE_BYTES), (COLUMNS, LANES))
     total[:] = np.float32(0.0)

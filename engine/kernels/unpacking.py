@@ -10,9 +10,11 @@ from engine.formats.packed import (
     NIBBLE_BYTES,
     Q8_PAIR_BYTES,
     SCALE_BYTES,
+    SUPER,
 )
 from engine.kernels.arithmetic import half_to_float
 from engine.kernels.intrinsics import floats, halves, unsigned_bytes
+from engine.kernels.super_blocks import block_scale, quants_at
 from engine.kernels.tiles import size_of_tile
 
 
@@ -29,15 +31,21 @@ def _unpack_bytes(tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
 
 
 @njit
-def _unpack_records(bits: int, tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
+def _unpack_records(layout: int, tile: int, blocks: int, lane: int, out: np.ndarray) -> None:
     """A row of a tile of 4, 5 or 6 bits."""
-    size = size_of_tile(bits, blocks) // blocks
+    bits = layout % SUPER
+    size = size_of_tile(layout, blocks) // blocks
     for b in range(blocks):
-        record = tile + b * size
-        scales = halves(record, (2, LANES))
-        first, second = half_to_float(scales[0, lane]), half_to_float(scales[1, lane])
-        nibbles = unsigned_bytes(record + 2 * SCALE_BYTES, (4, LANES, 4))
-        rest = unsigned_bytes(record + 2 * SCALE_BYTES + NIBBLE_BYTES, (2, LANES, 4))
+        if layout >= SUPER:
+            quants = quants_at(layout, tile, b)
+            first = block_scale(layout, tile, b, 0, lane)
+            second = block_scale(layout, tile, b, 1, lane)
+        else:
+            quants = tile + b * size + 2 * SCALE_BYTES
+            scales = halves(tile + b * size, (2, LANES))
+            first, second = half_to_float(scales[0, lane]), half_to_float(scales[1, lane])
+        nibbles = unsigned_bytes(quants, (4, LANES, 4))
+        rest = unsigned_bytes(quants + NIBBLE_BYTES, (2, LANES, 4))
         for i in range(BLOCK):
             group, half = i // 4, i // (BLOCK // 2)
             quant = np.int32(nibbles[group % 4, lane, i % 4]) >> 4 * half & 15

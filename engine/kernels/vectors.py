@@ -103,3 +103,8 @@ def half_bits(builder: Any, vector: Any) -> Any:
     tiny = builder.icmp_signed("<", magnitude, every(0x38800000))
     half = builder.or_(builder.select(tiny, subnormal, normal), sign)
     return builder.trunc(half, ir.VectorType(ir.IntType(16), LANES))
+
+
+def keep_order(builder: Any) -> None:
+    """Have LLVM move no load, store or prefetch across this place."""
+    builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)

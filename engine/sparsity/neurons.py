@@ -58,6 +58,17 @@ def has_zeros(config: ModelConfig) -> bool:
     return config.activation in _WITH_ZEROS
 
 
+def taken_apart(config: ModelConfig, thresholds: bool) -> frozenset[str]:
+    """Names of the matrices of which neurons may be made.
+
+    thresholds: whether small activations are made zero.
+    """
+    if not has_zeros(config) and not thresholds:
+        return frozenset()
+    layers = range(config.layers)
+    return frozenset(f"blk.{i}.ffn_{part}.weight" for i in layers for part in ("up", "down"))
+
+
 def can_skip(config: ModelConfig, weights: Weights, thresholds: bool) -> bool:
     """Whether something of this model's feed-forward blocks is zero and can be skipped.
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from llvmlite import binding, ir
 
+from engine.formats.packed import SUPER_BITS, SUPER_BLOCKS
 from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
 from engine.kernels.byte_scores import emit_scores
 from engine.kernels.byte_values import emit_values
 from engine.kernels.byte_weights import emit_weights
 from engine.kernels.panels import emit_panel
-from engine.kernels.simd import emit_tile
+from engine.kernels.simd import UNASKED, emit_row, emit_tile
 from engine.kernels.softmax import emit_softmax
 from engine.kernels.vectors import I64
 
@@ -55,10 +56,10 @@ def assembly(emit_code, arguments, triple, cpu):
 
 
 @pytest.mark.parametrize("path", TARGETS)
-@pytest.mark.parametrize("bits", [4, 5, 6, 8])
+@pytest.mark.parametrize("bits", [4, 5, 6, 8, *SUPER_BITS])
 @pytest.mark.parametrize(("columns", "width"), [(1, 1), (4, 8), (8, 8)])
 def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, columns, width):
-    """As often as its 512 weights need, and with no call into a library."""
+    """As often as the 512 weights of each block need, and with no call into a library."""
     module, triple, cpu, instruction = TARGETS[path]
 
     def tile(builder, arguments):
@@ -68,6 +69,25 @@ def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, column
     found = re.findall(instruction, text)
     bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
     assert len(found) >= columns * 512 // bytes_at_once
+    assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+@pytest.mark.parametrize("path", TARGETS)
+@pytest.mark.parametrize("bits", SUPER_BITS)
+def test_a_row_asks_for_one_block_after_the_other(path, bits):
+    """The blocks of a super-block follow each other; what they ask for does not come first."""
+    module, triple, cpu, instruction = TARGETS[path]
+    text = assembly(
+        lambda builder, given: emit_row(builder, bits, module.DOT, given), 7, triple, cpu
+    )
+    bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
+    found = [match.start() for match in re.finditer(instruction, text)]
+    assert len(found) >= SUPER_BLOCKS * 512 // bytes_at_once
+    asked = [match.start() for match in re.finditer(r"\b(prefetcht1|prfm)\b", text)]
+    if bits in UNASKED:
+        assert not asked
+    else:
+        assert sum(at > found[len(found) // 2] for at in asked) >= len(asked) // 4
     assert not re.search(r"\b(callq?|bl)\b", text)
 
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from engine import reference
-from engine.formats.packed import Blocks, pack, packed_bytes, padded_rows, quantize_blocks, unpack
+from engine.formats.packed import (
+    SUPER,
+    SUPER_BITS,
+    Blocks,
+    pack,
+    packed_bytes,
+    padded_rows,
+    quantize_blocks,
+    unpack,
+)
 from engine.kernels import (
     activations,
     columns,
@@ -23,6 +32,7 @@ from engine.threads import ThreadPool
 from tests.engine.kernel_runs import PATHS, RNG, aligned, float_bits, floats, run
 
 BITS = [4, 5, 6, 8]
+ALL_BITS = [*BITS, *SUPER_BITS]
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +78,27 @@ def random_matrix(bits, outputs, inputs):
         return Blocks(32, floats(outputs, inputs // 32, 32))
     if bits == 8:
         return quantize_blocks(floats(outputs, inputs))
-    quants = RNG.integers(0, 1 << bits, (outputs, inputs // 32, 32), dtype=np.uint8)
+    quants = RNG.integers(0, 1 << bits % SUPER, (outputs, inputs // 32, 32), dtype=np.uint8)
+    if bits >= SUPER:
+        return in_super_blocks(bits, quants)
     if bits == 6:
         return Blocks(6, quants, RNG.normal(size=(outputs, inputs // 32, 2)).astype(np.float16))
     scales = RNG.random((outputs, inputs // 32)).astype(np.float16)
     middle = -(1 << bits) / 2
     minimums = scales * RNG.normal(middle, 2, scales.shape)
     return Blocks(bits, quants, scales, minimums.astype(np.float16))
+
+
+def in_super_blocks(bits, quants):
+    """With random factors, the highest and the lowest among them."""
+    count = (len(quants), quants.shape[1] // 8)
+    scales = (RNG.random(count) / 64).astype(np.float16)
+    if bits == SUPER + 6:
+        factors = RNG.integers(-128, 128, (*count, 16)).astype(np.int8)
+        return Blocks(bits, quants, scales, factors=factors)
+    minimums = (RNG.normal(-8, 2, count) / 64).astype(np.float16)
+    factors = RNG.integers(0, 256, (*count, 12), dtype=np.uint8)
+    return Blocks(bits, quants, scales, minimums, factors)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 8, 19])
@@ -98,11 +122,11 @@ def test_quantize_rounds_to_nearest_not_down(pool):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("bits", ALL_BITS)
 @pytest.mark.parametrize("rows", [1, 2, 4, 5, 8, 70])
 def test_matmul(pool, path, bits, rows):
     """All column counts, outputs that do not fill a tile, an odd number of blocks, adding."""
-    outputs, inputs = 40, 96
+    outputs, inputs = 40, 96 if bits < SUPER else 3 * SUPER
     weights = packed_matrix(bits, outputs, inputs)
     x = floats(rows, inputs)
     stride = padded_rows(outputs) + 5
@@ -122,12 +146,13 @@ def test_matmul(pool, path, bits, rows):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("bits", ALL_BITS)
 def test_one_row_is_computed_like_many(pool, path, bits):
     """To the last bit, so that a prompt gives the same logits however it is cut into steps."""
-    weights, x = packed_matrix(bits, 48, 160), floats(9, 160)
+    inputs = 160 if bits < SUPER else 2 * SUPER
+    weights, x = packed_matrix(bits, 48, inputs), floats(9, inputs)
     found = np.zeros((2, 9, 48), np.float32)
-    sizes = (160, 48, 48, 0, bits)
+    sizes = (inputs, 48, 48, 0, bits)
     buffer = quantized(pool, x)
     addresses = (weights.ctypes.data, buffer.ctypes.data, found[0].ctypes.data)
     run(pool, matmul, (*addresses, *sizes), path, rows=9)
@@ -284,11 +309,11 @@ def test_choose_and_add_experts(pool, used):
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("bits", [*BITS, 32])
+@pytest.mark.parametrize("bits", [*ALL_BITS, 32])
 @pytest.mark.parametrize(("rows", "own"), [(1, False), (1, True), (11, False), (11, True)])
 def test_matmul_experts(pool, path, bits, rows, own):
     """Few and many items, x of the row and of the item, unread experts full of NaN."""
-    count, used, outputs, inputs = 7, 2, 112, 96
+    count, used, outputs, inputs = 7, 2, 112, SUPER if bits in SUPER_BITS else 96
     weights = packed_matrix(bits, count * outputs, inputs)
     exact = unpack(weights, bits, count * outputs, inputs).reshape(count, outputs, inputs)
     choices = np.stack([RNG.choice(count - 1, used, replace=False) for _ in range(rows)])
@@ -321,14 +346,15 @@ def test_matmul_float(pool, rows):
     np.testing.assert_allclose(y[:, :40], 2 * expected, rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("bits", [*BITS, 32])
+@pytest.mark.parametrize("bits", [*ALL_BITS, 32])
 def test_embed(pool, bits):
-    weights = packed_matrix(bits, 50, 96)
+    dim = 2 * SUPER if bits in SUPER_BITS else 96
+    weights = packed_matrix(bits, 50, dim)
     tokens = np.array([0, 49, 17, 16, 17], np.int32)
-    x = np.zeros((5, 96), np.float32)
-    operands = (weights.ctypes.data, bits, x.ctypes.data, 96)
+    x = np.zeros((5, dim), np.float32)
+    operands = (weights.ctypes.data, bits, x.ctypes.data, dim)
     run(pool, elementwise.embed, operands, rows=5, tokens=tokens.ctypes.data)
-    np.testing.assert_allclose(x, unpack(weights, bits, 50, 96)[tokens], rtol=1e-6)
+    np.testing.assert_allclose(x, unpack(weights, bits, 50, dim)[tokens], rtol=1e-6, atol=1e-6)
 
 
 def test_keep_rows(pool):

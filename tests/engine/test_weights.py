@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine import weights
 from engine.formats import FORMATS
-from engine.formats.packed import unpack
+from engine.formats.packed import SUPER, unpack
 from engine.gguf import TENSOR_TYPES, GGUFFile, ModelFormatError
 from engine.model import Model
 from engine.weights import Weights
@@ -60,6 +60,26 @@ def test_pieces_make_the_same_matrix(tmp_path, monkeypatch, type_name):
     found = unpack(pieces._data[4096:], bits, 75, COLUMNS)
     expected = FORMATS[type_name].dequantize(data.reshape(-1), values.shape)
     assert np.abs(found - expected).max() < 0.02
+
+
+@pytest.mark.parametrize("type_name", ["Q4_K", "Q5_K", "Q6_K"])
+def test_what_is_read_by_neuron_has_no_super_blocks(tmp_path, type_name):
+    """Its scales are rounded to half floats: by at most 2⁻¹¹ of each part of a weight."""
+    elements, size = BLOCKS[type_name][1:]
+    data = np.random.default_rng(0).integers(0, 256, (32 * COLUMNS // elements, size), np.uint8)
+    for at in (208,) if type_name == "Q6_K" else (0, 2):
+        data[:, at : at + 2] = np.array([0.01], "<f2").view(np.uint8)
+    write(tmp_path / "m.gguf", "m", type_name, data)
+    with GGUFFile(tmp_path / "m.gguf") as file:
+        where = ("0" * 64, None, lambda *_: None)
+        weights = Weights(file, ["m"], *where, by_neuron=frozenset(["m"]))
+    bits = FORMATS[type_name].bits
+    assert weights.matrix("m").bits == bits - SUPER
+    found = unpack(weights.packed("m"), bits - SUPER, 32, COLUMNS)
+    expected = FORMATS[type_name].dequantize(data.reshape(-1), (32, COLUMNS))
+    assert 0 < np.abs(found - expected).max() <= 2 * 2.0**-11 * np.abs(expected).max()
+    unpacked = unpack(load(tmp_path / "m.gguf").packed("m"), bits, 32, COLUMNS)
+    np.testing.assert_array_equal(unpacked, expected)
 
 
 @pytest.mark.parametrize("type_name", UNSUPPORTED)
