@@ -1,6 +1,6 @@
 """Fit the models of rag/evidence.py, and say how well they refuse questions not fitted on.
 
-    python bench/evidence.py --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
+    python -m bench.evidence --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
 
 ``FOLDER`` holds xquad.en.json and xquad.zh.json; bench/household.json, bench/refusals/ and those
 questions of samples/ that are not held out come besides. Prints the tables of docs/retrieval.md,
@@ -19,11 +19,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from papers import FOLDER, read_papers
-from retrieval import Encoder, Question, fill, read_household, read_xquad
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
+from bench.papers import FOLDER, read_papers
+from bench.retrieval import Encoder, Question, fill, read_household, read_xquad
 from rag import db
 from rag.embed import DIMENSION, MODEL
 from rag.evaluate import Case, holds_answer, read_cases
@@ -48,6 +48,7 @@ from rag.question import take_apart
 from rag.retrieve import retrieve
 from rag.store import Store
 from rag.types import Passage
+from rag.worker import State
 
 Condition = Literal[
     "full", "hard", "easy", "home", "home-", "families", "families-", "known", "known-", "samples",
@@ -169,7 +170,8 @@ def household_samples(
 class _Embedder:
     """The encoder as a library takes one."""
 
-    model, dimension, state = MODEL, DIMENSION, "ready"
+    model, dimension = MODEL, DIMENSION
+    state: State = "ready"
 
     def __init__(self, encode: Encoder) -> None:
         self._encode = encode
@@ -367,7 +369,7 @@ def print_rates(samples: Sequence[Sample], scores: Sequence[NDArray[np.float64]]
             np.mean(probabilities[is_yes] < ANSWERABLE),
             np.mean(probabilities[is_no] < ANSWERABLE),
             np.mean(close[is_yes]),
-            np.mean([rank == 1 for rank, c in zip(ranks, close[is_yes], strict=True) if c] or [0]),
+            np.mean([r == 1 for r, c in zip(ranks, close[is_yes], strict=True) if c] or [False]),
             np.mean(close[is_no]),
         )
         cells = " | ".join(f"{value:.3f}" for value in row)
@@ -379,10 +381,14 @@ def _best_rank(one: Sample, scores: NDArray[np.float64]) -> int | None:
     return next((rank for rank, i in enumerate(order, start=1) if one.right[i]), None)
 
 
-LEXICAL_FEATURES = ("sentence", "evenly", "untyped", "untyped_strict", "unnamed", "missing")
-LEXICAL_FEATURES += ("elsewhere", "foreign_subject", "bare", "absent", "behind")
-CHINESE_FEATURES = ("sentence", "evenly", "untyped", "untyped_strict", "elsewhere")
-CHINESE_FEATURES += ("foreign_subject", "absent", "behind")
+LEXICAL_FEATURES = (
+    *("sentence", "evenly", "untyped", "untyped_strict", "unnamed", "missing"),
+    *("elsewhere", "foreign_subject", "bare", "absent", "behind"),
+)
+CHINESE_FEATURES = (
+    *("sentence", "evenly", "untyped", "untyped_strict", "elsewhere"),
+    *("foreign_subject", "absent", "behind"),
+)
 MODELS = (
     ("with encoder", "en", True, WITH_ENCODER, ("cosine", *LEXICAL_FEATURES)),
     ("without encoder", "en", False, LEXICAL, LEXICAL_FEATURES),
