@@ -1,9 +1,9 @@
-"""Fit what tells intents apart to the example sentences of hubd/assistant/examples.
+"""Fit what tells intents apart to the example sentences of hubd/assistant/understanding/examples.
 
     python -m bench.fit_examples [LANGUAGE…] [--check]
 
 Writes LANGUAGE.npz beside each LANGUAGE.yaml, and has to be run after every change of the examples,
-or of the words (hubd/assistant/lexicon) that are known in them. First every fifth sentence in turn
+or of the words (the lexicon) that are known in them. First every fifth sentence in turn
 is left out of a fit and guessed: prints how often the likeliest intent was the right one, and the
 same for guesses of at least 50 %. With ``--check`` that is all.
 """
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.likeness import (
+from hubd.assistant.semantic import ACCEPTED, ENCODED
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.likeness import (
     FOLDER,
     SHARPNESS,
     Fitted,
@@ -26,8 +27,7 @@ from hubd.assistant.likeness import (
     intents_of,
     softmax,
 )
-from hubd.assistant.ngrams import Vectors, counted, rarity
-from hubd.assistant.semantic import ACCEPTED, ENCODED
+from hubd.assistant.understanding.ngrams import Vectors, counted, rarity
 from rag.embed import model_folder
 
 STEPS, RATE, DECAY = 300, 1.0, 5e-4

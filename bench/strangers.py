@@ -26,11 +26,11 @@ from engine.embed import TextEncoder
 from hubd.assistant.commands import Commands
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.evaluate import Outcome, Sample, counted, judged_parts, samples
-from hubd.assistant.likeness import Classifier
-from hubd.assistant.names import Names
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Embed, Semantics
 from hubd.assistant.several import Part
+from hubd.assistant.understanding.likeness import Classifier
+from hubd.assistant.understanding.names import Names
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome
 from hubd.schedule import Schedule

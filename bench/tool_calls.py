@@ -21,12 +21,12 @@ from pathlib import Path
 
 from engine.errors import EngineUnavailable
 from hubd.assistant.agent import Agent, Wanted, call_of
-from hubd.assistant.intents import READ_ONLY
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.mentions import Mentions
 from hubd.assistant.offer import NONE
 from hubd.assistant.route import Router
 from hubd.assistant.supported import why_not
+from hubd.assistant.understanding.intents import READ_ONLY
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.mentions import Mentions
 from hubd.config import DEFAULT_MODEL, Engine
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome

@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 from engine.architectures import architecture_of
 from engine.architectures.config import ModelConfig, read_config
 from engine.architectures.family import Family
-from engine.architectures.forward import (
+from engine.architectures.rope import RopeTable, rope_factors
+from engine.architectures.tensors import check_tensors, tensor_shapes
+from engine.buffers import MAX_ROWS, Buffers
+from engine.formats.packed import LANES
+from engine.forward import (
     NOTHING_SKIPPED,
     Forward,
     Observer,
@@ -26,10 +30,6 @@ from engine.architectures.forward import (
     add_head,
     build_body,
 )
-from engine.architectures.rope import RopeTable, rope_factors
-from engine.architectures.tensors import check_tensors, tensor_shapes
-from engine.buffers import MAX_ROWS, Buffers
-from engine.formats.packed import LANES
 from engine.gguf import GGUFFile, ModelFormatError
 from engine.kernels.attention_pieces import query_rows
 from engine.kernels.compiling import fill_cache

@@ -23,8 +23,8 @@ from wyoming.info import Attribution, Describe, HandleModel, HandleProgram, Info
 from wyoming.ping import Ping, Pong
 
 import hubd
-from hubd.assistant.grammar import LANGUAGES
 from hubd.assistant.turn import Utterance
+from hubd.assistant.understanding.grammar import LANGUAGES
 from hubd.config import Wyoming
 from hubd.errors import BadRequestError, HubError
 from hubd.http.ask import finished

@@ -38,13 +38,13 @@ from engine.benchmarks._random_model import (
     Shape,
     write_random_model,
 )
+from engine.calibration.measure import alternately, decode_seconds, perplexity, text_tokens
 from engine.errors import EngineError
 from engine.kernels.dispatch import choose_path
 from engine.kernels.program import Program
 from engine.model import Model
 from engine.protocol import LayerActivity
 from engine.sparsity.calibrated import Sparsity, calibrated
-from engine.sparsity.measure import alternately, decode_seconds, perplexity, text_tokens
 
 ZEROS = [0.5, 0.67, 0.8, 0.9, 0.95]
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.architectures.forward import float_bits
 from engine.buffers import aligned
 from engine.encoders.config import EncoderConfig
 from engine.errors import ModelFormatError
 from engine.formats.packed import FLOAT_BITS
+from engine.forward import float_bits
 from engine.kernels.columns import column_buffer_bytes
 from engine.kernels.elementwise import embed, quantize
 from engine.kernels.encoder import (

@@ -2,7 +2,7 @@
 
 For models with plain ReLU and no gate (OPT): score = Wout · (Win · x) + bias, of a low rank (Deja
 Vu, Liu et al. 2023). The file is a GGUF file beside the model's, made by `hubd model calibrate`
-(`engine.sparsity.prediction`), in which `blk.N.predictor_in.weight` is (rank, dim) and
+(`engine.calibration.prediction`), in which `blk.N.predictor_in.weight` is (rank, dim) and
 `blk.N.predictor_out` is (neurons, rank) and its bias. A neuron is computed where its score is
 positive; all others count as zero.
 """

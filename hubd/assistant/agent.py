@@ -18,13 +18,13 @@ from engine.client import Answered, EngineClient
 from engine.protocol import ChatMessage, ChatRequest, JsonSchema, ResponseFormat
 from hubd.assistant import prompt
 from hubd.assistant.coerce import coerced
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.mentions import Mentions
-from hubd.assistant.names import Names
 from hubd.assistant.offer import NONE, Offer, offered
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.supported import why_not
-from hubd.assistant.targets import Targets
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Snapshot
 from hubd.tools import ToolBox
 from plugins.api import Tool, ToolCall

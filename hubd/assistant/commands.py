@@ -12,17 +12,17 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant import follow, later, revise, spare
+from hubd.assistant import all_but, follow, later, revise
 from hubd.assistant.decided import answering, is_open, lacks, told
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
-from hubd.assistant.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.mentions import Mentions, named_entities
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Decision, Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part, commands_in
-from hubd.assistant.targets import Targets
+from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tools import NotConfirmedError, Speaker, ToolBox
@@ -168,7 +168,7 @@ class Commands:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
-            decision = await asyncio.to_thread(spare.decided, self._router, text, spoken, area)
+            decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)

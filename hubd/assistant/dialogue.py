@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant.lexicon import plain
 from hubd.assistant.route import Decision
+from hubd.assistant.understanding.lexicon import plain
 from hubd.policy import Person
 from plugins.api import ToolCall
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from hubd.assistant import intents
-from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.route import Decision
+from hubd.assistant.understanding import intents
+from hubd.assistant.understanding.lexicon import lexicon, plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
 from plugins.lists import split

@@ -4,13 +4,20 @@ import re
 
 import msgspec
 
-from hubd.assistant import words
-from hubd.assistant.compose import NOUN_DOMAINS, SIMPLE, STEPPED, STEPS, VALUED, changed_by
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.intents import SWITCHED
-from hubd.assistant.lexicon import lexicon, plain
 from hubd.assistant.route import Decision, Router
-from hubd.assistant.targets import Targets, find
+from hubd.assistant.understanding import words
+from hubd.assistant.understanding.compose import (
+    NOUN_DOMAINS,
+    SIMPLE,
+    STEPPED,
+    STEPS,
+    VALUED,
+    changed_by,
+)
+from hubd.assistant.understanding.intents import SWITCHED
+from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.targets import Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 

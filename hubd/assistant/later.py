@@ -9,9 +9,9 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from hubd.assistant.compose import STEPPED, VALUED
-from hubd.assistant.lexicon import Lexicon, plain
 from hubd.assistant.route import Decision
+from hubd.assistant.understanding.compose import STEPPED, VALUED
+from hubd.assistant.understanding.lexicon import Lexicon, plain
 from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import parse

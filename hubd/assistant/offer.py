@@ -8,10 +8,10 @@ cannot be written, nor a number that nobody said.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hubd.assistant.lexicon import Lexicon
-from hubd.assistant.mentions import Mentions
-from hubd.assistant.polarity import contradiction
 from hubd.assistant.supported import domains_of, meant, speaks_of
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.polarity import contradiction
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
 from rag.lexical import keys

@@ -12,9 +12,9 @@ import msgspec
 
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
-from hubd.assistant.lexicon import Lexicon, lexicon, plain
-from hubd.assistant.mentions import mentions
 from hubd.assistant.route import Decision, Router
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.mentions import mentions
 from plugins.api import ToolCall
 from plugins.numbers import digits
 

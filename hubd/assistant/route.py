@@ -13,18 +13,24 @@ from typing import Any, Literal
 
 import msgspec
 
-from hubd.assistant import intents, targets, words
-from hubd.assistant.compose import UNCLEAR, VALUED, compose, is_awning
-from hubd.assistant.fill import measuring
-from hubd.assistant.grammar import LANGUAGES, MAXIMUM_UTTERANCE, Grammar, Match, compiled
-from hubd.assistant.heard import Vocabulary, otherwise, vocabulary_of
-from hubd.assistant.language import Words, language_of, sentence_words
-from hubd.assistant.lexicon import Tag, lexicon, plain
-from hubd.assistant.likeness import masked
-from hubd.assistant.mentions import Mentions, mentions
-from hubd.assistant.names import Names, called
-from hubd.assistant.polarity import contradiction
-from hubd.assistant.readings import (
+from hubd.assistant.understanding import intents, targets, words
+from hubd.assistant.understanding.compose import UNCLEAR, VALUED, compose, is_awning
+from hubd.assistant.understanding.fill import measuring
+from hubd.assistant.understanding.grammar import (
+    LANGUAGES,
+    MAXIMUM_UTTERANCE,
+    Grammar,
+    Match,
+    compiled,
+)
+from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
+from hubd.assistant.understanding.language import Words, language_of, sentence_words
+from hubd.assistant.understanding.lexicon import Tag, lexicon, plain
+from hubd.assistant.understanding.likeness import masked
+from hubd.assistant.understanding.mentions import Mentions, mentions
+from hubd.assistant.understanding.names import Names, called
+from hubd.assistant.understanding.polarity import contradiction
+from hubd.assistant.understanding.readings import (
     asks_nothing,
     at_no_time,
     forms,
@@ -33,8 +39,8 @@ from hubd.assistant.readings import (
     untimely,
     worn,
 )
-from hubd.assistant.reworded import rewordings
-from hubd.assistant.targets import Targets
+from hubd.assistant.understanding.reworded import rewordings
+from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits

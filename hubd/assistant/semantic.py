@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from hubd.assistant.compose import STEPPED, UNCLEAR, is_awning
-from hubd.assistant.fill import Filled, fill
 from hubd.assistant.follow import PRONOUNS
-from hubd.assistant.lexicon import Lexicon, lexicon, plain
-from hubd.assistant.likeness import (
+from hubd.assistant.route import Decision, Router
+from hubd.assistant.supported import has_verb, verb_is_known
+from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
+from hubd.assistant.understanding.fill import Filled, fill
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.likeness import (
     Classifier,
     Guess,
     Intent,
@@ -25,12 +27,10 @@ from hubd.assistant.likeness import (
     opposed,
     vocabulary,
 )
-from hubd.assistant.mentions import Mentions, named_entities
-from hubd.assistant.names import Names
-from hubd.assistant.ngrams import Vectors
-from hubd.assistant.polarity import OPPOSITE, contradiction, undoes
-from hubd.assistant.route import Decision, Router
-from hubd.assistant.supported import has_verb, verb_is_known
+from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.ngrams import Vectors
+from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool, ToolCall

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from hubd.assistant.lexicon import Lexicon
-from hubd.assistant.mentions import Mentions
-from hubd.assistant.polarity import OPPOSITE, undoes
 from hubd.assistant.route import Decision
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"

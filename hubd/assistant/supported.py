@@ -8,12 +8,12 @@ utterance. What fails here is not done.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from hubd.assistant.compose import SIMPLE, STEPPED, VALUED
-from hubd.assistant.intents import RULES, SWITCHED
-from hubd.assistant.lexicon import Lexicon, plain
-from hubd.assistant.likeness import vocabulary
-from hubd.assistant.mentions import Mentions, named_entities, places
-from hubd.assistant.polarity import OPPOSITE, SAME, contradiction, undoes
+from hubd.assistant.understanding.compose import SIMPLE, STEPPED, VALUED
+from hubd.assistant.understanding.intents import RULES, SWITCHED
+from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.likeness import vocabulary
+from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.polarity import OPPOSITE, SAME, contradiction, undoes
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
 from rag.lexical import keys

@@ -20,8 +20,8 @@ from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.commands import Commands, Kind, Outcome, Step
 from hubd.assistant.dialogue import Dialogues
-from hubd.assistant.followup import standalone
 from hubd.assistant.ground import Grounded, Grounding
+from hubd.assistant.query_rewriting import standalone
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Asks, Decision, Router
 from hubd.assistant.semantic import Semantics

@@ -121,7 +121,7 @@ def calibrate(
     """
     config, paths = settings()
     file = Path(name) if Path(name).is_file() else paths.models / name
-    command = [sys.executable, "-m", "engine.sparsity.calibrate", str(file)]
+    command = [sys.executable, "-m", "engine.calibration.calibrate", str(file)]
     given = {
         "target-sparsity": target_sparsity,
         "max-perplexity-increase": max_perplexity_increase,

@@ -11,10 +11,10 @@ from aiohttp import web
 from msgspec import Meta
 
 from hubd import logs
-from hubd.assistant.grammar import LANGUAGES
-from hubd.assistant.language import language_of
-from hubd.assistant.names import Names
 from hubd.assistant.turn import Utterance
+from hubd.assistant.understanding.grammar import LANGUAGES
+from hubd.assistant.understanding.language import language_of
+from hubd.assistant.understanding.names import Names
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.folders import visible_to
 from hubd.http import replies

@@ -17,7 +17,7 @@ import hubd
 from engine.client import Answered
 from engine.errors import EngineError, EngineRefused
 from engine.protocol import ChatDelta, ChatRequest, FunctionTool, Usage
-from hubd.assistant import borrowed
+from hubd.assistant import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol
@@ -237,7 +237,7 @@ async def _household_with_tools(
 ) -> AsyncGenerator[Part, None]:
     """What the caller's own tools can do is handed to them; the rest is the assistant's turn."""
     began = time.perf_counter()
-    handed = borrowed.reply(wanted.messages, tools, person)
+    handed = request_tools.reply(wanted.messages, tools, person)
     if handed is None:
         utterance = utterance_of(wanted.messages, person)
         async with aclosing(_household(services, utterance)) as parts:

@@ -20,7 +20,7 @@ from msgspec import Meta
 from engine.client import ProxiedResponse
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, FunctionTool, ModelCard
-from hubd.assistant import borrowed
+from hubd.assistant import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http import replies
@@ -101,7 +101,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     body = await read_body(request, ChatBody)
     form = _Form(request, services, body.stream_options, "chat")
     person = caller_of(request).person
-    if (handed := borrowed.reply(body.messages, body.tools or [], person)) is not None:
+    if (handed := request_tools.reply(body.messages, body.tools or [], person)) is not None:
         return await form.hand(handed, bool(body.stream))
     utterance = utterance_of(body.messages, person)
     utterance = msgspec.structs.replace(utterance, conversation=body.user or None)
@@ -197,7 +197,7 @@ class _Form:
             extra = {"usage": _usage(done), "citations": done.citations}
             return reply(self._envelope([choice], "chat.completion") | extra)
 
-    async def hand(self, handed: borrowed.Handed, streamed: bool) -> web.StreamResponse:
+    async def hand(self, handed: request_tools.Handed, streamed: bool) -> web.StreamResponse:
         """What the caller's own tools are to do, or what they did, in words."""
         call = handed.call
         part: dict[str, Any] = {"role": "assistant", "content": handed.text or None}

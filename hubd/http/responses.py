@@ -25,7 +25,7 @@ from engine.protocol import (
     ToolCallPart,
     Usage,
 )
-from hubd.assistant import borrowed
+from hubd.assistant import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http import replies
@@ -79,7 +79,7 @@ async def responses(request: web.Request) -> web.StreamResponse:
         pieces = _of_model(services, wanted)
     else:
         person = caller_of(request).person
-        handed = borrowed.reply(wanted.messages, wanted.tools or [], person)
+        handed = request_tools.reply(wanted.messages, wanted.tools or [], person)
         if handed:
             pieces = _of_tools(handed)
         else:
@@ -181,7 +181,7 @@ async def _of_house(services: Services, utterance: Utterance) -> AsyncGenerator[
                 )
 
 
-async def _of_tools(handed: borrowed.Handed) -> AsyncGenerator[Piece, None]:
+async def _of_tools(handed: request_tools.Handed) -> AsyncGenerator[Piece, None]:
     if handed.call is None:
         yield handed.text
     else:

@@ -6,8 +6,9 @@ import pytest
 
 from bench.families import CASES, random_model
 from bench.gguf_files import write
+from engine.calibration.calibrate import calibrate, save_calibration, split, thresholds_at
+from engine.calibration.measure import perplexity
 from engine.model import Model
-from engine.sparsity.calibrate import calibrate, save_calibration, split, thresholds_at
 from engine.sparsity.calibrated import (
     Calibration,
     CalibrationError,
@@ -16,7 +17,6 @@ from engine.sparsity.calibrated import (
     path_beside,
     read_calibration,
 )
-from engine.sparsity.measure import perplexity
 
 DENSE = Sparsity(zeros=False)
 TOKENS = np.random.default_rng(9).integers(0, 75, 3 * 512).astype(np.int32)

@@ -14,18 +14,9 @@ import pytest
 
 from bench.families import CASES, random_model
 from bench.gguf_files import write
-from engine.model import Model
-from engine.sparsity import calibrate, prediction, trial
-from engine.sparsity.calibrated import (
-    CalibrationError,
-    Sparsity,
-    calibrated,
-    path_beside,
-    predictor_beside,
-    read_calibration,
-)
-from engine.sparsity.measure import perplexity, text_tokens
-from engine.sparsity.prediction import (
+from engine.calibration import calibrate, prediction, trial
+from engine.calibration.measure import perplexity, text_tokens
+from engine.calibration.prediction import (
     RECALLS,
     Fit,
     Moments,
@@ -37,6 +28,15 @@ from engine.sparsity.prediction import (
     stored,
     up_projection,
     write_predictor,
+)
+from engine.model import Model
+from engine.sparsity.calibrated import (
+    CalibrationError,
+    Sparsity,
+    calibrated,
+    path_beside,
+    predictor_beside,
+    read_calibration,
 )
 
 MODEL = Path(__file__).parents[1] / "data" / "opt.Q8_0.gguf"

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.calibration.calibrate import calibrate, firing
+from engine.calibration.measure import log_likelihood
 from engine.kernels import sparse
 from engine.model import Model
 from engine.sparsity import neurons as neurons_module
-from engine.sparsity.calibrate import calibrate, firing
 from engine.sparsity.calibrated import Sparsity
-from engine.sparsity.measure import log_likelihood
 from engine.tokenizer import Tokenizer
 
 MODEL = Path(__file__).parents[1] / "data" / "relu_llama.Q8_0.gguf"

@@ -18,10 +18,10 @@ from engine.errors import EngineUnavailable
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.commands import Commands
 from hubd.assistant.dialogue import Dialogues
-from hubd.assistant.names import Names
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.turn import Utterance
+from hubd.assistant.understanding.names import Names
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome, read_description
 from hubd.policy import OWNER

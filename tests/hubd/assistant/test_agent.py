@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from hubd.assistant.agent import Agent, Ran, Wanted, call_of
-from hubd.assistant.lexicon import lexicon
 from hubd.assistant.offer import MOST_ENTITIES, MOST_TOOLS, NONE
 from hubd.assistant.supported import why_not
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.tools import Speaker
 from plugins.api import ToolCall
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.assistant.heard import otherwise, vocabulary_of
-from hubd.assistant.lexicon import lexicon
+from hubd.assistant.understanding.heard import otherwise, vocabulary_of
+from hubd.assistant.understanding.lexicon import lexicon
 
 WORDS = ("grün", "abend", "wetter", "wird", "schließen", "bad")
 

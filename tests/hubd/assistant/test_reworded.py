@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.reworded import rewordings
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.reworded import rewordings
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from hubd.assistant.evaluate import counted, judged, samples
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.likeness import (
+from hubd.assistant.semantic import Semantics
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.likeness import (
     FOLDER,
     classifier_of,
     digest_of,
@@ -22,7 +23,6 @@ from hubd.assistant.likeness import (
     masked,
     opposed,
 )
-from hubd.assistant.semantic import Semantics
 from hubd.home.file import read_description
 from hubd.tools import find_plugins
 from rag.errors import EmbedderError

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hubd.assistant.lexicon import lexicon
-from hubd.assistant.polarity import contradiction
 from hubd.assistant.supported import why_not
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.polarity import contradiction
 from plugins.api import ToolCall
 
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from hubd.assistant.lexicon import lexicon
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.supported import why_not
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.tools import find_plugins
 from plugins.api import ToolCall
 

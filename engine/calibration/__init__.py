@@ -1,0 +1,1 @@
+"""What may be skipped and what that costs: thresholds and predictors, found from a text."""

@@ -1,0 +1,136 @@
+"""All but some: "all the lights off but the hallway", "除了走廊都关掉". Decides and does nothing.
+
+What is to be spared must be named, and be among what would be worked otherwise; else nothing is
+done. What is left after the exception is taken out is decided on as if it had been said alone.
+"""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from hubd.assistant.route import Decision, Router
+from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.home.model import Entity, Snapshot
+from plugins.api import ToolCall
+
+_BUT = {
+    "en": r",? ?\b(?:except(?:ing)?(?: for)?|apart from|other than|excluding|save for|but(?: not)?|"
+    r"with the exception of)\b",
+    "de": r",? ?\b(?:außer|ausser|ausgenommen|abgesehen von|bis auf|mit ausnahme (?:von|der|des)|"
+    r"(?:aber|nur|bloß) nicht|nicht aber)\b",
+    "zh": r"除了?",
+}
+_THE_OTHERS = re.compile(
+    r"^(?:以外|之外|外)?(?:的)?[，, ]*(?:其他的?|其它的?|别的|剩下的|其余的?)?"
+)
+_THE_ONES = re.compile(r"^(?:the )?ones? (?:in|on|at|of) ")
+_ONES = re.compile(r"\b(?:ones?|in|on|at|the one in|die|der|das|dem|den|im|in der|vom)$")
+_LONGEST = 6
+"""Words, or twice as many Chinese characters, of what is spared."""
+
+Mentioned = Callable[[str], Mentions]
+Decide = Callable[[str], Decision]
+
+
+def decided(router: Router, text: str, language: str, area: str) -> Decision:
+    """The router's decision on ``text``, less what it excepts."""
+
+    def decide(rest: str) -> Decision:
+        return router.route(rest, language=language, area=area)
+
+    def mentioned(part: str) -> Mentions:
+        return router.mentions(part, language)
+
+    short = len(text) <= MAXIMUM_UTTERANCE
+    spared = short and _sparing(text, lexicon(language), router.snapshot(), mentioned, decide)
+    return spared or decide(text)
+
+
+def _sparing(
+    text: str, known: Lexicon, snapshot: Snapshot, mentioned: Mentioned, decide: Decide
+) -> Decision | None:
+    """The decision on ``text`` without what it excepts; ``None`` where it excepts nothing."""
+    if known.language not in _BUT:
+        return None
+    said = known.fixed(plain(text))
+    for but in re.finditer(_BUT[known.language], said):
+        before, after = said[: but.start()], said[but.end() :].strip(" ,，")
+        taken = _named(after, known, mentioned)
+        if taken is None:
+            continue
+        spared, rest = taken
+        if not known.spaces:
+            rest = _all_others(rest)
+        whole = decide(plain(f"{before} {rest}" if known.spaces else f"{before}{rest}"))
+        return _without(whole, _spared(mentioned(spared), snapshot), spared)
+    return None
+
+
+def _named(text: str, known: Lexicon, mentioned: Mentioned) -> tuple[str, str] | None:
+    """The longest beginning of ``text`` that only names things, and what is left."""
+    units = text.split() if known.spaces else list(text)
+    between = " " if known.spaces else ""
+    for length in range(min(len(units), _LONGEST * (1 if known.spaces else 2)), 0, -1):
+        beginning, rest = between.join(units[:length]), between.join(units[length:])
+        bare = _ONES.sub("", _THE_ONES.sub("", beginning)).strip()
+        said = mentioned(bare or beginning)
+        only = not (said.actions or said.numbers or said.colors or said.unknown or said.everything)
+        if only and (said.names or said.areas or said.floors or said.nouns):
+            return beginning, rest
+    return None
+
+
+def _all_others(rest: str) -> str:
+    """Chinese says "the other lights": of what is left, all are meant."""
+    rest = _THE_OTHERS.sub("", rest, count=1)
+    return rest if "所有" in rest or "灯" not in rest else rest.replace("灯", "所有的灯", 1)
+
+
+def _spared(said: Mentions, snapshot: Snapshot) -> list[set[str]]:
+    """For each thing that is spared, the ids that it may be."""
+    kinds = said.domains
+
+    def is_kind(entity: Entity) -> bool:
+        return not kinds or entity.domain in kinds
+
+    named = [
+        {e.id for e in snapshot.entities if name in (e.name, *e.aliases)} for name in said.names
+    ]
+    areas = {area: {a.id for a in snapshot.areas if _is(a, area)} for area in said.areas}
+    for floor in said.floors:
+        floors = {f.id for f in snapshot.floors if _is(f, floor)}
+        areas[floor] = {a.id for a in snapshot.areas if a.floor in floors}
+    placed = [
+        {e.id for e in snapshot.entities if e.area in ids and is_kind(e)} for ids in areas.values()
+    ]
+    if not named and not placed:
+        return [{e.id for e in snapshot.entities if e.domain in kinds}]
+    return [*named, *placed]
+
+
+def _is(thing: object, name: str) -> bool:
+    return name in (getattr(thing, "name", ""), *getattr(thing, "aliases", ()))
+
+
+def _without(whole: Decision, spared: list[set[str]], said: str) -> Decision:
+    wanted = set(whole.entities)
+    left = [entity for entity in whole.entities if not any(entity in ids for ids in spared)]
+    sensible = whole.call is not None and whole.asks not in ("which", "missing") and len(wanted) > 1
+    if not sensible or not left or not all(ids & wanted for ids in spared):
+        return Decision(
+            route="documents",
+            reason=f"all but {said}: it is not plain what is left",
+            language=whole.language,
+            declined="declined",
+        )
+    assert whole.call is not None
+    arguments = {**whole.call.arguments, "entities": left}
+    return msgspec.structs.replace(
+        whole,
+        entities=left,
+        call=ToolCall(tool=whole.call.tool, arguments=arguments),
+        reason=f"{whole.reason}; all but {said}",
+    )

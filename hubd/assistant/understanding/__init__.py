@@ -1,0 +1,1 @@
+"""Language alone: words, grammars, likeness and sounds, from an utterance to its readings."""

@@ -1,0 +1,273 @@
+"""A reading of words → the tool that does it: which action, on what things, with what value."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from hubd.assistant.understanding.intents import COVERS, SWITCHED
+from hubd.assistant.understanding.targets import NOBODY, Targets, find
+from hubd.assistant.understanding.words import Reading, slots_of
+from hubd.home.model import Entity, Snapshot
+
+NOUN_DOMAINS = {"volume": "media_player", "brightness": "light", "speed": "fan"}
+PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
+ACTIVATED = ("scene", "script", "button", "input_button")
+COLDEST, WARMEST = 10, 35
+
+STARTING = ("on", "run", "start", "play", "")
+OPENING = ("open", "up", "on", "full", "raise")
+CLOSING = ("close", "down", "off", "lower")
+EXTENDED = {"out": "home.open", "in": "home.close"}
+UNCLEAR = frozenset({"up", "down", "raise", "lower", "on", "off"})
+"""An awning goes out and in; up and down may mean either, and "aus" is out in German."""
+
+SIMPLE: dict[tuple[str, str], str] = {
+    **{("on", domain): "home.turn_on" for domain in SWITCHED},
+    **{(action, domain): "home.turn_off" for domain in SWITCHED for action in ("off", "out")},
+    **{("toggle", domain): "home.toggle" for domain in SWITCHED},
+    **{(action, domain): "home.activate" for domain in ACTIVATED for action in STARTING},
+    **{(action, domain): "home.open" for domain in COVERS for action in OPENING},
+    **{(action, domain): "home.close" for domain in COVERS for action in CLOSING},
+    **{("stop", domain): "home.stop" for domain in COVERS},
+    ("lock", "lock"): "home.lock",
+    ("unlock", "lock"): "home.unlock",
+    ("open", "lock"): "home.unlock",
+    ("start", "vacuum"): "vacuum.start",
+    ("on", "vacuum"): "vacuum.start",
+    ("stop", "vacuum"): "vacuum.stop",
+    ("off", "vacuum"): "vacuum.stop",
+    ("pause", "vacuum"): "vacuum.stop",
+    ("home", "vacuum"): "vacuum.return_home",
+    ("start", "lawn_mower"): "mower.start",
+    ("home", "lawn_mower"): "mower.return_home",
+    **{(action, "media_player"): f"media.{action}" for action in PLAYER},
+    ("stop", "media_player"): "media.pause",
+}  # fmt: skip
+"""(action, domain) → tool with nothing but entities."""
+
+SOUND = {"on": "media.unmute", "off": "media.mute"}
+"""What is done with the sound of a player that itself stays on."""
+CUT = ("light", "switch", "fan", "media_player", "input_boolean")
+"""What is meant by everything that shall be off: not the heating."""
+CUT_EVERYWHERE = ("light", "fan", "media_player")
+"""The same of the whole house."""
+STEPPED = {
+    "media_player": "media.change_volume",
+    "light": "lights.change",
+    "climate": "climate.change",
+    "fan": "fans.change",
+}
+STEPS = {
+    "brighter": ("light", "up"),
+    "dimmer": ("light", "down"),
+    "warmer": ("climate", "up"),
+    "cooler": ("climate", "down"),
+    "louder": ("media_player", "up"),
+    "quieter": ("media_player", "down"),
+}
+"""Verbs that say by themselves what is stepped."""
+VALUED = {
+    "media_player": ("media.set_volume", "volume", 100),
+    "light": ("lights.set", "brightness", 100),
+    "climate": ("climate.set", "temperature", WARMEST),
+    "fan": ("fans.set_speed", "percentage", 100),
+    "cover": ("home.set_position", "position", 100),
+    "valve": ("home.set_position", "position", 100),
+}
+"""domain → tool, argument, the largest value that makes sense."""
+FULL = frozenset({"lights.set", "fans.set_speed"})
+"""Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
+MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
+"""The tools that take how much more or less."""
+UPWARD = frozenset({"up", "raise", "open", "brighter", "warmer", "louder"})
+DOWNWARD = frozenset({"down", "lower", "close", "dimmer", "cooler", "quieter"})
+MOST_DEGREES = 10
+"""By which a temperature is changed at once; more is misheard."""
+
+
+class Composed(NamedTuple):
+    """A tool, its arguments but for the entities, and the entities."""
+
+    tool: str
+    arguments: dict[str, Any]
+    targets: Targets
+    slots: dict[str, Any]
+    sweeping: bool = False
+    """Whether it is so much at once that a person is asked first."""
+
+
+def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
+    """What the words ask for, or ``None`` where they make no sense together."""
+    action = next(iter(reading.actions - {"half", "full"}), "")
+    if len(reading.floors) > 1 or len(reading.numbers) > 1:
+        return None
+    if len(reading.areas) > 1 and (reading.names or reading.floors):
+        return None
+    if reading.here and reading.areas:
+        return None  # "in here and in the kitchen"
+    if _is_everything(reading, action):
+        return _all_off(snapshot)
+    domains, device_class = _kinds(reading, action)
+    slots = slots_of(reading)
+    if device_class:
+        slots["device_class"] = device_class
+    targets = _targets(reading, snapshot, slots, domains, area)
+    kinds = {entity.domain for entity in targets.entities}
+    if not kinds or (len(kinds) > 1 and not kinds <= set(SWITCHED)):
+        return None
+    awning = is_awning(targets.entities)
+    if awning and action in UNCLEAR:
+        return None
+    extended = EXTENDED.get(action) if awning and not reading.numbers else None
+    found = (extended, {}) if extended else _tool(reading, action, kinds)
+    if found is None:
+        return None
+    if not reading.names and len(domains) == 1:
+        slots["domain"] = next(iter(domains))
+    return Composed(found[0], found[1], targets, slots)
+
+
+def _is_everything(reading: Reading, action: str) -> bool:
+    """ "Turn everything off", of the whole house."""
+    named = reading.names or reading.areas or reading.floors or reading.nouns or reading.numbers
+    return action == "off" and reading.everything and not named and not reading.here
+
+
+def _all_off(snapshot: Snapshot) -> Composed:
+    """Lights, fans and players that are on. Not what is plugged in somewhere, which may be a
+    freezer; and somebody is asked, because others may sit in the light."""
+    things = [e for e in snapshot.entities if e.domain in CUT_EVERYWHERE]
+    lit = [e for e in things if e.state not in ("off", "idle", "standby", "unavailable")]
+    targets = Targets(tuple(lit or things))
+    return Composed("home.turn_off", {}, targets, {"domain": list(CUT_EVERYWHERE)}, sweeping=True)
+
+
+def is_awning(entities: Collection[Entity]) -> bool:
+    """Whether the things go out and in, and not up and down."""
+    return {e.attributes.get("device_class") for e in entities} == {"awning"}
+
+
+def _kinds(reading: Reading, action: str) -> tuple[set[str], list[str]]:
+    """The domains that the nouns mean, and the device classes; without nouns a guess."""
+    nouns = reading.nouns
+    if len(nouns) > 1:  # "the volume of the radio"
+        nouns = nouns - set(NOUN_DOMAINS)
+    domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
+    classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
+    if action in STEPS and not reading.names:
+        return {STEPS[action][0]}, []
+    if domains or reading.names:
+        # "All blinds and curtains" are not the garage door.
+        return domains, sorted(classes) if len(classes) == len(nouns) else []
+    if "degrees" in reading.units or (reading.areas and _warm(reading)):
+        return {"climate"}, []
+    if action in PLAYER or (action in ("up", "down") and not reading.areas):
+        return {"media_player"}, []
+    if action in ("open", "close", "raise", "lower") and reading.areas:
+        return {"cover"}, []
+    if action in ("on", "off") and (reading.areas or reading.floors):
+        if action == "on" or not reading.everything:
+            return {"light"}, []
+        return set(CUT_EVERYWHERE if reading.floors else CUT), []
+    return set(), []
+
+
+def _warm(reading: Reading) -> bool:
+    """Whether a bare number is a temperature: "guest room 19" is no brightness."""
+    numbers = reading.numbers
+    return not reading.units and bool(numbers) and COLDEST <= numbers[0] <= WARMEST
+
+
+def _targets(
+    reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
+) -> Targets:
+    if len(reading.names) > 1:
+        found = [_called(snapshot, slots, name, area) for name in reading.names]
+        if not all(targets.entities for targets in found):
+            return NOBODY
+        known = {entity.id: entity for targets in found for entity in targets.entities}
+        return Targets(tuple(known.values()), any(targets.unclear for targets in found))
+    if reading.names:
+        named = find(snapshot, slots, (), area=area)
+        fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
+        if domains - {entity.domain for entity in fitting}:
+            return NOBODY  # "the lights and the TV": the name is not all that is meant
+        return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
+    if not domains:
+        return NOBODY
+    if len(reading.areas) > 1:
+        several = [
+            find(snapshot, {**slots, "area": one}, domains, area=area) for one in reading.areas
+        ]
+        if not all(found.entities for found in several):
+            return NOBODY
+        known = {entity.id: entity for found in several for entity in found.entities}
+        return Targets(tuple(known.values()), any(found.unclear for found in several))
+    everywhere = reading.everything and not reading.areas and not reading.floors
+    return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> Targets:
+    """One of several things: the room that was said may be another one's."""
+    by_name = {"name": name}
+    there = find(snapshot, {**slots, **by_name}, (), area=area)
+    return there if there.entities else find(snapshot, by_name, (), area=area)
+
+
+def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str, Any]] | None:
+    domain = next(iter(kinds))
+    if reading.colors and kinds == {"light"} and action in ("", "on"):
+        return "lights.set", {"color": reading.colors[-1]}
+    if reading.colors:
+        return None  # "blue and brighter" is two things
+    if reading.nouns == {"volume"} and action in SOUND and kinds == {"media_player"}:
+        return SOUND[action], {}
+    if reading.difference and (reading.numbers or "half" in reading.actions):
+        return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
+    value = _value(reading, domain)
+    if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
+        valued, argument, largest = VALUED[domain]
+        means_volume = "volume" in reading.nouns or action in ("up", "down", *STEPS)
+        if domain == "media_player" and not means_volume:
+            return None
+        return (valued, {argument: value}) if 0 <= value <= largest else None
+    if reading.numbers:
+        return None
+    if action in STEPS:
+        domain, step = STEPS[action]
+        return (STEPPED[domain], {"step": step}) if kinds == {domain} else None
+    step = {"raise": "up", "lower": "down"}.get(action, action)
+    if step in ("up", "down") and len(kinds) == 1 and domain in STEPPED:
+        return STEPPED[domain], {"step": step}
+    if kinds == {"vacuum"} and action == "start" and reading.names and reading.areas:
+        return "vacuum.clean_area", {"area": reading.areas[0]}
+    tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
+    tool = tools.pop() if len(tools) == 1 else None
+    return (tool, {}) if tool else None
+
+
+def changed_by(
+    domain: str, actions: Collection[str], numbers: Sequence[float]
+) -> tuple[str, dict[str, Any]] | None:
+    """Tool and arguments for a value that shall be so much more or less; ``None`` where it is not
+    said which, or by how much."""
+    up, down = bool(UPWARD & set(actions)), bool(DOWNWARD & set(actions))
+    most = MOST_DEGREES if domain == "climate" else 100
+    if len(numbers) != 1 or up == down or domain not in MOVED or not 0 < numbers[0] <= most:
+        return None
+    number = int(numbers[0]) if numbers[0].is_integer() else numbers[0]
+    if domain == "media_player":
+        return MOVED[domain], {"step": f"{number if up else -number}"}
+    return MOVED[domain], {"step": "up" if up else "down", "by": number}
+
+
+def _only(reading: Reading) -> str:
+    return "full" if "full" in reading.actions else ""
+
+
+def _value(reading: Reading, domain: str) -> float | int | None:
+    if reading.numbers:
+        number = reading.numbers[0]
+        return int(number) if number.is_integer() else number
+    if "full" in reading.actions and domain in VALUED and VALUED[domain][0] in FULL:
+        return 100
+    return 50 if "half" in reading.actions else None

@@ -1,0 +1,190 @@
+"""An intent and what was said → a tool call: things by name, room and kind; values as spoken."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from hubd.assistant.understanding.compose import FULL, STEPPED, VALUED, changed_by
+from hubd.assistant.understanding.intents import SWITCHED
+from hubd.assistant.understanding.likeness import Intent
+from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.targets import NOBODY, Targets, find
+from hubd.home.model import Entity, Snapshot
+from plugins.api import ToolCall
+from plugins.days import day_in
+from plugins.when import parse
+
+SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
+WEATHER, FORECAST = "weather.now", "weather.on"
+"""The first needs no entity: there are other sources."""
+TIMER, LONGER = "timers.start", "timers.add"
+MEASURED = {"climate.temperature": "temperature"}
+"""Tools that tell what a sensor of that device class measures."""
+_DURATIONS = {
+    "en": re.compile(r"(\d+(?:[.,]\d+)?|half an|an|a) ?-?(hour|minute|second|hr|min|sec)s?\b"),
+    "de": re.compile(
+        r"(\d+(?:[.,]\d+)?|einer? halben?|viertel|einer?|eine)[ -]?"
+        r"(stunde|minute|sekunde|std|min|sek)n?\b"
+    ),
+    "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
+}
+_MORE = re.compile(
+    r"\b(?:another|more|extra|longer|extend|noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
+)
+_LONGER = re.compile(
+    r"\b(?:more|extra|longer|extend\w*|additional|"
+    r"another \S+ \w+ (?:on|to|at|onto) (?:the|that|my)|"
+    r"länger|verläng\w*|mehr|drauf|dran|dazu)\b|延长|[再多]加|加上?\d|再来\d"
+)
+"""What lets a timer run longer: "another ten minute timer" is a second one."""
+_UNITS = {
+    "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
+    "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
+}  # fmt: skip
+_AMOUNTS = {
+    "half an": 0.5, "an": 1.0, "a": 1.0, "eine halbe": 0.5, "einer halben": 0.5, "viertel": 0.25,
+    "einer": 1.0, "eine": 1.0, "半": 0.5,
+}  # fmt: skip
+
+
+class Filled(NamedTuple):
+    """A call, what it touches and whether its things were named."""
+
+    call: ToolCall
+    targets: Targets
+    named: bool
+    """Whether a name, a room or a kind of thing in the utterance chose the targets."""
+
+
+def fill(
+    intent: Intent, said: Mentions, snapshot: Snapshot, area: str, language: str = "en"
+) -> Filled | None:
+    """The call that ``intent`` is here; ``None`` where something that it needs was not said."""
+    values = _values(intent, said, language)
+    if values is None:
+        return None
+    arguments = {**intent.arguments, **values}
+    if intent.tool == WEATHER and (day := day_in(said.text, language)):
+        return Filled(ToolCall(tool=FORECAST, arguments={"day": day}), NOBODY, True)
+    if intent.tool == TIMER and _MORE.search(said.text):
+        return Filled(ToolCall(tool=LONGER, arguments=arguments), NOBODY, True)
+    if not intent.domains and intent.tool != "home.state":
+        call = ToolCall(tool=intent.tool, arguments=arguments)
+        return Filled(call, NOBODY, bool(said.subjects))
+    found = _targets(intent, said, snapshot, area)
+    if not found.entities:
+        return None if intent.tool != WEATHER else Filled(ToolCall(tool=WEATHER), NOBODY, True)
+    call = ToolCall(tool=intent.tool, arguments={**arguments, "entities": found.ids})
+    named = bool(said.names or said.areas or said.floors or said.domains or said.hints)
+    return Filled(call, found, named)
+
+
+def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Targets:
+    domains = set(intent.domains)
+    named = named_entities(said, snapshot)
+    if said.names and not _is_beside_the_point(intent, said, named):
+        fitting = [e for e in named if not domains or e.domain in domains]
+        if intent.tool in SWITCHING and said.domains - {e.domain for e in named}:
+            return NOBODY  # "the lights and the TV": the name is not all that is meant
+        if intent.tool in SWITCHING and not said.actions - {"on", "off"}:
+            # "The kettle and the kitchen light": both, whichever of them the examples have.
+            fitting = [e for e in named if e.domain in SWITCHED] or fitting
+        placed = [e for e in fitting if e.area in places(said, snapshot)] or fitting
+        # One name of two things is a question; two names are two things.
+        return Targets(tuple(placed), unclear=len(placed) > len(set(said.names)))
+    if said.everything and not (said.domains or said.areas or said.floors):
+        return NOBODY  # everything that there is: nothing that is done by likeness
+    if said.domains:
+        if not domains:
+            domains = set(said.domains)
+        elif not domains & said.domains:
+            return NOBODY
+        else:
+            domains &= said.domains
+    elif len(domains) > 2:
+        return NOBODY  # "start the machine": which?
+    if not domains or len(said.areas) > 1 or len(said.floors) > 1:
+        return NOBODY
+    slots: dict[str, Any] = {}
+    if said.areas and intent.needs != "area":
+        slots["area"] = said.areas[0]
+    elif said.floors:
+        slots["floor"] = said.floors[0]
+    if len(said.classes) == 1:
+        slots["device_class"] = next(iter(said.classes))
+    found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
+    return measuring(intent.tool, found)
+
+
+def measuring(tool: str, found: Targets) -> Targets:
+    """Of sensors those alone that measure what ``tool`` tells: the humidity is no temperature."""
+    wanted = MEASURED.get(tool)
+    fitting = tuple(
+        entity
+        for entity in found.entities
+        if entity.domain != "sensor" or entity.attributes.get("device_class") in (wanted, None)
+    )
+    return found._replace(entities=fitting) if wanted and fitting else found
+
+
+def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]) -> bool:
+    """Whether a screen is named because one cannot see it: "the sun is on the television"."""
+    players = all(entity.domain == "media_player" for entity in named)
+    return intent.tool == "home.close" and intent.tool in said.implied and players
+
+
+def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
+    """The arguments that were said, or ``None`` where one is missing."""
+    if intent.tool == "timers.start":
+        # "Two minutes more", "another two on that timer": it begins none.
+        more = said.difference or _MORE.search(said.text)
+        if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
+            return None
+        return _duration(said.text, language) or None
+    if intent.needs == "time":
+        return _time(said.text, language)
+    if intent.needs == "area":
+        return {"area": said.areas[0]} if len(said.areas) == 1 else None
+    if said.difference and intent.tool in STEPPED.values():
+        return _difference(intent, said)
+    valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
+    if intent.tool not in valued:
+        # "20", "green" or "full" where no value is wanted is something that was not understood.
+        spoken = said.numbers or said.colors or said.actions & {"half", "full"}
+        return None if spoken else {}
+    if said.difference:
+        return None
+    if intent.tool == "lights.set" and said.colors:
+        return {"color": said.colors[-1]}
+    argument, largest = valued[intent.tool]
+    full = (100.0,) if "full" in said.actions and intent.tool in FULL else ()
+    numbers = said.numbers or ((50.0,) if "half" in said.actions else full)
+    if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
+        return None
+    return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
+
+
+def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
+    """By how much; "a bit" where no number is said."""
+    if not said.numbers:
+        return None if said.actions & {"half", "full"} else {}
+    domain = next(domain for domain, tool in STEPPED.items() if tool == intent.tool)
+    found = changed_by(domain, {str(intent.arguments.get("step"))}, said.numbers)
+    return found[1] if found else None
+
+
+def _duration(text: str, language: str) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for amount, unit in _DURATIONS[language].findall(text):
+        number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))
+        name = _UNITS.get(unit, "seconds")
+        if name in found:
+            return None  # two amounts of one unit: two timers, or none
+        found[name] = int(number) if float(number).is_integer() else number
+    return found
+
+
+def _time(text: str, language: str) -> dict[str, Any] | None:
+    when = parse(text, language, datetime.now(UTC))
+    return {"when": text} if when.at else None

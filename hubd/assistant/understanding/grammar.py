@@ -1,0 +1,257 @@
+"""Utterance → intent and slots, by sentence grammar: Home Assistant's sentences, then our own.
+
+A plugin's sentence file is a hassil intents file whose intent names are tool names and whose slots
+are the tool's arguments. It may use the lists ``name``, ``area`` and ``floor`` of the household.
+"""
+
+import functools
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import home_assistant_intents
+from hassil import Intents, recognize_all, recognize_best
+from hassil.intents import RangeSlotList
+from hassil.recognize import RecognizeResult
+
+from hubd.assistant.understanding.data_files import values
+from hubd.assistant.understanding.names import Names
+from hubd.memory import lasting
+from plugins.api import FitsRule
+
+log = logging.getLogger(__name__)
+
+MAXIMUM_UTTERANCE = 300
+"""Characters. A command is short; matching time grows with length."""
+
+LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
+"""Our name of a language → the name of Home Assistant's sentences in it."""
+
+SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
+"""Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
+comes before them."""
+
+REMIND = re.compile(r"(?:please )?remind |erinner|rappelle|recuérda|提醒", re.IGNORECASE)
+SOMEWHERE = "somewhere"
+"""The area of a device whose area is not known."""
+
+
+class SentenceFileError(Exception):
+    """A sentence file cannot be used; the message names the file."""
+
+
+class Match(NamedTuple):
+    """What an utterance says, in the grammar's words."""
+
+    intent: str
+    """``HassTurnOn``, or the name of a tool."""
+    slots: dict[str, Any]
+    domains: frozenset[str]
+    """The domains that the sentence speaks of; empty when it does not restrict them."""
+    here: bool
+    """Whether the sentence means the area of the asking device."""
+    free: bool
+    """Whether a part of it may be anything: a message, an item."""
+    missing: bool
+    """Whether the sentence lacks something that its tool needs (``metadata: {asks: missing}``)."""
+    everything: bool
+    """Whether it means the whole house ("all lights")."""
+
+
+class Grammar:
+    """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
+
+    def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
+        """A file that is not a hassil intents file is left out, and named in the log."""
+        self.language = language
+        self._own: list[Intents] = []
+        for path in sentence_files:
+            if _language_of(path) == language:
+                try:
+                    self._own.append(_load(path))
+                except SentenceFileError as error:
+                    log.error("%s", error)
+        shared = home_assistant_intents.get_intents(LANGUAGES[language])
+        self._home = Intents.from_dict(shared) if shared else None
+        if self._home:
+            _keep_signs_apart(self._home)
+            _compile(self._home)
+
+    def match(
+        self,
+        text: str,
+        names: Names,
+        area: str = "",
+        original: str = "",
+        fits: Mapping[str, FitsRule] = {},
+    ) -> Match | None:
+        """What ``text`` says, or ``None``. ``area`` is the name of the asking device's area.
+
+        ``original`` is the text before anything was left out: free texts keep its capitals.
+        ``fits``: tool → whether it can make something of the free text in its slots.
+
+        Home Assistant's sentences come first: they are many, and tested. Our own come where they
+        have nothing, or only something of which a free text is the most.
+        """
+        if not text.strip() or len(text) > MAXIMUM_UTTERANCE:
+            return None
+        shared = self._recognize(text, self._home, names, area, fits) if self._home else None
+        if shared and not _free_text(shared) and shared.intent.name not in SMALL_TALK:
+            return _match(shared, original or text)
+        own = [self._recognize(text, one, names, area, fits) for one in self._own]
+        found = [result for result in (shared, *own) if result is not None]
+        if not found:
+            return None
+        best = min(
+            found,
+            key=lambda r: _rank(r, ours=r is not shared, surely=r.intent.name in fits),
+        )
+        return _match(best, original or text, surely=best.intent.name in fits)
+
+    def _recognize(
+        self,
+        text: str,
+        intents: Intents,
+        names: Names,
+        area: str,
+        fits: Mapping[str, FitsRule],
+    ) -> RecognizeResult | None:
+        asked: dict[str, Any] = {
+            "slot_lists": {
+                name: values
+                for name, values in names.slot_lists.items()
+                if name not in intents.slot_lists
+            },
+            "intent_context": {"area": area or SOMEWHERE},
+            "language": LANGUAGES[self.language],
+        }
+        if fits.keys().isdisjoint(intents.intents):
+            return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
+        results = recognize_all(text.strip(), intents, **asked)
+        fitting = (result for result in results if _makes_sense(result, fits, self.language))
+        return min(fitting, key=_free_text, default=None)
+
+
+def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language: str) -> bool:
+    rule = fits.get(result.intent.name)
+    if rule is None:
+        return True
+    try:
+        return rule({name: entity.value for name, entity in result.entities.items()}, language)
+    except Exception:  # whatever a plugin does, the other sentences count
+        log.exception("a plugin cannot tell what fits tool=%s", result.intent.name)
+        return False
+
+
+@functools.lru_cache(maxsize=8)
+def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
+    """The grammar of a language; the same files are compiled once."""
+    with lasting():
+        return Grammar(language, sentence_files)
+
+
+def _rank(result: RecognizeResult, ours: bool, surely: bool) -> tuple[bool, int, int, int]:
+    """The least free text first; then Home Assistant's before ours, small talk last.
+
+    surely: the tool has looked at the free text, which then counts as understood
+    """
+    last = 2 if result.intent.name in SMALL_TALK else int(ours)
+    free = 0 if surely else _free_text(result)
+    return _is_reminder(result), free, last, -result.text_chunks_matched
+
+
+def _is_reminder(result: RecognizeResult) -> bool:
+    """Whether it would carry out "remind me to …" after a while: that is a reminder."""
+    command = result.entities.get("conversation_command")
+    return command is not None and REMIND.match(command.text.strip()) is not None
+
+
+def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:
+    """``surely``: the tool has looked at the free text, and can make something of it."""
+    required = result.intent_data.requires_context
+    return Match(
+        intent=result.intent.name,
+        slots={
+            name: _as_written(_plain(entity.value), text)
+            if entity.is_wildcard
+            else _plain(entity.value)
+            for name, entity in result.entities.items()
+            if not (name == "area" and "area" in required and not entity.text)
+        },
+        domains=_domains(result),
+        here="area" in required,
+        free=_free_text(result) > 0 and not surely,
+        missing=(result.intent_metadata or {}).get("asks") == "missing",
+        everything=(result.intent_metadata or {}).get("slot_combination") == "domain_all",
+    )
+
+
+def _domains(result: RecognizeResult) -> frozenset[str]:
+    data = result.intent_data
+    required = data.requires_context.get("domain")
+    if isinstance(required, dict):
+        required = required.get("value")
+    if isinstance(required, str):
+        return frozenset((required,))
+    return frozenset(required or data.name_domains or ())
+
+
+def _plain(value: Any) -> Any:
+    """A whole number as one; text without the spaces around it."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.strip() if isinstance(value, str) else value
+
+
+def _free_text(result: RecognizeResult) -> int:
+    """The characters that a wildcard took, whatever they are."""
+    return sum(len(entity.text) for entity in result.entities_list if entity.is_wildcard)
+
+
+def _as_written(value: Any, text: str) -> Any:
+    """A free text with the capitals and commas that it was said with."""
+    if not isinstance(value, str):
+        return value
+    words = map(re.escape, value.split())  # hassil leaves out the marks between them
+    found = re.search(r"[\s,;，、；]+".join(words), text, re.IGNORECASE)
+    return found[0] if found else value
+
+
+def _compile(intents: Intents) -> None:
+    """Parse all sentences now: hassil would do it at the first utterance."""
+    for intent in intents.intents.values():
+        for data in intent.data:
+            _ = data.sentences
+
+
+def _load(path: Path) -> Intents:
+    try:
+        intents = Intents.from_dict(values(path.read_text(encoding="utf-8")))
+        _compile(intents)
+        return intents
+    except Exception as error:  # hassil and PyYAML share no base class
+        raise SentenceFileError(f"{path.name}: not a sentence file: {error}") from error
+
+
+def _language_of(path: Path) -> str:
+    """``timers.en.yaml`` → ``en``."""
+    return path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else "en"
+
+
+def _keep_signs_apart(intents: Intents) -> None:
+    """Give lists of numbers that are multiplied ("down by ten percent": -10) ranges of their own.
+
+    hassil keeps the words of a range by its bounds alone: with those of another list, "to fifty
+    percent" is -50 once somebody has said "down by".
+    """
+    ranges = [one for one in intents.slot_lists.values() if isinstance(one, RangeSlotList)]
+    plain = {_bounds(one) for one in ranges if one.multiplier is None}
+    for one in ranges:
+        while one.multiplier is not None and _bounds(one) in plain:
+            one.stop += 1
+
+
+def _bounds(one: RangeSlotList) -> tuple[object, ...]:
+    return one.start, one.stop, one.step, one.fraction_type

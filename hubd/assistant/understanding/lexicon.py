@@ -1,0 +1,371 @@
+"""The words of commands in one language: what to leave out, what they mean, what forbids acting.
+
+A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
+``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
+(things shall stay as they are, or all but one are meant): the utterance is then no command,
+whatever else it says. ``forbidding``: patterns for a "not" of what shall be, not of what is.
+``requests``: where one of these is said, ``request_endings`` make no
+question of it. ``corrected``, patterns over what was said: what stands before is taken back.
+``fixes``: what speech recognition mishears; ``respell``: the same as patterns, for what only the
+words beside it give away. ``times``, ``by`` and ``to``, patterns over digits: when or how long
+something shall be; a number is how much more or less; it is what shall be reached. ``ignore``:
+words without a meaning of their own. ``actions``, ``nouns``, ``units``, ``colors``: meaning →
+words. ``combine``: two actions that together mean a third. ``hints``: words that speak of a domain
+without naming a thing of it. ``implies``: phrases that stand for a tool's verb, or for a direction
+of it (``lights.change:down``). ``common``: words that say nothing against any meaning.
+``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain or device
+class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a command,
+and a question, begins.
+``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to five words
+(Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins that
+says why. ``broken_off``: how one ends that is not finished. ``clauses``: what makes a sentence of
+words that would be an item of a list or a title.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.sounds import sound
+from plugins.numbers import digits
+
+FOLDER = Path(__file__).parent / "lexicon"
+Kind = Literal[
+    "entity", "area", "floor", "action", "noun", "unit", "color", "here", "all", "ignore"
+]
+
+_PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
+_TO = re.compile(r"^(?:at|to|for|um|auf|für|bei|到|成|为) ?")
+_WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
+_ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
+GAP = "~"
+_GAP = r"(?:\S+ ){0,5}?"
+STUTTERS = {
+    "words": re.compile(r"\b(\w+)(?: \1\b)+"),
+    "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
+}
+"""What is said twice: "with the, the music", 灯带灯带; but 奶奶 is a word."""
+_HESITATION = {
+    "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
+    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm)\b[,.…]*\s*"),
+    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
+}
+NEVER = re.compile(r"(?!)")
+STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
+"""Verbs beside which a number is a difference unless it says "to"."""
+
+
+class Tag(NamedTuple):
+    """What a phrase means."""
+
+    kind: Kind
+    value: str
+
+
+class Lexicon:
+    """One language's words, compiled. Get it with ``lexicon``."""
+
+    def __init__(self, language: str, data: dict[str, Any]) -> None:
+        self.language = language
+        self.spaces = data["spaces"] == "true"
+        self.combine: dict[frozenset[str], str] = {
+            frozenset(pair.split("+")): action for pair, action in data.get("combine", {}).items()
+        }
+        self.phrases = {phrase: tag for tag, phrases in _tags(data) for phrase in phrases}
+        said = [data["drop"], data["negation"], data["asking"], list(self.phrases)]
+        self._stand_ins: dict[str, str] = data.get("stand_ins", {})
+        said.append(data.get("heard", []))
+        self.words = frozenset(word for part in said for phrase in part for word in phrase.split())
+        self._verbs = {
+            phrase.rstrip("$"): tag.value
+            for phrase, tag in self.phrases.items()
+            if tag.kind == "action"
+        }
+        self._verb = self._pattern(list(self._verbs))
+        said_last = [phrase for phrase, tag in self.phrases.items() if tag.kind == "action"]
+        self._verb_in_place = self._pattern(said_last)
+        self.common = frozenset(plain(word) for word in data.get("common", ()))
+        self._drop = self._pattern(data["drop"])
+        self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
+        self._fix = self._pattern(list(self._fixes)) if self._fixes else None
+        self._hints = self._patterns(data.get("hints", {}))
+        self._implied = self._patterns(data.get("implies", {}))
+        self._subjects = self._patterns(data.get("subjects", {}))
+        self._imperative = self._pattern([f"^{p}" for p in data.get("imperatives", ())])
+        self._inquiry = self._pattern([f"^{p}" for p in data.get("inquiries", ())])
+        self._respell = [(re.compile(a), b) for a, b in data.get("respell", {}).items()]
+        self._misheard = [(re.compile(a), b) for a, b in data.get("misheard", {}).items()]
+        self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
+        self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
+        self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
+        self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
+        self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
+        self._clauses = [re.compile(pattern) for pattern in data.get("clauses", ())]
+        self._stutter = STUTTERS["words" if self.spaces else "characters"]
+        self._times = [re.compile(pattern) for pattern in data.get("times", ())]
+        self._by = [re.compile(pattern) for pattern in data.get("by", ())]
+        self._to = [re.compile(pattern) for pattern in data.get("to", ())]
+        self._request = self._pattern(data.get("requests", []))
+        self._question = self._pattern(data.get("request_endings", []))
+        heard = [p for words in data.get("subjects", {}).values() for p in words]
+        heard += [phrase for phrase, tag in self.phrases.items() if tag.kind == "noun"]
+        self._by_sound = {} if self.spaces else {sound(p, language): p for p in heard if len(p) > 1}
+        self._by_sound.pop("", None)
+        self._negation = self._pattern(data["negation"])
+        self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
+        self._asking = self._pattern([*data["asking"], *data["past"]])
+
+    def stand_in(self, domain: str, device_class: object = None) -> str:
+        """The word that stands for the things of a domain in the examples."""
+        other = self._stand_ins.get(domain) or self._stand_ins.get("switch", domain)
+        return self._stand_ins.get(str(device_class), other)
+
+    def stripped(self, text: str) -> str:
+        """``text`` without politeness and filler words."""
+        said = plain(text)
+        if self._request.search(said):  # 能把灯打开吗 is no question
+            said = self._question.sub(" ", said)
+        said = self._drop.sub(" ", said)
+        for pattern in self._fillers:
+            said = pattern.sub(" ", said)
+        said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
+        return self._stutter.sub(r"\1", said)
+
+    def fluent(self, text: str) -> str:
+        """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
+        hesitation = _HESITATION.get(self.language)
+        return (hesitation.sub(r"\1", text).strip(" ,，…") or text) if hesitation else text
+
+    def fixed(self, text: str) -> str:
+        """``text`` with what speech recognition mishears put right."""
+        if self._fix is not None:
+            text = self._fix.sub(lambda match: self._fixes[match[0]], text)
+        for pattern, meant in self._respell:
+            text = pattern.sub(meant, text)
+        return text if self.spaces else self._heard(text)
+
+    def misheard(self, text: str) -> str:
+        """``text`` (plain), which is not understood, with words as other words that sound alike."""
+        for pattern, meant in self._misheard:
+            text = pattern.sub(meant, text)
+        return text
+
+    def means_nothing(self, text: str) -> bool:
+        """Whether ``text`` is neither verb, thing nor number by itself."""
+        tag = self.phrases.get(text)
+        return (tag is None or tag.kind == "ignore") and not _NUMERAL.search(text)
+
+    def _heard(self, text: str) -> str:
+        """``text`` with the words that sound like those of a plugin or a kind of thing as these: in
+        Chinese one character in the place of another of the same sound."""
+        at = 0
+        while at < len(text):
+            for length in (4, 3, 2):
+                window = text[at : at + length]
+                if len(window) < length or window in self.phrases or _NUMERAL.search(window):
+                    continue
+                if self._verb.search(window):
+                    continue  # 灯关了 is no 灯光
+                if meant := self._by_sound.get(sound(window, self.language)):
+                    text = text[:at] + meant + text[at + length :]
+                    at += length - 1
+                    break
+            at += 1
+        return text
+
+    def negates(self, text: str) -> bool:
+        """Whether something shall *not* be done."""
+        return self._negation.search(plain(text)) is not None
+
+    def forbids(self, text: str) -> bool:
+        """Whether a "not" in ``text`` is of what shall be, and not of what is: "don't", "needn't",
+        "not too dark"; but "I can't see a thing" complains."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._forbidding) or self.commands(said)
+
+    def actions_in(self, text: str, in_place: bool = False) -> set[str]:
+        """The actions whose words are in ``text`` (plain).
+
+        in_place: only where they stand as verbs do: "zu hell" closes nothing
+        """
+        pattern = self._verb_in_place if in_place else self._verb
+        found = {self._verbs[match[0]] for match in pattern.finditer(text)}
+        return found | {self.combine[pair] for pair in self.combine if pair <= found}
+
+    def asks(self, text: str) -> bool:
+        """Whether it asks how or why, tells of the past, sets a condition, or wants nothing
+        changed: it is no command."""
+        return self._asking.search(plain(text)) is not None or self.keeps(text)
+
+    def is_difference(self, text: str, actions: Collection[str]) -> bool:
+        """Whether the number in ``text`` (plain, in digits) is by how much something shall change:
+        "down by 10", "10 percent brighter", and "up 10", but not "up to 10".
+
+        actions: the verbs of the text
+        """
+        if any(pattern.search(text) for pattern in self._by):
+            return True
+        if not any(character.isdigit() for character in text):
+            return False
+        steps = STEP_ACTIONS if self.spaces else STEP_ACTIONS | {"dimmer"}  # "dim it 30%" is to 30
+        return not steps.isdisjoint(actions) and not any(p.search(text) for p in self._to)
+
+    def corrected(self, text: str) -> tuple[str, str] | None:
+        """What was said first and what was said instead, where ``text`` corrects itself: "turn on
+        the lamp, no wait, the radio"."""
+        folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+        for pattern in self._corrected:
+            if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
+                return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
+        return None
+
+    def with_value(self, first: str, instead: str) -> str:
+        """``first`` with its last number exchanged, where ``instead`` corrects it: "to forty" and
+        "fifty percent" are "to fifty percent"; empty where it corrects no number."""
+        before, after = digits(plain(first), self.language), digits(plain(instead), self.language)
+        after = _TO.sub("", self.stripped(after))
+        numbers = list(_NUMBER.finditer(before))
+        value = _NUMBER.match(after)
+        if not numbers or value is None:
+            return self._with_color(before, after)
+        unit = before[numbers[-1].end() :] if value.end() == len(after) else ""
+        return before[: numbers[-1].start()] + after + unit
+
+    def _with_color(self, first: str, instead: str) -> str:
+        colors = [phrase for phrase, tag in self.phrases.items() if tag.kind == "color"]
+        said = list(self._pattern(colors).finditer(first)) if colors else []
+        if not said or instead not in colors:
+            return ""
+        rest = first[said[-1].end() :]
+        return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
+
+    def remarks(self, text: str) -> bool:
+        """Whether ``text`` begins as a remark does, that says why: "it's so dark"."""
+        said = self.stripped(text)
+        return any(pattern.search(said) for pattern in self._remarks) and not self.commands(said)
+
+    def places(self, text: str, words: Collection[str]) -> bool:
+        """Whether one of ``words`` says where: "in the dungeon"."""
+        if not self.spaces:
+            return any(re.search(rf"{re.escape(word)}[的下]?{_ROOM}", text) for word in words)
+        return any(re.search(rf"{_WHERE}{re.escape(word)}(?!\w)", text) for word in words)
+
+    def is_clause(self, text: str) -> bool:
+        """Whether ``text`` holds a sentence, or half of one: no item and no title."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._clauses)
+
+    def breaks_off(self, text: str) -> bool:
+        """Whether ``text`` ends in the middle of something: "carry on with the"."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._broken_off)
+
+    def times(self, text: str) -> bool:
+        """Whether ``text`` (plain, in digits) says when or for how long something shall be: "at 8
+        pm" is no brightness."""
+        return any(pattern.search(text) for pattern in self._times)
+
+    def keeps(self, text: str) -> bool:
+        """Whether something shall stay as it is."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._keeping)
+
+    def hinted(self, text: str) -> set[str]:
+        """The domains that words of ``text`` speak of, without naming a thing of them."""
+        return _found(self._hints, text)
+
+    def implied(self, text: str) -> set[str]:
+        """The tools whose verb a phrase of ``text`` stands for."""
+        return _found(self._implied, text)
+
+    def without_implied(self, text: str) -> str:
+        """``text`` without the phrases that stand for a tool's verb, such as "don't need the"."""
+        said = plain(text)
+        for pattern in self._implied.values():
+            said = pattern.sub(" ", said)
+        return " ".join(said.split())
+
+    def subjects(self, text: str) -> set[str]:
+        """The plugins of whose things ``text`` speaks: timers, lists, alarms."""
+        return _found(self._subjects, text)
+
+    def knows_subject(self, plugin: str) -> bool:
+        """Whether there are words for what that plugin is about."""
+        return plugin in self._subjects
+
+    def commands(self, text: str, *, whole: bool = True) -> bool:
+        """Whether ``text`` (stripped of politeness) begins as a command does.
+
+        whole: and is no question further on, and wants something changed
+        """
+        said = plain(text)
+        begins = self._imperative.search(said) is not None
+        return begins and not (whole and self.inquires(said))
+
+    def inquires_first(self, text: str) -> bool:
+        """Whether ``text`` begins as a question does."""
+        return self._inquiry.search(plain(text)) is not None
+
+    def inquires(self, text: str) -> bool:
+        """Whether ``text`` asks for information, in whatever form."""
+        said = plain(text)
+        return self._inquiry.search(said) is not None or self.asks(said)
+
+    def _patterns(self, groups: dict[str, list[str]]) -> dict[str, re.Pattern[str]]:
+        return {name: self._pattern(phrases) for name, phrases in groups.items()}
+
+    def _pattern(self, phrases: list[str]) -> re.Pattern[str]:
+        if not phrases:
+            return NEVER
+        longest_first = sorted(map(plain, phrases), key=len, reverse=True)
+        alternatives = "|".join(
+            (r"(?<!.)" if phrase.startswith("^") else "")
+            + re.escape(phrase.strip("^$")).replace(
+                re.escape(GAP), _GAP if self.spaces else ".{0,8}?"
+            )
+            + (r"(?=\s*$)" if phrase.endswith("$") else "")
+            for phrase in longest_first
+        )
+        edge = r"(?<!\w)", r"(?!\w)"
+        if not self.spaces:
+            edge = "", ""
+        return re.compile(f"{edge[0]}(?:{alternatives}){edge[1]}")
+
+
+def _found(patterns: dict[str, re.Pattern[str]], text: str) -> set[str]:
+    said = plain(text)
+    return {name for name, pattern in patterns.items() if pattern.search(said)}
+
+
+def plain(text: str) -> str:
+    """Lower case, one form of every character, no punctuation at the end of words."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return " ".join(_PUNCTUATION.sub(" ", folded).split())
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The lexicon of ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
+    return Lexicon(language, texts_in(FOLDER / f"{language}.yaml"))
+
+
+def _tags(data: dict[str, Any]) -> list[tuple[Tag, list[str]]]:
+    tags = [(Tag("ignore", ""), _plain_all(data["ignore"]))]
+    tags += [(Tag("unit", unit), _plain_all(words)) for unit, words in data["units"].items()]
+    tags += [(Tag("noun", noun), _plain_all(words)) for noun, words in data["nouns"].items()]
+    tags += [(Tag("color", color), [plain(word)]) for word, color in data["colors"].items()]
+    tags += [
+        (Tag("action", action), _plain_all(words)) for action, words in data["actions"].items()
+    ]
+    tags += [(Tag("here", ""), _plain_all(data["here"])), (Tag("all", ""), _plain_all(data["all"]))]
+    return tags
+
+
+def _plain_all(phrases: list[str]) -> list[str]:
+    return [plain(phrase) for phrase in phrases]

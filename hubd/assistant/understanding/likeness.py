@@ -1,0 +1,192 @@
+"""How like an utterance is to the example sentences of each intent.
+
+The names of things and rooms are replaced by their kinds, and so are the numbers: "um the redding
+lamp at fourty" is "the lamp at 20". What is left is compared with the examples by logistic
+regression over words and pieces of words (``ngrams``), in English over an encoder's vector as well.
+Its weights lie beside the examples; ``bench/fit_examples.py`` makes them. Knows nothing of tools
+but their names, nor where an encoder's vectors come from.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from hubd.assistant.understanding.data_files import values
+from hubd.assistant.understanding.grammar import LANGUAGES
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.ngrams import Vectors, counted, scaled
+from hubd.assistant.understanding.polarity import undoes
+from hubd.assistant.understanding.words import Phrases, phrases_of, pieces_of
+from hubd.home.model import Snapshot
+
+FOLDER = Path(__file__).parent / "examples"
+COMMON = 12
+"""Tools whose examples have a word that says nothing about which of them is meant."""
+SHARPNESS = 8.0
+"""Unit vectors are scaled by this, so that the regression converges in few steps."""
+WORDS_WEIGH = 1.4
+"""The words against the encoder's vector."""
+
+
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """One group of the examples file."""
+
+    tool: str
+    said: list[str]
+    arguments: dict[str, Any] = {}
+    domains: list[str] = []
+    needs: str = ""
+    """``number``, ``time`` or ``area``: what must have been said besides."""
+
+
+class Guess(msgspec.Struct, frozen=True, kw_only=True):
+    """The likeliest intent of an utterance."""
+
+    intent: Intent
+    confidence: float
+    """0 to 1: the probability that the regression gives it."""
+
+
+@cache
+def intents_of(language: str) -> tuple[Intent, ...]:
+    """The intents of the examples in a language; empty where there are none."""
+    path = FOLDER / f"{language}.yaml"
+    if language not in LANGUAGES or not path.is_file():
+        return ()
+    return tuple(msgspec.convert(values(path.read_text("utf-8")), list[Intent]))
+
+
+def vocabulary(tool: str, language: str, *, examples: int = 1) -> frozenset[str]:
+    """The words that say nothing against a tool: those that so many of its examples have at least,
+    and those that the examples of many tools have."""
+    own = _words(tool, language)
+    return _common_words(language).union(word for word in own if own[word] >= examples)
+
+
+def opposed(one: Intent, other: Intent) -> bool:
+    """Whether one undoes the other."""
+    if one.tool == other.tool:
+        return one.arguments.get("step") != other.arguments.get("step")
+    return undoes(one.tool, other.tool)
+
+
+@cache
+def _words(tool: str, language: str) -> Counter[str]:
+    return Counter(
+        word
+        for intent in intents_of(language)
+        if intent.tool == tool
+        for text in intent.said
+        for word in set(plain(text).split() if lexicon(language).spaces else plain(text))
+    )
+
+
+@cache
+def _common_words(language: str) -> frozenset[str]:
+    counts = Counter(
+        word for tool in {i.tool for i in intents_of(language)} for word in _words(tool, language)
+    )
+    return frozenset(word for word, count in counts.items() if count >= COMMON)
+
+
+class Fitted(NamedTuple):
+    """The weights of a language's regression."""
+
+    rarity: Vectors
+    """float32 (PLACES,), see ``ngrams``."""
+    words: NDArray[np.int8]
+    """(PLACES, intents), in units of ``unit``."""
+    unit: Vectors
+    """float32 (intents,)."""
+    vector: Vectors
+    """float32 (d, intents) of an encoder's vector; d is 0 where no encoder knows the language."""
+    constant: Vectors
+    """float32 (intents,)."""
+    made_of: NDArray[np.uint8]
+    """The digest of the examples that it was fitted to."""
+
+
+class Classifier:
+    """Multinomial logistic regression from sentences to intents."""
+
+    def __init__(self, intents: Sequence[Intent], fitted: Fitted, spaces: bool) -> None:
+        """spaces: words are written apart."""
+        self._intents, self._fitted, self._spaces = list(intents), fitted, spaces
+
+    def guesses(self, text: str, vector: Vectors | None) -> list[Guess]:
+        """All intents, likeliest first, of a masked utterance; vector: float32 (d,)."""
+        row = inputs_of(counted([text], self._spaces), self._fitted.rarity)[0]
+        (said,) = np.nonzero(row)
+        scores = row[said] @ self._fitted.words[said] * self._fitted.unit + self._fitted.constant
+        if vector is not None:
+            scores += SHARPNESS * vector @ self._fitted.vector
+        chances = softmax(scores[None])[0]
+        order = np.argsort(-chances)
+        return [Guess(intent=self._intents[i], confidence=float(chances[i])) for i in order]
+
+
+def classifier_of(language: str) -> Classifier:
+    """As it was fitted to the examples of a language that has some."""
+    with np.load(FOLDER / f"{language}.npz") as stored:
+        fitted = Fitted(**{name: stored[name] for name in Fitted._fields})
+    return Classifier(intents_of(language), fitted, lexicon(language).spaces)
+
+
+def inputs_of(counts: Vectors, rarity: Vectors) -> Vectors:
+    """What the regression sees of words and pieces: float32 (texts, PLACES)."""
+    return scaled(counts, rarity) * (SHARPNESS * WORDS_WEIGH)
+
+
+def digest_of(language: str) -> bytes:
+    """What tells whether weights were fitted to the examples, and to words, as they are now."""
+    counts = [str(len(intent.said)) for intent in intents_of(language)]
+    return hashlib.sha256("\n".join([*counts, *examples_of(language)]).encode()).digest()
+
+
+def examples_of(language: str) -> list[str]:
+    """The example sentences as they are embedded, in the order of the intents."""
+    known = lexicon(language)
+    phrases = phrases_of(Snapshot(), known)
+    return [
+        masked(text, known, phrases, Snapshot())
+        for intent in intents_of(language)
+        for text in intent.said
+    ]
+
+
+def masked(text: str, lexicon: Lexicon, phrases: Phrases, snapshot: Snapshot) -> str:
+    """``text`` without politeness, names as their kinds, numbers as 20."""
+    by_name = {
+        name.casefold(): entity
+        for entity in snapshot.entities
+        for name in (entity.name, *entity.aliases)
+    }
+    said = lexicon.fixed(lexicon.stripped(text))
+    parts: list[str] = []
+    for piece in pieces_of(said, lexicon, phrases):
+        tag = next((tag for tag in piece.tags if tag.kind in ("entity", "area", "floor")), None)
+        if piece.number is not None:
+            parts.append("20")
+        elif tag is None:
+            parts.append(piece.text)
+        elif tag.kind == "entity" and (entity := by_name.get(tag.value.casefold())):
+            parts.append(lexicon.stand_in(entity.domain, entity.attributes.get("device_class")))
+        else:
+            room = lexicon.stand_in("area")
+            article = room.split()[0] if " " in room else ""
+            said_already = article and " ".join(parts).endswith(article)
+            parts.append(room.removeprefix(article).strip() if said_already else room)
+    return (" " if lexicon.spaces else "").join(parts)
+
+
+def softmax(scores: Vectors) -> Vectors:
+    """Rows of scores as rows of chances."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)

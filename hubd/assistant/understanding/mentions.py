@@ -1,0 +1,127 @@
+"""What an utterance speaks of, whatever else it says: the evidence for or against a tool call.
+
+Unlike ``words.read``, words that nobody knows are passed over. So this never decides by itself what
+is done; it only tells whether a call that something else proposed rests on what was said.
+"""
+
+from typing import NamedTuple
+
+from hubd.assistant.understanding.compose import NOUN_DOMAINS
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.words import NAMED, Phrases, Piece, guessed_verb, pieces_of
+from hubd.home.model import Entity, Snapshot
+from plugins.numbers import digits
+
+
+class Mentions(NamedTuple):
+    """The known words of an utterance."""
+
+    text: str
+    """Stripped of politeness, number words as digits."""
+    actions: frozenset[str]
+    names: tuple[str, ...]
+    areas: tuple[str, ...]
+    floors: tuple[str, ...]
+    nouns: frozenset[str]
+    """Kinds of things that are named: ``light``, ``cover.blind``."""
+    numbers: tuple[float, ...]
+    colors: tuple[str, ...]
+    hints: frozenset[str]
+    """Domains that are spoken of without a thing of them: ``light`` of "it is too dark"."""
+    implied: frozenset[str]
+    """Tools whose verb is paraphrased."""
+    subjects: frozenset[str]
+    """Plugins without entities that are spoken of."""
+    everything: bool
+    unknown: tuple[str, ...]
+    unnamed: str = ""
+    """The words but for the names of things and rooms, number words as digits."""
+    difference: bool = False
+    """Whether the number says by how much something shall change, and not to what."""
+    times: bool = False
+    """Whether it says when, or for how long."""
+    guessed: bool = False
+    """Whether a word that was taken for a misspelled name may as well be a verb."""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing but names of things and rooms."""
+        return not (
+            self.actions
+            or self.nouns
+            or self.numbers
+            or self.colors
+            or self.hints
+            or self.implied
+            or self.subjects
+            or self.unknown
+        )
+
+    @property
+    def domains(self) -> frozenset[str]:
+        """The domains of the kinds that are named."""
+        return frozenset(NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in self.nouns)
+
+    @property
+    def classes(self) -> frozenset[str]:
+        """The device classes of the kinds that are named."""
+        return frozenset(noun.partition(".")[2] for noun in self.nouns if "." in noun)
+
+
+def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
+    """The known words of ``text``, as it was said."""
+    said = lexicon.fixed(lexicon.stripped(text))
+    pieces = pieces_of(said, lexicon, phrases)
+    of = _by_kind(pieces)
+    # A vacuum called Dusty says nothing about the floor.
+    rest = [p.text for p in pieces if not any(tag.kind == "entity" for tag in p.tags)]
+    between = " " if lexicon.spaces else ""
+    unnamed = between.join(rest)
+    # 玄关灯 turns nothing off, though 关 does.
+    verbal = between.join(p.text for p in pieces if not any(tag.kind in NAMED for tag in p.tags))
+    actions = frozenset(of.get("action", ())) | lexicon.actions_in(verbal, in_place=True)
+    text = digits(said, lexicon.language)
+    return Mentions(
+        text=text,
+        actions=actions,
+        names=tuple(dict.fromkeys(of.get("entity", ()))),
+        areas=tuple(dict.fromkeys(of.get("area", ()))),
+        floors=tuple(dict.fromkeys(of.get("floor", ()))),
+        nouns=frozenset(of.get("noun", ())),
+        numbers=tuple(piece.number for piece in pieces if piece.number is not None),
+        colors=tuple(of.get("color", ())),
+        hints=frozenset(lexicon.hinted(unnamed)),
+        implied=frozenset(lexicon.implied(unnamed)),
+        subjects=frozenset(lexicon.subjects(said)),
+        everything="all" in of,
+        unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
+        unnamed=verbal,
+        difference=lexicon.is_difference(text, actions),
+        times=lexicon.times(text),
+        guessed=guessed_verb(pieces),
+    )
+
+
+def named_entities(said: Mentions, snapshot: Snapshot) -> list[Entity]:
+    """The entities whose names are said."""
+    found = {e.id: e for name in said.names for e in Names.entities(snapshot, name)}
+    return list(found.values())
+
+
+def places(said: Mentions, snapshot: Snapshot) -> set[str]:
+    """The ids of the areas that are named, by themselves or by their floor."""
+    areas = {area.id for name in said.areas if (area := Names.area(snapshot, name))}
+    floors = {floor.id for name in said.floors if (floor := Names.floor(snapshot, name))}
+    return areas | {area.id for area in snapshot.areas if area.floor in floors}
+
+
+def _by_kind(pieces: list[Piece]) -> dict[str, list[str]]:
+    """Kind → values. A name that is also a kind of thing ("TV") counts as both."""
+    of: dict[str, list[str]] = {}
+    for piece in pieces:
+        kinds = {tag.kind for tag in piece.tags}
+        for tag in piece.tags:
+            if tag.kind != "ignore" or not kinds & NAMED:
+                of.setdefault(tag.kind, []).append(tag.value)
+    return of

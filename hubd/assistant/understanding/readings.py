@@ -1,0 +1,87 @@
+"""The forms of an utterance that the grammar is tried on, and which reading is the better."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from hubd.assistant.understanding.grammar import Match
+from hubd.assistant.understanding.indirect_questions import direct
+from hubd.assistant.understanding.lexicon import lexicon, plain
+from plugins.api import ToolCall
+from plugins.numbers import digits
+from plugins.when import parse
+
+VERBATIM = ("message",)
+"""Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
+
+TIMED = frozenset({"alarms.set", "reminders.add"})
+"""Tools that need a time, told in words."""
+CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
+
+
+def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
+    """The utterance as it was said, and without what says nothing; ``True`` beside a form that may
+    be answered but not acted on."""
+    known = lexicon(language)
+    yield text, False
+    seen = {text}
+    stripped = known.stripped(text)
+    fixed = known.fixed(stripped)
+    asked = known.asks(fixed)
+    for form in (stripped, fixed):
+        if form and form not in seen:
+            seen.add(form)
+            yield form, asked
+    if (question := direct(fixed, language)) and question not in seen:
+        yield question, True
+
+
+def asks_nothing(text: str, language: str) -> bool:
+    """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
+    known = lexicon(language)
+    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
+
+
+def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
+    """Whether a reading is that of the same words with what was misheard put right."""
+    if not fixed or before is None or before.intent != match.intent:
+        return False
+    return len(free_words(match)) <= len(free_words(before))
+
+
+def untimely(match: Match, language: str) -> bool:
+    """Whether what was taken for the time of an alarm or a reminder is none, where one is said
+    elsewhere: "uh remind me, at nine, …"."""
+    when = match.slots.get("when")
+    if not isinstance(when, str) or match.missing:
+        return False
+    if parse(when, language, datetime.now(UTC)).said:
+        return False
+    what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
+    return lexicon(language).times(what)
+
+
+def at_no_time(call: ToolCall | None, language: str) -> bool:
+    """Whether it shall be at a time that nobody understands: "wake me at ate"."""
+    if call is None or call.tool not in TIMED:
+        return False
+    said = str(call.arguments.get("when") or call.arguments.get("what") or "")
+    when = parse(said, language, datetime.now(UTC))
+    tells_when = bool(call.arguments.get("when")) or CLOCK.search(said) is not None
+    return tells_when and not when.said and when.arrival is None
+
+
+def free_words(match: Match) -> list[str]:
+    """The words of the texts that were understood, names among them."""
+    return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
+
+
+def worn(match: Match, before: Match | None) -> bool:
+    """Whether a reading of the same intent lost words from within its free text."""
+    if before is None or before.intent != match.intent:
+        return False
+    if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
+        return True
+    texts = (value for value in before.slots.values() if isinstance(value, str))
+    whole = "\n".join(texts).casefold()
+    return any(isinstance(v, str) and v.casefold() not in whole for v in match.slots.values())

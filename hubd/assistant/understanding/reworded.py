@@ -1,0 +1,119 @@
+"""What an utterance comes to that is not understood as it stands, though it says it clearly.
+
+It begins again after a slip ("打开吸顶灯，哎不对，是橱柜灯"), it names a thing first and takes it
+up again ("den Ventilator, den mach auf 80 Prozent"), or somebody thinks aloud in the middle of it.
+Each comes to a sentence without that, which is then decided on like any other. Knows no tools.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
+
+MOST_WORDS_ASIDE = 5
+"""Of what is said in the middle of a sentence; in Chinese twice as many characters."""
+_COMMA = re.compile(r"\s*(?:[,;，；、…]|\.\.\.)+\s*")
+_TAKEN_UP = {
+    "en": re.compile(r"\b(?:it|them|that one|those)\b"),
+    "de": re.compile(r"^(?:der|die|das|den|dem|ihn|sie|es)\b"),
+    "zh": re.compile(r"^(?:让|把|给)?[它他她](?:们)?"),
+}
+"""What stands for a thing that was named before."""
+_ASIDE = {
+    "en": re.compile(r"^(?:let me|what|where|how|who|you know|you see|i mean|i think|i guess|hang|"
+                     r"hold|wait|oh|well|come on|now|like|right|yeah|yes|okay|ok|so|actually)\b"),
+    "de": re.compile(r"^(?:weißt|weisst|wie|was|wo|wart|warte|moment|lass|sag|sagen|glaub|mein|"
+                     r"dings|komm|na|ach|mal sehen|schau|ja|also|gell|gelt|halt|so|tja|nun)\b"),
+    "zh": re.compile(r"^(?:那个|这个|就是|什么|怎么|叫|我想|我看|等|让我|哪|唉|哎|诶|对|好|是)"),
+}  # fmt: skip
+"""How thinking aloud begins; any other unknown word may be the verb."""
+_LINK = re.compile(r"^(?:是|还是|改成|换成|to |auf |sagen wir |make (?:it|that) )+")
+VALUES = frozenset({"half", "full"})
+MEANT = ("entity", "area", "floor", "action", "color", "noun")
+
+
+def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
+    """The sentences that ``text`` may come to; each says less than it, and nothing else."""
+    if corrected := known.corrected(text):
+        return list(_repaired(*corrected, known, phrases))
+    segments = [one for one in _COMMA.split(text.strip(" .!。！")) if known.stripped(one)]
+    if len(segments) < 2:
+        return []
+    found: list[str] = []
+    if joined := _taken_up(segments, known, phrases):
+        found.append(joined)
+    if (rest := _without_asides(segments, known, phrases)) and len(rest) < len(segments):
+        joined = _taken_up(rest, known, phrases)
+        found += [joined] if joined else [_between(known).join(rest)]
+    return found
+
+
+def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    """``first`` up to what ``instead`` stands in the place of: the last thing in it of the same
+    kind (Levelt, 1983: a repair takes up the sentence at the word that it replaces)."""
+    said = known.stripped(instead)
+    bare = _LINK.sub("", said)
+    after = pieces_of(bare, known, phrases)
+    kinds = [kind for piece in after if (kind := _kind(piece)) != "ignore"]
+    before = pieces_of(known.stripped(first), known, phrases)
+    if not kinds:
+        return
+    for at in range(len(before) - 1, 0, -1):
+        if _kind(before[at]) == kinds[0]:
+            yield _between(known).join([*(piece.text for piece in before[:at]), bare])
+            return
+
+
+def _kind(piece: Piece) -> str:
+    if piece.number is not None:
+        return "number"
+    for tag in piece.tags:
+        if tag.kind == "action" and tag.value in VALUES:
+            return "number"
+        if tag.kind in MEANT:
+            return tag.kind
+    return "ignore" if piece.tags else "unknown"
+
+
+def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
+    """ "The island lights, set them to fifty" as "set the island lights to fifty"."""
+    pronoun = _TAKEN_UP.get(known.language)
+    thing, rest = known.stripped(segments[0]), [plain(one) for one in segments[1:]]
+    kinds = {_kind(piece) for piece in pieces_of(thing, known, phrases)}
+    if pronoun is None or not kinds & {"entity", "noun"} or kinds & {"action", "unknown"}:
+        return ""
+    for at, segment in enumerate(rest):
+        bare = known.stripped(segment) if known.spaces else segment
+        if pronoun.search(bare):
+            whole = _between(known).join([*rest[:at], bare, *rest[at + 1 :]])
+            if known.language == "en":
+                return pronoun.sub(thing, whole, count=1)
+            return _between(known).join(
+                [thing, pronoun.sub("", bare, count=1).strip(), *rest[at + 1 :]]
+            )
+    return ""
+
+
+def _without_asides(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[str]:
+    """The segments but for those in the middle that speak of nothing."""
+    return [
+        segment
+        for at, segment in enumerate(segments)
+        if at in (0, len(segments) - 1) or not _is_aside(segment, known, phrases)
+    ]
+
+
+def _is_aside(segment: str, known: Lexicon, phrases: Phrases) -> bool:
+    said, begins = plain(segment), _ASIDE.get(known.language)
+    if begins is None or not begins.search(said):
+        return False
+    length = len(said.split()) if known.spaces else len(said) / 2
+    if length > MOST_WORDS_ASIDE or known.negates(said) or known.asks(said) or known.keeps(said):
+        return False
+    kinds = {_kind(piece) for piece in pieces_of(known.stripped(segment), known, phrases)}
+    return kinds <= {"ignore", "unknown"} and not known.times(said) and not known.subjects(said)
+
+
+def _between(known: Lexicon) -> str:
+    return " " if known.spaces else ""

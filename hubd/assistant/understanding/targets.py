@@ -1,0 +1,116 @@
+"""From what an utterance names to the entities it means: by name, by room, by the asking device."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from hubd.assistant.understanding.grammar import SOMEWHERE
+from hubd.assistant.understanding.names import Names
+from hubd.home.model import Entity, Snapshot
+
+SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather", "lock", "valve"})
+"""Domains of which a person who names none means one, not all of the room."""
+
+ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
+"""Of several players the one that plays is meant."""
+
+
+class Targets(NamedTuple):
+    """The entities that are meant; more than one candidate where it is not clear which."""
+
+    entities: tuple[Entity, ...]
+    unclear: bool = False
+
+    @property
+    def ids(self) -> list[str]:
+        return [entity.id for entity in self.entities]
+
+
+NOBODY = Targets(())
+
+
+def find(
+    snapshot: Snapshot,
+    slots: Mapping[str, Any],
+    domains: Collection[str],
+    *,
+    area: str = "",
+    everywhere: bool = False,
+) -> Targets:
+    """The entities that the slots name, area, floor, domain and device_class mean.
+
+    ``domains`` restricts what can be meant; ``area`` is the id of the asking device's area, used
+    where the utterance names no place; ``everywhere`` means the whole house then.
+    """
+    if domain := slots.get("domain"):
+        domains = {domain} if isinstance(domain, str) else set(domain)
+    places = _areas(snapshot, slots)
+    if places == set() and (slots.get("area") or slots.get("floor")):
+        return NOBODY
+    device_class = slots.get("device_class")
+    if name := slots.get("name"):
+        named = Names.entities(snapshot, str(name))
+        return _by_name(_fitting(named, domains, device_class), places, area)
+    candidates = _fitting(snapshot.entities, domains, device_class) if domains else []
+    if places is not None:
+        return _chosen([e for e in candidates if e.area in places])
+    if everywhere:
+        return Targets(tuple(candidates))
+    near = [e for e in candidates if area and e.area == area]
+    return _chosen(near or _far(candidates))
+
+
+def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:
+    """The ids of the areas that are named, by themselves or by their floor; ``None``: none is."""
+    if (said := slots.get("area")) and said != SOMEWHERE:
+        area = Names.area(snapshot, str(said))
+        return {area.id} if area else set()
+    if said := slots.get("floor"):
+        floor = Names.floor(snapshot, str(said))
+        return {a.id for a in snapshot.areas if floor and a.floor == floor.id}
+    return None
+
+
+def _fitting(
+    entities: Collection[Entity],
+    domains: Collection[str],
+    device_class: str | Collection[str] | None,
+) -> list[Entity]:
+    wanted = {device_class} if isinstance(device_class, str) else set(device_class or ())
+    return [
+        entity
+        for entity in entities
+        if (not domains or entity.domain in domains)
+        and (not wanted or entity.attributes.get("device_class") in wanted)
+    ]
+
+
+def _by_name(named: list[Entity], places: set[str] | None, area: str) -> Targets:
+    """The one of that name: in the named place, else where the person is, else the only one."""
+    if places is not None:
+        named = [entity for entity in named if entity.area in places] or [
+            entity for entity in named if entity.area is None
+        ]
+    near = [entity for entity in named if area and entity.area == area]
+    if len(named) > 1 and len(near) == 1:
+        named = near
+    return Targets(tuple(named), unclear=len(named) > 1)
+
+
+def _chosen(candidates: list[Entity]) -> Targets:
+    """All of them, or the one, where only one can be meant."""
+    if len(candidates) > 1 and all(entity.domain in SINGLE for entity in candidates):
+        active = [e for e in candidates if e.state in ACTIVE.get(e.domain, ())]
+        if len(active) == 1:
+            return Targets(tuple(active))
+        return Targets(tuple(candidates), unclear=True)
+    return Targets(tuple(candidates))
+
+
+def _far(candidates: list[Entity]) -> list[Entity]:
+    """Nothing of the kind is near: the only ones of their kind are meant, wherever they are.
+
+    Lights of one other room are meant as well; lights of several rooms are nobody's guess.
+    """
+    if all(entity.domain in SINGLE for entity in candidates):
+        return candidates
+    return candidates if len({entity.area for entity in candidates}) <= 1 else []

@@ -1,0 +1,341 @@
+"""Utterance → intent and slots by its words, for phrasings that no sentence grammar has.
+
+Every word must be accounted for: a name of the household, an action, a kind of thing, a number, or
+a word without meaning. A name may be misspelled a little; an action may not, because one letter
+lies between "on" and "off" in some language or other. Two actions that disagree are nothing.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hubd.assistant.understanding.lexicon import Kind, Lexicon, Tag, plain
+from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.sounds import sound
+from hubd.home.model import Area, Entity, Floor, Snapshot
+from plugins.numbers import digits
+
+LONGEST_WINDOW = 4
+"""Words that together may be one misheard name."""
+CONTRACTED = re.compile(r"'(?:s|t|re|ve|ll|m|d)\b")
+LONGEST_PHRASE = 60
+"""Characters."""
+SCORE_MISSPELLED = 0.12
+"""What each wrong letter costs."""
+
+Phrases = Mapping[str, tuple[Tag, ...]]
+
+
+class Piece(NamedTuple):
+    """A stretch of the utterance and what it means; no tags: unknown."""
+
+    text: str
+    tags: tuple[Tag, ...] = ()
+    number: float | None = None
+    wrong: int = 0
+    """Letters that had to be changed to know it."""
+
+
+class Reading(NamedTuple):
+    """What the words say together."""
+
+    actions: frozenset[str]
+    names: tuple[str, ...]
+    areas: tuple[str, ...]
+    floors: tuple[str, ...]
+    nouns: frozenset[str]
+    numbers: tuple[float, ...]
+    units: frozenset[str]
+    difference: bool
+    """Whether the number says by how much, and not to what."""
+    colors: tuple[str, ...]
+    everything: bool
+    here: bool
+    score: float
+
+
+def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, tuple[Tag, ...]]:
+    """Every phrase that is known: the lexicon's, and over them the household's names."""
+    phrases: dict[str, tuple[Tag, ...]] = {
+        phrase: (tag,) for phrase, tag in lexicon.phrases.items()
+    }
+    kinds: tuple[tuple[Kind, Sequence[Floor | Area | Entity]], ...] = (
+        ("floor", snapshot.floors),
+        ("area", snapshot.areas),
+        ("entity", snapshot.entities),
+    )
+    for kind, things in kinds:
+        for thing in things:
+            for name in called(thing):
+                tag = Tag(kind, name)
+                known = phrases.get(plain(name), ())
+                if any(other.kind == "action" for other in known):
+                    continue  # a name that is a verb as well would make every sentence its own
+                phrases[plain(name)] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
+    for part, name in _parts(snapshot, lexicon).items():
+        if part not in phrases:
+            phrases[part] = (Tag("entity", name),)
+    for word, name in _players(snapshot, lexicon).items():
+        phrases[word] = (*phrases.get(word, ()), Tag("entity", name))
+    return phrases
+
+
+def _players(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """The kinds of player of which there is one: "the radio" is the Kitchen Radio."""
+    players = [entity for entity in snapshot.entities if entity.domain == "media_player"]
+    found: dict[str, str] = {}
+    for word, tag in lexicon.phrases.items():
+        if tag == Tag("noun", "media_player"):
+            owners = {e.name for e in players if any(_ends(plain(n), word) for n in called(e))}
+            if len(owners) == 1 and len(players) > 1:
+                found[word] = owners.pop()
+    return found
+
+
+def _ends(name: str, word: str) -> bool:
+    return name.endswith(word) and name != word
+
+
+def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """What is left of names without their rooms' ("吊灯" of "客厅吊灯"), where one thing has it."""
+    rooms = [plain(name) for area in snapshot.areas for name in called(area)]
+    owners: dict[str, set[str]] = {}
+    for entity in snapshot.entities:
+        for name in called(entity):
+            for room in rooms:
+                part = plain(name).removeprefix(room).strip()
+                if part != plain(name) and len(part) >= (4 if lexicon.spaces else 2):
+                    owners.setdefault(part, set()).add(entity.name)
+    return {part: names.pop() for part, names in owners.items() if len(names) == 1}
+
+
+NAMED = frozenset({"floor", "area", "entity"})
+SHORTEST_COMPOUND = 5
+"""Letters. "in dem" is heard as two words because it is two."""
+
+
+def joined(text: str, known: Collection[str]) -> str:
+    """``text`` with what was heard as two or three words and is one: "vor hang", "lese lampe"."""
+    words = text.split()
+    at = 0
+    while at < len(words):
+        for length in (3, 2):
+            window = words[at : at + length]
+            compound = plain("".join(window))
+            if len(window) < length or len(compound) < SHORTEST_COMPOUND:
+                continue
+            if compound in known and plain(" ".join(window)) not in known:
+                words[at : at + length] = ["".join(window)]
+                break
+        at += 1
+    return " ".join(words)
+
+
+def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:
+    """The meaning of a stripped utterance, or ``None`` where a word stays unknown."""
+    pieces = pieces_of(text, lexicon, phrases)
+    if any(not piece.tags and piece.number is None for piece in pieces):
+        return None
+    reading = _reading(pieces, lexicon, digits(plain(text), lexicon.language))
+    return None if reading and not reading.actions and guessed_verb(pieces) else reading
+
+
+def guessed_verb(pieces: Sequence[Piece]) -> bool:
+    """Whether a single word that was taken for a misspelled name stands where a verb does:
+    first or last, beside something that is named. "Munge the desk lamp" is not about the lounge."""
+    return len(pieces) > 1 and any(
+        piece.wrong
+        and piece.tags[0].kind in NAMED
+        and " " not in piece.text
+        and any(_names(other) for other in pieces if other is not piece)
+        for piece in (pieces[0], pieces[-1])
+    )
+
+
+def _names(piece: Piece) -> bool:
+    return any(tag.kind in NAMED or tag.kind == "noun" for tag in piece.tags)
+
+
+def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
+    """A stripped utterance as known phrases, numbers and unknown words."""
+    text = digits(plain(text), lexicon.language)
+    return _respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases)
+
+
+def _scan(text: str, lexicon: Lexicon, phrases: Phrases) -> Iterator[Piece]:
+    """The text as the longest known phrases; between them numbers and single unknown words."""
+    at = 0
+    while at < len(text):
+        if text[at] == " ":
+            at += 1
+            continue
+        end = _longest(text, at, lexicon, phrases)
+        if end:
+            last = phrases.get(text[at:end] + "$") if end == len(text) else None
+            yield Piece(text[at:end], last or phrases[text[at:end]])
+            at = end
+        elif number := re.compile(r"\d+(?:[.,]\d+)?").match(text, at):
+            yield Piece(number[0], number=float(number[0].replace(",", ".")))
+            at = number.end()
+        else:
+            end = at + 1
+            if lexicon.spaces:
+                end = min((i for i in (text.find(" ", at),) if i > 0), default=len(text))
+            yield Piece(text[at:end])
+            at = end
+
+
+def _longest(text: str, at: int, lexicon: Lexicon, phrases: Phrases) -> int:
+    """Where the longest phrase that begins at ``at`` ends; 0 if none does."""
+    for end in range(min(len(text), at + LONGEST_PHRASE), at, -1):
+        if lexicon.spaces and _inside_a_word(text, end):
+            continue
+        if text[at:end] in phrases or (end == len(text) and text[at:end] + "$" in phrases):
+            return end
+    return 0
+
+
+def _inside_a_word(text: str, end: int) -> bool:
+    return end < len(text) and (
+        text[end - 1 : end + 1].isalpha() or CONTRACTED.match(text, end) is not None
+    )
+
+
+def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
+    """Unknown words, with their neighbours, as the one name that they nearly spell.
+
+    What spells nothing stays unknown.
+    """
+    at = -1
+    while (at := _unknown_after(pieces, at)) >= 0:
+        best: tuple[int, int, int, int, tuple[Tag, ...]] | None = None
+        widest = LONGEST_WINDOW if lexicon.spaces else 6
+        for start in range(max(0, at - widest + 1), at + 1):
+            for end in range(at + 1, min(len(pieces), start + widest) + 1):
+                window = pieces[start:end]
+                if any(tag.kind == "action" for piece in window for tag in piece.tags):
+                    continue
+                if all(_says_little(piece, lexicon) for piece in window):
+                    continue  # "nur die" is no radio
+                found = _nearest([piece.text for piece in window], lexicon, phrases)
+                if found and (best is None or (found[0], start - end) < (best[0], best[1])):
+                    best = (found[0], start - end, start, end, found[1])
+        if best is None:
+            continue
+        wrong, _, start, end, tags = best
+        text = " ".join(piece.text for piece in pieces[start:end])
+        pieces = [*pieces[:start], Piece(text, tags, wrong=wrong), *pieces[end:]]
+        at = start
+    return pieces
+
+
+def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
+    return piece.text in lexicon.common or {tag.kind for tag in piece.tags} == {"ignore"}
+
+
+def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
+    """Where the next unknown word is; -1 if there is none."""
+    unknown = (i for i, p in enumerate(pieces) if i > last and not p.tags and p.number is None)
+    return next(unknown, -1)
+
+
+def _nearest(
+    heard: Sequence[str], lexicon: Lexicon, phrases: Phrases
+) -> tuple[int, tuple[Tag, ...]] | None:
+    """The name or kind of thing that is spelled nearly so, or sounds so, if one is nearest."""
+    joined = "".join(heard).replace(" ", "")
+    found: list[tuple[int, tuple[Tag, ...]]] = []
+    sounding = sound(joined, lexicon.language)
+    for phrase, tags in phrases.items():
+        noun = tags[0].kind == "noun"
+        if not (noun or tags[0].kind in NAMED):
+            continue
+        wanted = phrase.replace(" ", "")
+        if noun and len(heard) > 1 and lexicon.spaces:  # "t v", but no "dark out" for an outlet
+            found += [(1, tags)] if wanted == joined else []
+            continue
+        if sounding and sounding == sound(wanted, lexicon.language):
+            found.append((1, tags))
+            continue
+        allowed = _allowed(len(wanted), lexicon.spaces)
+        if noun:  # a word like any other: "getting" is no heating
+            allowed = min(allowed, 1) if lexicon.spaces else 0
+        if abs(len(wanted) - len(joined)) > (allowed if lexicon.spaces else 0):
+            continue
+        wrong = distance(joined, wanted, allowed)
+        if wrong and wrong <= allowed:
+            found.append((wrong, tags))
+    if not found:
+        return None
+    nearest = min(wrong for wrong, _ in found)
+    first = [tags for wrong, tags in found if wrong == nearest]
+    return (nearest, first[0]) if all(tags == first[0] for tags in first) else None
+
+
+def _allowed(length: int, spaces: bool) -> int:
+    """How many letters of a name may be wrong."""
+    if not spaces:
+        return 1 if length >= 3 else 0
+    return 0 if length < 5 else 1 if length < 6 else 2
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Letters changed, added, left out or swapped with their neighbour; ``limit + 1`` if more."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        last, before, row = before, row, [i]
+        for j, b in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | None:
+    of: dict[str, list[str]] = {}
+    for piece in pieces:
+        for tag in piece.tags:
+            of.setdefault(tag.kind, []).append(tag.value)
+    actions = _combined(frozenset(of.get("action", ())), lexicon)
+    wrong = sum(piece.wrong for piece in pieces)
+    if actions is None or (wrong and not actions and not of.get("entity")):
+        return None
+    return Reading(
+        actions=actions,
+        names=tuple(dict.fromkeys(of.get("entity", ()))),
+        areas=tuple(dict.fromkeys(of.get("area", ()))),
+        floors=tuple(dict.fromkeys(of.get("floor", ()))),
+        nouns=frozenset(of.get("noun", ())),
+        numbers=tuple(piece.number for piece in pieces if piece.number is not None),
+        units=frozenset(of.get("unit", ())),
+        difference=lexicon.is_difference(text, actions),
+        colors=tuple(of.get("color", ())),
+        everything="all" in of,
+        here="here" in of,
+        score=round(max(0.0, 0.9 - SCORE_MISSPELLED * wrong), 2),
+    )
+
+
+def _combined(actions: frozenset[str], lexicon: Lexicon) -> frozenset[str] | None:
+    """At most one action: two that are not one together disagree."""
+    if len(actions) == 2 and (together := lexicon.combine.get(actions)):
+        return frozenset((together,))
+    if len(actions - {"half", "full"}) > 1:
+        return None
+    return actions
+
+
+def slots_of(reading: Reading) -> dict[str, Any]:
+    """The slots that say which entities are meant."""
+    slots: dict[str, Any] = {}
+    if reading.names:
+        slots["name"] = reading.names[0]
+    if reading.areas:
+        slots["area"] = reading.areas[0]
+    if reading.floors:
+        slots["floor"] = reading.floors[0]
+    return slots
