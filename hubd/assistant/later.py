@@ -17,6 +17,8 @@ from plugins.numbers import digits
 from plugins.when import parse
 
 LATER = "routines.later"
+A_LITTLE = "1点"
+"""调暗一点 is a bit dimmer, and not at one."""
 _DAY = {
     "en": r"(?:today|tonight|tomorrow(?: morning| afternoon| evening| night)?|"
     r"this (?:morning|afternoon|evening)|in the (?:morning|afternoon|evening)),?",
@@ -60,9 +62,9 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     if clock is None or known.negates(said) or known.asks(said):
         return None
     found = list(clock.finditer(said))
-    if len(found) != 1:
+    when = found[0][0].strip(" ,，") if len(found) == 1 else A_LITTLE
+    if when == A_LITTLE:
         return None
-    when = found[0][0].strip(" ,，")
     read = parse(when, known.language, datetime.now(UTC))
     command = " ".join(f"{said[: found[0].start()]} {said[found[0].end() :]}".split())
     command = command if known.spaces else command.replace(" ", "")

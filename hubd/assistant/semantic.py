@@ -325,6 +325,8 @@ def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
         return False
     if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
         return False
+    if call.tool in known.stated(said.text):
+        return False  # "Nan's on the step and the front door's locked" locks nothing
     if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
         return False  # "has done enough" starts no vacuum
     paraphrased = call.tool in said.implied

@@ -68,6 +68,7 @@ async def commands_in(
         return await _corrected(*corrected, known, decide, mentioned)
     parts: list[Part] = []
     last: Decision | None = None
+    item = False  # whether what stands before may be one of a list
     verb_of = ""
     pieces = split(text, known)
     if any(known.breaks_off(piece) for piece in pieces[:-1]):
@@ -96,7 +97,7 @@ async def commands_in(
         if decision.tool is not None:
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
-            if decision.tool == LISTED and parts and parts[-1].decision.tool is None:
+            if decision.tool == LISTED and (item or (parts and parts[-1].decision.tool is None)):
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20
@@ -110,6 +111,8 @@ async def commands_in(
             return []  # "the blinds up, oh dear, down of course"
         elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):
             parts.append(Part(text=piece, decision=decision))
+        else:
+            item = not known.remarks(piece) and not known.is_clause(known.stripped(piece))
     return parts if last else []
 
 

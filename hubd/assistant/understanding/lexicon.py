@@ -18,7 +18,8 @@ class → the word for its things in the examples. ``imperatives`` and ``inquiri
 and a question, begins.
 ``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to five words
 (Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins that
-says why. ``broken_off``: how one ends that is not finished. ``clauses``: what makes a sentence of
+says why. ``stated``: tool → patterns that tell that what it does is so already. ``broken_off``: how
+one ends that is not finished. ``clauses``: what makes a sentence of
 words that would be an item of a list or a title.
 """
 
@@ -120,6 +121,10 @@ class Lexicon:
         self._negation = self._pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = self._pattern([*data["asking"], *data["past"]])
+        self._stated = {
+            tool: [re.compile(pattern) for pattern in patterns]
+            for tool, patterns in data.get("stated", {}).items()
+        }
 
     def stand_in(self, domain: str, device_class: object = None) -> str:
         """The word that stands for the things of a domain in the examples."""
@@ -188,6 +193,11 @@ class Lexicon:
         "not too dark"; but "I can't see a thing" complains."""
         said = plain(text)
         return any(pattern.search(said) for pattern in self._forbidding) or self.commands(said)
+
+    def stated(self, text: str) -> set[str]:
+        """The tools that would do what ``text`` tells is so already: "the front door's locked"."""
+        said = plain(text)
+        return {tool for tool, found in self._stated.items() if any(p.search(said) for p in found)}
 
     def actions_in(self, text: str, in_place: bool = False) -> set[str]:
         """The actions whose words are in ``text`` (plain).

@@ -261,6 +261,32 @@ async def test_a_not_of_what_is_complained_of_or_wished_does_nothing(
     assert await semantics.decide(text, language, router.snapshot().areas[0].name) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "told"),
+    [
+        ("Nan's on the step and the front door's locked", "en", "home.lock"),
+        ("it's broad daylight and the bedroom curtain is still shut", "en", "home.close"),
+        ("der Vorhang ist immer noch zu", "de", "home.close"),
+        ("die Haustür ist schon abgeschlossen", "de", "home.lock"),
+        ("都中午了，主卧窗帘还拉着", "zh", "home.close"),
+    ],
+)
+async def test_what_is_told_to_be_so_already_is_not_done(
+    real_router, embed, classifiers, text, language, told
+):
+    router = real_router(f"home4.{language}.yaml")
+    semantics = Semantics(embed, router, TOOLS, classifiers)
+    await semantics.prepare(language)
+    decision = await semantics.decide(text, language, router.snapshot().areas[0].name)
+    assert decision is None or decision.tool != told
+
+
+def test_a_wish_for_a_state_tells_of_none():
+    assert not lexicon("en").stated("make sure the front door is locked")
+    assert not lexicon("de").stated("sorg dafür, dass die Haustür abgeschlossen ist")
+    assert not lexicon("de").stated("es ist zu dunkel")
+
+
 async def test_things_rooms_and_values_are_filled_in_by_name(semantics):
     decision = await semantics.decide("I want the desk lamp at 35 percent or so", "en", "")
     assert decision.tool == "lights.set"

@@ -14,6 +14,8 @@ BOUNDS = {
     "strangers5.en": (86, 0), "strangers5.de": (80, 1), "strangers5.zh": (83, 1),
     "strangers6.en": (87, 0), "strangers6.de": (78, 1), "strangers6.zh": (81, 1),
     "strangers7.en": (86, 1), "strangers7.de": (79, 0), "strangers7.zh": (77, 1),
+    "strangers8.en": (85, 0), "strangers8.de": (79, 1), "strangers8.zh": (82, 2),
+    "strangers9.en": (78, 4), "strangers9.de": (71, 1), "strangers9.zh": (74, 3),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
