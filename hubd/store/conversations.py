@@ -45,7 +45,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """A ``Done`` as JSON."""
     passages: msgspec.Raw
     """What was retrieved, as JSON."""
-    reranking: msgspec.Raw = msgspec.Raw(b"null")
+    reranking: msgspec.Raw
     """A ``Reranking`` as JSON; null where no cross-encoder read the passages."""
 
 

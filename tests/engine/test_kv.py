@@ -25,7 +25,7 @@ def read(sequence):
     return np.concatenate(records)[: sequence.length].tolist() if records else []
 
 
-@pytest.mark.parametrize(("size", "expected"), [(4, 49_152), (2, 24_576), (1, 12_288 + 384 + 768)])
+@pytest.mark.parametrize(("size", "expected"), [(4, 49_152), (2, 24_576), (1, 12_288 + 384 + 384)])
 def test_bytes_of_a_block(size, expected):
     """Two layers of three heads, 32 positions, 32 numbers each; bytes have scales besides."""
     assert KVLayout(2, 3, 32, size).block_bytes == expected
