@@ -23,6 +23,7 @@ import yaml
 from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
+from hubd.assistant.decision import Decision
 from hubd.assistant.evaluate import (
     corpus_home,
     corpus_verdict,
@@ -30,7 +31,7 @@ from hubd.assistant.evaluate import (
     judged,
     samples,
 )
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot

@@ -18,8 +18,9 @@ from engine.client import Answered, EngineClient
 from engine.protocol import ChatMessage, ChatRequest, JsonSchema, ResponseFormat
 from hubd.assistant import prompt
 from hubd.assistant.coerce import coerced
+from hubd.assistant.decision import Decision
 from hubd.assistant.offer import NONE, Offer, offered
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.supported import why_not
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions

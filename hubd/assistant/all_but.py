@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.decision import Decision
+from hubd.assistant.route import Router
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions

@@ -13,10 +13,10 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later, revise
-from hubd.assistant.decided import answering, is_open, lacks, told
+from hubd.assistant.decision import Decision, answering, is_open, lacks, told
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.questions import ask
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part, commands_in
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE

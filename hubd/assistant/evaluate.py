@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from hubd.assistant.route import Decision
+from hubd.assistant.decision import Decision
 from hubd.assistant.understanding import intents
 from hubd.assistant.understanding.lexicon import lexicon, plain
 from hubd.home.file import read_description

@@ -4,8 +4,9 @@ import re
 
 import msgspec
 
+from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.understanding import words
 from hubd.assistant.understanding.compose import (
     NOUN_DOMAINS,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from hubd.assistant.route import Decision
+from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon, plain
 from plugins.api import ToolCall

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.understanding.mentions import mentions
 from plugins.api import ToolCall

@@ -9,10 +9,11 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from hubd.assistant.decision import Decision
 from hubd.assistant.understanding import intents, targets, words
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, compose, is_awning
 from hubd.assistant.understanding.fill import measuring
@@ -62,29 +63,6 @@ OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
 OF_ONE = frozenset({"lists.remove", "lists.complete"})
 COMMA = re.compile("[,，]")
-Asks = Literal["which", "confirm", "missing"]
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be done, and why."""
-
-    route: Literal["grammar", "words", "semantic", "model", "documents"]
-    tool: str | None = None
-    entities: list[str] = []
-    """The ids of the entities that would be touched, or among which to choose."""
-    arguments: dict[str, Any] = {}
-    """What was understood, in the grammar's slots."""
-    score: float = 0.0
-    """1 for a sentence of the grammar, less for words alone, 0 where nothing fits."""
-    asks: Asks | None = None
-    """What has to be asked back before anything is done."""
-    reason: str = ""
-    call: ToolCall | None = None
-    """The call that carries it out; ``None`` where nothing is to be called."""
-    language: str = "en"
-    declined: Literal["", "not_later", "declined"] = ""
-    """What is said (a key of ``questions``) where it is understood and not done; ``reason`` says
-    why."""
 
 
 class Router:
@@ -175,6 +153,8 @@ class Router:
             match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
             if match and ((asked and not self._tells(match)) or untimely(match, language)):
                 continue
+            if match and self._tool_of(match) in OF_WORDS and known.is_clause(_free_text(match)):
+                continue  # "what d'you call it" is on no list
             if match and not match.free:
                 return match
             if match is None:
@@ -187,9 +167,14 @@ class Router:
 
     def _tells(self, match: Match) -> bool:
         """Whether a reading asks for something, and does nothing."""
-        rule = intents.RULES.get(match.intent)
-        tool = self._tools.get(rule.tool if rule else match.intent)
+        tool = self._tools.get(self._tool_of(match))
         return tool is not None and tool.risk == "read" and match.intent not in intents.TURN
+
+    @staticmethod
+    def _tool_of(match: Match) -> str:
+        """The name of the tool that the reading would call: our own sentences name it."""
+        rule = intents.RULES.get(match.intent)
+        return rule.tool if rule else match.intent
 
     def _misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
         """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
@@ -208,10 +193,8 @@ class Router:
             str(match.slots.get("search_query", "")), language
         ):
             return True
-        if tool.name in OF_ONE and COMMA.search(" ".join(free_words(match))):
+        if tool.name in OF_ONE and COMMA.search(_free_text(match)):
             return True  # "I got the bread, so tick it off the list"
-        if tool.name in OF_WORDS and known.is_clause(" ".join(free_words(match))):
-            return True  # "what d'you call it" is on no list
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
             return known.actions_in(said) <= UNCLEAR
         if tool.name in SET_TO and known.is_difference(
@@ -450,6 +433,10 @@ class Router:
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)
+
+
+def _free_text(match: Match) -> str:
+    return " ".join(free_words(match))
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from hubd.assistant.decision import Decision
 from hubd.assistant.follow import PRONOUNS
-from hubd.assistant.route import Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
 from hubd.assistant.understanding.fill import Filled, fill

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from hubd.assistant.route import Decision
+from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
@@ -97,7 +97,8 @@ async def commands_in(
         if decision.tool is not None:
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
-            if decision.tool == LISTED and (item or (parts and parts[-1].decision.tool is None)):
+            half = item and not known.commands(known.stripped(piece))  # "honey, put milk on …"
+            if decision.tool == LISTED and (half or (parts and parts[-1].decision.tool is None)):
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20

@@ -19,11 +19,12 @@ from hubd.assistant import prompt
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.commands import Commands, Kind, Outcome, Step
+from hubd.assistant.decision import Asks, Decision
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.query_rewriting import standalone
 from hubd.assistant.questions import ask
-from hubd.assistant.route import Asks, Decision, Router
+from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.write import write
 from hubd.config import Config

@@ -4,23 +4,22 @@ A lexicon is a YAML file. ``drop``: politeness and filler words, removed before 
 ``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
 (things shall stay as they are, or all but one are meant): the utterance is then no command,
 whatever else it says. ``forbidding``: patterns for a "not" of what shall be, not of what is.
-``requests``: where one of these is said, ``request_endings`` make no
-question of it. ``corrected``, patterns over what was said: what stands before is taken back.
-``fixes``: what speech recognition mishears; ``respell``: the same as patterns, for what only the
-words beside it give away. ``times``, ``by`` and ``to``, patterns over digits: when or how long
-something shall be; a number is how much more or less; it is what shall be reached. ``ignore``:
-words without a meaning of their own. ``actions``, ``nouns``, ``units``, ``colors``: meaning →
-words. ``combine``: two actions that together mean a third. ``hints``: words that speak of a domain
-without naming a thing of it. ``implies``: phrases that stand for a tool's verb, or for a direction
-of it (``lights.change:down``). ``common``: words that say nothing against any meaning.
-``subjects``: the words of a plugin whose tools touch no entity. ``stand_ins``: domain or device
-class → the word for its things in the examples. ``imperatives`` and ``inquiries``: how a command,
-and a question, begins.
-``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to five words
-(Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins that
-says why. ``stated``: tool → patterns that tell that what it does is so already. ``broken_off``: how
-one ends that is not finished. ``clauses``: what makes a sentence of
-words that would be an item of a list or a title.
+``requests``: where one of these is said, ``request_endings`` make no question of it. ``corrected``,
+patterns over what was said: what stands before is taken back. ``fixes``: what speech recognition
+mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
+``by`` and ``to``, patterns over digits: when or how long something shall be; a number is how much
+more or less; it is what shall be reached. ``ignore``: words without a meaning of their own.
+``actions``, ``nouns``, ``units``, ``colors``: meaning → words. ``combine``: two actions that
+together mean a third. ``hints``: words that speak of a domain without naming a thing of it.
+``implies``: phrases that stand for a tool's verb, or for a direction of it
+(``lights.change:down``). ``common``: words that say nothing against any meaning. ``subjects``: the
+words of a plugin whose tools touch no entity. ``stand_ins``: domain or device class → the word for
+its things in the examples. ``imperatives`` and ``inquiries``: how a command, and a question,
+begins. ``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to
+five words (Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins
+that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
+is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
+``clauses``: what makes a sentence of words that would be an item of a list or a title.
 """
 
 import re
@@ -121,9 +120,10 @@ class Lexicon:
         self._negation = self._pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = self._pattern([*data["asking"], *data["past"]])
+        self._wished = re.compile(data.get("wished", "(?!)"))
         self._stated = {
-            tool: [re.compile(pattern) for pattern in patterns]
-            for tool, patterns in data.get("stated", {}).items()
+            tool: re.compile(data.get("told", "") + f"(?:{state})")
+            for tool, state in data.get("stated", {}).items()
         }
 
     def stand_in(self, domain: str, device_class: object = None) -> str:
@@ -197,7 +197,9 @@ class Lexicon:
     def stated(self, text: str) -> set[str]:
         """The tools that would do what ``text`` tells is so already: "the front door's locked"."""
         said = plain(text)
-        return {tool for tool, found in self._stated.items() if any(p.search(said) for p in found)}
+        if self._wished.search(said):
+            return set()
+        return {tool for tool, state in self._stated.items() if state.search(said)}
 
     def actions_in(self, text: str, in_place: bool = False) -> set[str]:
         """The actions whose words are in ``text`` (plain).

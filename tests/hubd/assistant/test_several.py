@@ -47,3 +47,21 @@ async def test_a_time_that_nobody_understands_is_asked_for(make_house):
     house = await make_house("home.en.yaml")
     (part,) = await house.commands.parts("wake me up at wibble", "en", "living_room")
     assert (part.decision.tool, part.decision.asks) == ("alarms.set", "missing")
+
+
+@pytest.mark.parametrize("home", ["home.de.yaml", "home4.de.yaml"])
+async def test_a_list_in_german_is_noted_whole(make_house, home):
+    house = await make_house(home)
+    said = "wir brauchen, äh, butter und frischhaltefolie auf die einkaufsliste"
+    (part,) = await house.commands.parts(said, "de", "küche")
+    assert part.decision.tool == "lists.add"
+    assert part.decision.call.arguments["items"] == ["butter und frischhaltefolie"]
+
+
+@pytest.mark.parametrize("called", ["honey", "hello darling", "hey you"])
+async def test_who_is_called_is_no_item(make_house, called):
+    house = await make_house("home.en.yaml")
+    text = f"{called}, put milk on the shopping list"
+    decision = (await house.commands.parts(text, "en", "kitchen"))[-1].decision
+    assert decision.tool == "lists.add"
+    assert decision.call.arguments["items"] == ["milk"]

@@ -1,9 +1,34 @@
-"""What a decision amounts to: whether anything is decided, and how it is told."""
+"""What would be done, and why; what a decision amounts to and how it is told."""
+
+from typing import Any, Literal
 
 import msgspec
 
-from hubd.assistant.route import Decision
 from plugins.api import ToolCall
+
+Asks = Literal["which", "confirm", "missing"]
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be done, and why."""
+
+    route: Literal["grammar", "words", "semantic", "model", "documents"]
+    tool: str | None = None
+    entities: list[str] = []
+    """The ids of the entities that would be touched, or among which to choose."""
+    arguments: dict[str, Any] = {}
+    """What was understood, in the grammar's slots."""
+    score: float = 0.0
+    """1 for a sentence of the grammar, less for words alone, 0 where nothing fits."""
+    asks: Asks | None = None
+    """What has to be asked back before anything is done."""
+    reason: str = ""
+    call: ToolCall | None = None
+    """The call that carries it out; ``None`` where nothing is to be called."""
+    language: str = "en"
+    declined: Literal["", "not_later", "declined"] = ""
+    """What is said (a key of ``questions``) where it is understood and not done; ``reason`` says
+    why."""
 
 
 def is_open(decision: Decision) -> bool:
