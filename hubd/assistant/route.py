@@ -149,19 +149,22 @@ class Router:
         stripped = known.stripped(text)
         fixed = known.fixed(stripped) if known.fixed(stripped) != stripped else None
         free: Match | None = None
+        whole: Match | None = None  # the first with free text, be it a clause
         for said, asked in forms(text, language):
             match = self._grammar(language).match(said, self._names, area_name, text, self._fits)
             if match and ((asked and not self._tells(match)) or untimely(match, language)):
                 continue
-            if match and self._tool_of(match) in OF_WORDS and known.is_clause(_free_text(match)):
-                continue  # "what d'you call it" is on no list
             if match and not match.free:
                 return match
             if match is None:
                 continue
-            if put_right(match, free, said == fixed) or (
-                (free is None or match.intent in self._tools) and not worn(match, free)
-            ):
+            better = free is None or match.intent in self._tools
+            if whole and self._tool_of(match) == self._tool_of(whole) and worn(match, whole):
+                better = False
+            whole = whole or match
+            if self._tool_of(match) in OF_WORDS and known.is_clause(_free_text(match)):
+                continue  # "what d'you call it" is on no list
+            if better or put_right(match, free, said == fixed):
                 free = match
         return free
 

@@ -76,10 +76,8 @@ def free_words(match: Match) -> list[str]:
     return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
 
 
-def worn(match: Match, before: Match | None) -> bool:
-    """Whether a reading of the same intent lost words from within its free text."""
-    if before is None or before.intent != match.intent:
-        return False
+def worn(match: Match, before: Match) -> bool:
+    """Whether a reading for the same tool lost words from within its free text."""
     if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
         return True
     texts = (value for value in before.slots.values() if isinstance(value, str))

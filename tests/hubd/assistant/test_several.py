@@ -65,3 +65,16 @@ async def test_who_is_called_is_no_item(make_house, called):
     decision = (await house.commands.parts(text, "en", "kitchen"))[-1].decision
     assert decision.tool == "lists.add"
     assert decision.call.arguments["items"] == ["milk"]
+
+
+async def test_no_list_is_noted_as_one_item(make_house):
+    house = await make_house("home4.de.yaml")
+    said = "Kannst du bitte Klopapier und Müllbeutel auf Liste schreiben"
+    parts = await house.commands.parts(said, "de", "küche")
+    items = [
+        i
+        for part in parts
+        if part.decision.call
+        for i in part.decision.call.arguments.get("items", [])
+    ]
+    assert "klopapier müllbeutel" not in [item.casefold() for item in items]
