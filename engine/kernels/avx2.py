@@ -16,6 +16,7 @@ from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import I8, I32, INTEGERS, call, part
 
@@ -59,6 +60,7 @@ DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
+multiply_rows = rows_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=8)
 attend_numbers = number_attender(multiply_panel)
 attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))
@@ -70,5 +72,6 @@ __all__ = [
     "multiply_columns",
     "multiply_panel",
     "multiply_row",
+    "multiply_rows",
     "multiply_tile",
 ]

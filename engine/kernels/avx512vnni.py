@@ -8,6 +8,7 @@ from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import INTEGERS, call
 
@@ -20,6 +21,7 @@ DOT = Dot(_vpdpbusd)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
+multiply_rows = rows_multiplier(DOT)
 multiply_panel = panel_multiplier(sums=16)
 attend_numbers = number_attender(multiply_panel)
 attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))
@@ -31,5 +33,6 @@ __all__ = [
     "multiply_columns",
     "multiply_panel",
     "multiply_row",
+    "multiply_rows",
     "multiply_tile",
 ]

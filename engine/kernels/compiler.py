@@ -18,6 +18,7 @@ from engine.errors import EngineError
 _TILE_KERNELS = (
     "multiply_tile",
     "multiply_row",
+    "multiply_rows",
     "multiply_panel",
     "multiply_columns",
     "attend_numbers",

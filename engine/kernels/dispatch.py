@@ -1,8 +1,9 @@
 """Which kernels this CPU runs, and their addresses once they are compiled.
 
-A path is a module with `multiply_tile`, `multiply_row`, `multiply_panel`, `multiply_columns`,
-`attend_numbers` and `attend_bytes`. Operations are written once, against those names, and compiled
-with a path's own. To add a path: a module beside `avx512vnni.py` and a line in `NEEDS`.
+A path is a module with `multiply_tile`, `multiply_row`, `multiply_rows`, `multiply_panel`,
+`multiply_columns`, `attend_numbers` and `attend_bytes`. Operations are written once, against those
+names, and compiled with a path's own. To add a path: a module beside `avx512vnni.py` and a line in
+`NEEDS`.
 """
 
 import ctypes

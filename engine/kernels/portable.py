@@ -41,6 +41,7 @@ from engine.kernels.intrinsics import (
     unsigned_bytes,
 )
 from engine.kernels.portable_columns import multiply_columns
+from engine.kernels.portable_rows import multiply_rows
 from engine.kernels.simd import Dot
 from engine.kernels.super_blocks import block_scale, quants_at
 from engine.kernels.tiles import size_of_tile
@@ -50,7 +51,13 @@ _GROUPS = BLOCK // 4
 _ROW_BYTES, _PAIR_BYTES, _TILE_BYTES = 4 * LANES, 8 * LANES, 4 * COLUMNS * LANES
 _BLOCK_BYTES = BLOCK * LANES
 
-__all__ = ["multiply_columns", "multiply_panel", "multiply_row", "multiply_tile"]
+__all__ = [
+    "multiply_columns",
+    "multiply_panel",
+    "multiply_row",
+    "multiply_rows",
+    "multiply_tile",
+]
 
 
 @njit(inline="always")

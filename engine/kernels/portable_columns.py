@@ -36,24 +36,29 @@ def multiply_columns(
     groups: int,
     quants: int,
     scales: int,
-    minimums: int,
+    kind_bytes: int,
     record: int,
     start: int,
     y: int,
     chunks: int,
+    following: int,
+    asked: int,
+    later_scales: int,
 ) -> None:
     """y += a few columns of one block, each times its activation.
 
     Bits of a weight (6: half a block); addresses of int64 (groups, 4), where the columns' first
     outputs are, and of int8 (groups, 4), their activations, 0 where there are fewer columns; of
-    float16 scales and minimums of the outputs; of the record of the block (see kernels.columns);
-    what the sums start at; address of float32 y; chunks of 64 outputs.
+    float16 scales of the outputs; bytes from those to the minimums; address of the record of the
+    block (see kernels.columns); what the sums start at; address of float32 y; chunks of 64 outputs;
+    then what may be asked for meanwhile: address of int64 (asked,), where the columns of the next
+    block are; how many; address of its scales.
     """
     size = CHUNK // 2 if bits == 4 else CHUNK
     places, x = addresses(columns, (groups * BESIDE,)), signed_bytes(quants, (groups * BESIDE,))
     x_scale, x_sum = floats(record + SCALE, 1)[0], floats(record + SCALED_SUM, 1)[0]
     out = floats(y, chunks * CHUNK)
-    scale, minimum = halves(scales, chunks * CHUNK), halves(minimums, chunks * CHUNK)
+    scale, minimum = halves(scales, chunks * CHUNK), halves(scales + kind_bytes, chunks * CHUNK)
     sums = integers(local_bytes(_SUMS_BYTES), CHUNK)
     for chunk in range(chunks):
         sums[:] = np.int32(start)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from engine.formats.packed import BLOCK, LANES, tile_bytes
+from engine.formats.packed import BLOCK, LANES
 from engine.kernels.activations import activate_block
 from engine.kernels.columns import (
     FIRST_SUM,
@@ -24,17 +24,17 @@ from engine.kernels.intrinsics import (
     bits_to_float,
     floats,
     integers,
-    prefetch,
     signed_bytes,
 )
 from engine.kernels.matmul import next_tiles
-from engine.kernels.portable import multiply_columns, multiply_row
-from engine.kernels.program import ROWS, share
+from engine.kernels.portable import multiply_columns, multiply_row, multiply_rows
+from engine.kernels.program import ROWS as STEP_ROWS
+from engine.kernels.program import share
+from engine.kernels.sparse_rows import ROWS, ROWS_AHEAD, row_room_bytes, spread_activations
 from engine.kernels.sparse_vectors import (
     BESIDE,
     CHUNK,
     first_one,
-    gather_tile,
     nonzero_mask,
     ones,
     positive_mask,
@@ -54,21 +54,19 @@ ACTIVE_COLUMNS = 8  # and those whose columns were
 ASK = 9  # bytes of a page where records are to be asked for before they are read, else 0
 LAYER_SLOTS = 10
 
-_AHEAD = 2
-"""Blocks whose columns are asked for while another one is multiplied."""
-# Of a share's scratch, in bytes: two lists of rows, or one of columns and their activations; ...
-_LIST, _LIST_IDS, _OUTPUTS, _GATES, _TILE = 256, 128, 512, 640, 1024
-_SPARE = LANES * 17 * 64  # that gathering may write behind a tile
+_VALUES = 4 * BLOCK
+"""Bytes of a share's scratch for the gates of a block; lists and sums lie behind."""
 _MADVISE = types.int32(types.intp, types.uintp, types.int32)
 _madvise = types.ExternalFunction("madvise", _MADVISE)
 _WILL_NEED = np.int32(3)
 _NOTHING = np.float32(0.0)
 
 
-def sparse_scratch_bytes(inputs: int, outputs: int) -> int:
-    """Bytes of scratch that a share needs for rows of `inputs` and columns of `outputs`."""
-    tile = max(tile_bytes(bits, inputs // BLOCK) for bits in (4, 5, 6, 8))
-    return _TILE + max(tile + _SPARE, 4 * outputs)
+def sparse_scratch_bytes(inputs: int, neurons: int) -> int:
+    """Bytes of scratch that a share needs for rows of `inputs`, and as many outputs."""
+    rows = 16 * (neurons + ROWS) + row_room_bytes(inputs)
+    columns = 9 * neurons + 8 * (neurons // BLOCK) + 4 * inputs
+    return _VALUES + max(rows, columns)
 
 
 @njit
@@ -110,30 +108,26 @@ def _ask_the_disk(x: int, first: int, last: int, of_gates: bool, layer: Any) -> 
 
 
 @njit
-def _list_rows(gate: int, neuron: int, end: int, layer: Any, rows: int) -> int:
-    """List up to 16 active neurons from `neuron` on; gives the one to go on with.
+def _list_rows(gate: int, first: int, last: int, layer: Any, rows: int, which: int) -> int:
+    """List the active neurons of blocks [first, last); gives how many they are.
 
-    rows: address of int64 (16,), where their rows are; behind them int32 (17,): which they are,
-    and how many. An incomplete list is filled up with its first row.
+    Addresses of int64 (neurons + ROWS_AHEAD,), where their rows are, the last one again at the end;
+    of int32 (neurons,): which neurons they are.
     """
-    places, addresses_ = integers(layer[PLACES], end), addresses(rows, LANES)
-    which = integers(rows + _LIST_IDS, LANES + 1)
-    found = 0
-    addresses_[0] = layer[RECORDS]
-    while found < LANES and neuron < end:
-        mask = positive_mask(gate + 4 * (neuron - neuron % BLOCK)) >> neuron % BLOCK
-        if mask == 0:
-            neuron += BLOCK - neuron % BLOCK
-            continue
-        neuron += first_one(mask)
-        addresses_[found] = layer[RECORDS] + places[neuron] * layer[RECORD_BYTES]
-        which[found] = neuron
-        found += 1
-        neuron += 1
-    for i in range(max(found, 1), LANES):
-        addresses_[i] = addresses_[0]
-    which[LANES] = found
-    return neuron
+    neurons = BLOCK * (last - first)
+    places, found = integers(layer[PLACES], BLOCK * last), 0
+    addresses_, names = addresses(rows, neurons + ROWS_AHEAD), integers(which, neurons)
+    for block in range(first, last):
+        mask = positive_mask(gate + 4 * BLOCK * block)
+        while mask != 0:
+            neuron = BLOCK * block + first_one(mask)
+            addresses_[found] = layer[RECORDS] + places[neuron] * layer[RECORD_BYTES]
+            names[found] = neuron
+            found += 1
+            mask &= mask - 1
+    for i in range(ROWS_AHEAD):
+        addresses_[found + i] = addresses_[found - 1] if found > 0 else layer[RECORDS]
+    return found
 
 
 @njit
@@ -180,27 +174,26 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
             multiply_row(bits, weights, end - start, x_blocks, x, y, 0)
             add_bias(operands[11], up, 0, 1, start, end - start)
             first, last = start * LANES // BLOCK, end * LANES // BLOCK
-            _activate(operands, first, last, scratch + _GATES)
+            _activate(operands, first, last, scratch)
             start, end = next_tiles(operands, tiles, tile_size, part, parts, end)
         return
     first, last = _even_blocks(gate, blocks, total, part, parts)
     if layer[ASK] != 0:
         _ask_the_disk(gate, first, last, True, layer)
     floats(up + 4 * BLOCK * first, BLOCK * (last - first))[:] = np.float32(0.0)
-    here, following = scratch, scratch + _LIST
-    neuron = _list_rows(gate, BLOCK * first, BLOCK * last, layer, here)
-    found = integers(here + _LIST_IDS, LANES + 1)[LANES]
-    while found > 0:
-        neuron = _list_rows(gate, neuron, BLOCK * last, layer, following)
-        gather_tile(bits, here, following, scratch + _TILE, x_blocks)
-        multiply_row(bits, scratch + _TILE, 1, x_blocks, x, scratch + _OUTPUTS, 0)
-        which, outputs = integers(here + _LIST_IDS, LANES), floats(scratch + _OUTPUTS, LANES)
-        for i in range(found):
-            bias = floats(operands[11] + 4 * which[i], 1)[0] if operands[11] != 0 else _NOTHING
-            floats(up + 4 * which[i], 1)[0] = outputs[i] + bias
-        here, following = following, here
-        found = integers(here + _LIST_IDS, LANES + 1)[LANES]
-    _activate(operands, first, last, scratch + _GATES)
+    room = neurons + ROWS
+    rows = scratch + _VALUES
+    which, outputs = rows + 8 * room, rows + 12 * room
+    count = _list_rows(gate, first, last, layer, rows, which)
+    if count > 0:
+        spread_activations(bits, x, x_blocks, rows + 16 * room)
+        multiply_rows(bits, rows, count, x_blocks, x, rows + 16 * room, outputs)
+    names, values = integers(which, count), floats(outputs, count)
+    for i in range(count):
+        neuron = names[i]
+        bias = floats(operands[11] + 4 * neuron, 1)[0] if operands[11] != 0 else _NOTHING
+        floats(up + 4 * neuron, 1)[0] = values[i] + bias
+    _activate(operands, first, last, scratch)
 
 
 def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -208,7 +201,7 @@ def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> N
 
     operands: as there, and the bits of the float32 threshold (TEAL, Liu et al. 2024).
     """
-    rows, inputs, kind = step[ROWS] * operands[4], operands[2], operands[3]
+    rows, inputs, kind = step[STEP_ROWS] * operands[4], operands[2], operands[3]
     threshold = bits_to_float(np.int32(operands[5]))
     blocks = inputs // BLOCK
     both = floats(operands[0], (rows, 2, blocks, BLOCK))
@@ -226,39 +219,37 @@ def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> N
 
 
 @njit
-def _ask_for_columns(record: int, block: int, layer: Any, start: int, size: int) -> None:
-    """Have `size` bytes from `start` on of a block's active columns read soon."""
-    places = integers(layer[PLACES] + 4 * BLOCK * block, BLOCK)
-    mask = nonzero_mask(record)
-    while mask != 0:
-        place = places[first_one(mask)]
-        prefetch(layer[RECORDS] + place * layer[RECORD_BYTES] + layer[COLUMN] + start, size)
-        mask &= mask - 1
+def _list_columns(
+    x: int, blocks: int, pieces: int, layer: Any, start: int, columns: int, quants: int, counts: int
+) -> None:
+    """List the active columns by fours, with their activations.
 
-
-@njit
-def _list_columns(mask: int, record: int, block: int, layer: Any, start: int, lists: int) -> int:
-    """List a block's active columns by fours, with their activations; gives how many fours.
-
-    lists: address of int64 (32,), where the columns' bytes from `start` on are, and behind them
-    int8 (32,). An incomplete four is filled up with its first column, times 0.
+    pieces: of a block, that have sums of their own. Addresses of int64 (neurons,), where the
+    columns' bytes from `start` on are; of int8 (neurons,); of int32 (blocks · pieces,), how many
+    columns a piece has. An incomplete four is filled up with its first column, times 0.
     """
-    places = integers(layer[PLACES] + 4 * BLOCK * block, BLOCK)
-    x, columns = signed_bytes(record, BLOCK), addresses(lists, BLOCK)
-    quants = signed_bytes(lists + _LIST, BLOCK)
-    found = 0
-    while mask != 0:
-        i = first_one(mask)
-        place = places[i]
-        columns[found] = layer[RECORDS] + place * layer[RECORD_BYTES] + layer[COLUMN] + start
-        quants[found] = x[i]
-        found += 1
-        mask &= mask - 1
-    groups = (found + BESIDE - 1) // BESIDE
-    for i in range(found, groups * BESIDE):
-        columns[i] = columns[found - 1]
-        quants[i] = 0
-    return groups
+    neurons = BLOCK * blocks
+    places, addresses_ = integers(layer[PLACES], neurons), addresses(columns, neurons)
+    values, found = signed_bytes(quants, neurons), integers(counts, blocks * pieces)
+    at, size = 0, BLOCK // pieces
+    base = layer[RECORDS] + layer[COLUMN] + start
+    for block in range(blocks):
+        given = signed_bytes(x + SINGLE_BYTES * block, BLOCK)
+        whole = nonzero_mask(x + SINGLE_BYTES * block)
+        for piece in range(pieces):
+            mask = whole if pieces == 1 else (whole >> size * piece) & ((1 << size) - 1)
+            found[block * pieces + piece] = ones(mask)
+            before = at
+            while mask != 0:
+                i = size * piece + first_one(mask)
+                addresses_[at] = base + places[BLOCK * block + i] * layer[RECORD_BYTES]
+                values[at] = given[i]
+                at += 1
+                mask &= mask - 1
+            while (at - before) % BESIDE != 0:
+                addresses_[at] = addresses_[before]
+                values[at] = 0
+                at += 1
 
 
 def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -293,41 +284,51 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
         _ask_the_disk(x, *share(blocks, part, parts), False, layer)
     first, last = share(outputs // CHUNK, part, parts)
     chunk_bytes = CHUNK // 2 if bits == 4 else CHUNK
-    start, size = first * chunk_bytes, (last - first) * chunk_bytes
-    sums = floats(scratch + _TILE, (last - first) * CHUNK)
+    start = first * chunk_bytes
+    columns = scratch + _VALUES
+    quants, counts = columns + 8 * inputs, columns + 9 * inputs
+    pieces = 2 if bits == 6 else 1
+    totals = counts + 4 * blocks * pieces
+    sums = floats(totals, (last - first) * CHUNK)
     sums[:] = np.float32(0.0)
-    row_bytes = 2 * outputs  # of scales
-    block_bytes = row_bytes if bits == 8 else 2 * row_bytes
-    for block in range(blocks if last > first else 0):
+    if last > first:
+        _list_columns(x, blocks, pieces, layer, start, columns, quants, counts)
+    found = integers(counts, blocks * pieces)
+    kind_bytes = 2 * outputs  # of scales
+    block_bytes = kind_bytes if bits == 8 else 2 * kind_bytes
+    scales = layer[SCALES] + 2 * CHUNK * first
+    here = 0 if last > first else blocks * pieces
+    while here < blocks * pieces and found[here] == 0:
+        here += 1
+    while here < blocks * pieces:
+        later = here + 1
+        while later < blocks * pieces and found[later] == 0:
+            later += 1
+        block, half = here // pieces, here % pieces
         record = x + SINGLE_BYTES * block
-        scales = layer[SCALES] + block * block_bytes + 2 * CHUNK * first
-        if block + _AHEAD < blocks:
-            ahead = record + SINGLE_BYTES * _AHEAD
-            if nonzero_mask(ahead) != 0:
-                _ask_for_columns(ahead, block + _AHEAD, layer, start, size)
-                prefetch(scales + _AHEAD * block_bytes, 2 * CHUNK * (last - first))
-        mask = nonzero_mask(record)
         whole, front = integers(record + OFFSET_SUM, 1)[0], integers(record + FIRST_SUM, 1)[0]
-        for half in range(2 if bits == 6 else 1):
-            chosen = mask
-            begin = whole if bits == 8 else 0
-            if bits == 6:
-                chosen = mask & 0xFFFF if half == 0 else mask >> 16 << 16
-                begin = front if half == 0 else whole // 4 - front
-            if chosen != 0:
-                groups = _list_columns(chosen, record, block, layer, start, scratch)
-                multiply_columns(
-                    bits,
-                    scratch,
-                    groups,
-                    scratch + _LIST,
-                    scales + half * row_bytes,
-                    scales + row_bytes,
-                    record,
-                    begin,
-                    scratch + _TILE,
-                    last - first,
-                )
+        begin = whole if bits == 8 else 0
+        if bits == 6:
+            begin = front if half == 0 else whole // 4 - front
+        groups = (found[here] + BESIDE - 1) // BESIDE
+        following = columns + 8 * BESIDE * groups
+        asked = found[later] if later < blocks * pieces else 0
+        multiply_columns(
+            bits,
+            columns,
+            groups,
+            quants,
+            scales + block * block_bytes + half * kind_bytes,
+            kind_bytes,
+            record,
+            begin,
+            totals,
+            last - first,
+            following,
+            asked,
+            scales + min(later // pieces, blocks - 1) * block_bytes,
+        )
+        columns, quants, here = following, quants + BESIDE * groups, later
     out = floats(y + 4 * CHUNK * first, sums.size)
     for i in range(sums.size):
         out[i] = out[i] + sums[i] if add != 0 else sums[i]

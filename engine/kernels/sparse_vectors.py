@@ -1,4 +1,4 @@
-"""Skipping what is zero, as LLVM vector code: rows gathered into tiles, few columns of a matrix.
+"""Skipping what is zero, as LLVM vector code: which values are, few columns of a matrix.
 
 Layouts: `engine.sparsity.layout`. Sums are those of `kernels.simd`, to the last bit: integers
 within a block are exact in any order, and blocks are added in theirs.
@@ -24,19 +24,18 @@ from engine.kernels.vectors import (
     I32,
     I64,
     INTEGERS,
+    ask_for,
     broadcast,
     call,
     fma,
     load,
     store,
-    transposed,
 )
 
 CHUNK = 64
 """Outputs of a column that are multiplied at once."""
 BESIDE = 4
 """Columns whose products are added by one instruction."""
-_UNITS = LANES  # units of a row that are turned at once
 _PAIRS = ir.VectorType(ir.IntType(16), 2 * LANES)
 
 
@@ -88,85 +87,6 @@ def first_one(typing_context: Any, mask: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-def _emit_gather(builder: Any, dwords: int, arguments: list[Any]) -> None:
-    """Write the code that turns 16 rows, unit after unit, into a tile.
-
-    arguments, all int64: address of int64 (16,), where the rows are; of another 16 that will be
-    needed next; address of the tile; units of a row. A unit is two halves and `dwords` dwords.
-    """
-    rows, following, tile, units = arguments
-    chunks = builder.udiv(builder.add(units, I64(_UNITS - 1)), I64(_UNITS))
-    starts = [load(builder, rows, 8 * lane, I64, 8) for lane in range(LANES)]
-    later = [load(builder, following, 8 * lane, I64, 8) for lane in range(LANES)]
-    prefetch = cgutils.get_or_insert_function(
-        builder.module,
-        ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, I32, I32, I32]),
-        "llvm.prefetch.p0",
-    )
-
-    def turned(line: Any) -> list[Any]:
-        """Line `line` of 64 bytes of every row, transposed; the same of the next is asked for."""
-        offset = builder.mul(line, I64(64))
-        for address in later:
-            pointer = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
-            builder.call(prefetch, [pointer, I32(0), I32(2), I32(1)])
-        return transposed(
-            builder, [load(builder, builder.add(s, offset), 0, INTEGERS, 4) for s in starts]
-        )
-
-    unit_bytes = I64(64 * (1 + dwords))
-    narrow = ir.VectorType(ir.IntType(16), LANES)
-    with cgutils.for_range(builder, chunks) as loop:
-        for index, both in enumerate(turned(loop.index)):
-            unit = builder.add(builder.mul(loop.index, I64(_UNITS)), I64(index))
-            target = builder.add(tile, builder.mul(unit, unit_bytes))
-            second = builder.lshr(both, ir.Constant(INTEGERS, [16] * LANES))
-            store(builder, target, builder.trunc(both, narrow))
-            store(builder, builder.add(target, I64(2 * LANES)), builder.trunc(second, narrow))
-    count = builder.mul(units, I64(dwords))
-    lines = builder.udiv(builder.add(count, I64(LANES - 1)), I64(LANES))
-    with cgutils.for_range(builder, lines) as loop:
-        for index, line in enumerate(turned(builder.add(chunks, loop.index))):
-            dword = builder.add(builder.mul(loop.index, I64(LANES)), I64(index))
-            before = builder.add(builder.udiv(dword, I64(dwords)), I64(1))  # lines of halves
-            store(
-                builder, builder.add(tile, builder.mul(builder.add(dword, before), I64(64))), line
-            )
-
-
-def _gather(dwords: int) -> Callable[..., None]:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _emit_gather(builder, dwords, list(arguments))
-        return context.get_dummy_value()
-
-    @intrinsic
-    def gather(typing_context: Any, rows: Any, following: Any, tile: Any, units: Any) -> Any:
-        return types.void(*[types.int64] * 4), emit
-
-    result: Callable[..., None] = gather
-    return result
-
-
-_gather_4, _gather_5, _gather_6, _gather_8 = (_gather(dwords) for dwords in (4, 5, 6, 16))
-
-
-@njit
-def gather_tile(bits: int, rows: int, following: int, tile: int, blocks: int) -> None:
-    """Make a tile of 16 rows that lie anywhere, each as `engine.sparsity.layout` has them.
-
-    Addresses of int64 (16,): where the rows are, and where those are that will be asked for next;
-    address of the tile, with room for 16 units more; blocks of a row.
-    """
-    if bits == 4:
-        _gather_4(rows, following, tile, blocks)
-    elif bits == 5:
-        _gather_5(rows, following, tile, blocks)
-    elif bits == 6:
-        _gather_6(rows, following, tile, blocks)
-    else:
-        _gather_8(rows, following, tile, (blocks + 1) // 2)
-
-
 def _unpacked(builder: Any, high: bool, a: Any, b: Any) -> Any:
     """Elements of the low or high half of every 16 bytes of a and b, in turn (x86's unpack)."""
     count = a.type.count
@@ -193,8 +113,13 @@ def _four_beside(builder: Any, columns: list[Any]) -> list[Any]:
     return results
 
 
-def _column_bytes(builder: Any, nibbles: bool, address: Any) -> Any:
-    """64 weights of a column, a byte each."""
+def widened(builder: Any, address: Any) -> Any:
+    """16 half floats as floats."""
+    return builder.fpext(load(builder, address, 0, HALVES, 2), FLOATS)
+
+
+def stored_bytes(builder: Any, nibbles: bool, address: Any) -> Any:
+    """64 weights of a row or a column of a record, a byte each."""
     if not nibbles:
         return load(builder, address, 0, BYTES)
     kind = ir.VectorType(I8, CHUNK // 2)
@@ -207,7 +132,9 @@ def _column_bytes(builder: Any, nibbles: bool, address: Any) -> Any:
 
 def _emit_columns(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> None:
     """Write the code of `multiply_columns` (see kernels.portable_columns) for a number of bits."""
-    columns, groups, quants, scales, minimums, record, start, y, chunks = arguments
+    columns, groups, quants, scales, kind_bytes, record, start, y, chunks = arguments[:9]
+    following, asked, later_scales = arguments[9:]
+    minimums = builder.add(scales, kind_bytes)
     signed = bits == 8 and dot.signed is not None
     add = dot.signed if signed and dot.signed else dot.unsigned
     first = ir.Constant(INTEGERS, None)
@@ -218,12 +145,22 @@ def _emit_columns(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> No
     totals = [cgutils.alloca_once(builder, INTEGERS) for _ in range(CHUNK // LANES)]
     with cgutils.for_range(builder, chunks) as chunk:
         offset = builder.mul(chunk.index, I64(CHUNK // 2 if bits == 4 else CHUNK))
+        with cgutils.for_range(builder, asked) as later:
+            place = load(
+                builder, builder.add(following, builder.mul(later.index, I64(8))), 0, I64, 8
+            )
+            ask_for(builder, builder.add(place, offset))
+        for kind in range(1 if bits == 8 else 2):
+            base = builder.add(later_scales, builder.mul(kind_bytes, I64(kind)))
+            for line in (0, 64):
+                at = builder.add(builder.mul(chunk.index, I64(2 * CHUNK)), I64(line))
+                ask_for(builder, builder.add(base, at))
         for total in totals:
             builder.store(first, total)
         with cgutils.for_range(builder, groups) as group:
             places = builder.add(columns, builder.mul(group.index, I64(8 * BESIDE)))
             weights = [
-                _column_bytes(builder, bits == 4, builder.add(place, offset))
+                stored_bytes(builder, bits == 4, builder.add(place, offset))
                 for place in (load(builder, places, 8 * i, I64, 8) for i in range(BESIDE))
             ]
             if signed:
@@ -238,14 +175,16 @@ def _emit_columns(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> No
             target = builder.add(y, builder.mul(output, I64(4)))
             half = builder.mul(output, I64(2))
 
-            def widened(table: Any, at: Any = half) -> Any:
-                return builder.fpext(load(builder, builder.add(table, at), 0, HALVES, 2), FLOATS)
-
             value = load(builder, target, 0, FLOATS, 4)
             products = builder.sitofp(builder.load(total, typ=INTEGERS), FLOATS)
-            value = fma(builder, products, builder.fmul(widened(scales), x_scale), value)
+            value = fma(
+                builder,
+                products,
+                builder.fmul(widened(builder, builder.add(scales, half)), x_scale),
+                value,
+            )
             if bits in (4, 5):
-                value = fma(builder, widened(minimums), x_sum, value)
+                value = fma(builder, widened(builder, builder.add(minimums, half)), x_sum, value)
             store(builder, target, value)
 
 
@@ -266,8 +205,11 @@ def _columns(bits: int, dot: Dot) -> Callable[..., None]:
         g: Any,
         h: Any,
         i: Any,
+        j: Any,
+        k: Any,
+        m: Any,
     ) -> Any:
-        return types.void(*[types.int64] * 9), emit
+        return types.void(*[types.int64] * 12), emit
 
     result: Callable[..., None] = multiply
     return result
@@ -284,20 +226,24 @@ def column_multiplier(dot: Dot) -> Callable[..., None]:
         groups: int,
         quants: int,
         scales: int,
-        minimums: int,
+        kind_bytes: int,
         record: int,
         start: int,
         y: int,
         chunks: int,
+        following: int,
+        asked: int,
+        later_scales: int,
     ) -> None:
+        behind = (following, asked, later_scales)
         if bits == 4:
-            q4(columns, groups, quants, scales, minimums, record, start, y, chunks)
+            q4(columns, groups, quants, scales, kind_bytes, record, start, y, chunks, *behind)
         elif bits == 5:
-            q5(columns, groups, quants, scales, minimums, record, start, y, chunks)
+            q5(columns, groups, quants, scales, kind_bytes, record, start, y, chunks, *behind)
         elif bits == 6:
-            q6(columns, groups, quants, scales, minimums, record, start, y, chunks)
+            q6(columns, groups, quants, scales, kind_bytes, record, start, y, chunks, *behind)
         else:
-            q8(columns, groups, quants, scales, minimums, record, start, y, chunks)
+            q8(columns, groups, quants, scales, kind_bytes, record, start, y, chunks, *behind)
 
     result: Callable[..., None] = multiply_columns
     return result

@@ -2,14 +2,14 @@
 
 Made from packed matrices (see `engine.formats.packed`), with the same quants and scales.
 
-- A row, unit after unit of its tile: `scales (units, 2) f16`, then `quants (units, dwords, 4)`,
-  each filled up to a multiple of 64 bytes. A unit is a block with its scale and minimum (for 6 bits
-  two scales) and 4, 5 or 6 dwords; for 8 bits it is a pair of blocks, 16 dwords.
+- A row: `scales (kinds, blocks) f16`, each kind filled up to a multiple of 64 bytes, then its
+  quants in order, 4 bits each where the weights have 4, else a byte each, filled up likewise. With
+  4 bits, of every 64 quants the first half is in the low nibbles. Kinds: 1 for 8 bits, else 2.
 - A column: the quants of all outputs, 4 bits each where the weights have 4, else a byte each, in
   chunks of 64. A chunk is (4, 4, 4) outputs with the first two axes swapped, which is the order in
   which x86 unpacks bytes. With 4 bits the first half of a chunk is in the low nibbles.
 - The scales of columns belong to blocks of 32 neurons and lie apart: `(blocks, kinds, outputs)
-  f16`; kinds: 1 for 8 bits, else 2.
+  f16`.
 
 A record is a row, if rows are skipped too, and the column behind it.
 """
@@ -17,7 +17,7 @@ A record is a row, if rows are skipped too, and the column behind it.
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.packed import BLOCK, LANES, Bytes, quants_and_scales, tile_bytes
+from engine.formats.packed import BLOCK, Bytes, quants_and_scales
 
 CHUNK = 64
 """Outputs that are multiplied at once."""
@@ -29,16 +29,15 @@ def lines(size: int) -> int:
     return (size + _LINE - 1) // _LINE * _LINE
 
 
-def _units(bits: int, inputs: int) -> tuple[int, int]:
-    """Units of a row, and the dwords of one."""
-    blocks = inputs // BLOCK
-    return (blocks, bits) if bits != 8 else ((blocks + 1) // 2, 16)
+def _kinds(bits: int) -> int:
+    """Numbers that a block has besides its quants."""
+    return 1 if bits == 8 else 2
 
 
 def row_bytes(bits: int, inputs: int) -> int:
-    """Bytes of a neuron's row."""
-    units, dwords = _units(bits, inputs)
-    return lines(4 * units) + lines(4 * units * dwords)
+    """Bytes of a neuron's row; inputs: a multiple of 64."""
+    quants = inputs // 2 if bits == 4 else inputs
+    return _kinds(bits) * lines(2 * inputs // BLOCK) + lines(quants)
 
 
 def column_bytes(bits: int, outputs: int) -> int:
@@ -48,22 +47,22 @@ def column_bytes(bits: int, outputs: int) -> int:
 
 def scale_bytes(bits: int, neurons: int, outputs: int) -> int:
     """Bytes of the scales of all columns."""
-    return neurons // BLOCK * (1 if bits == 8 else 2) * outputs * 2
+    return neurons // BLOCK * _kinds(bits) * outputs * 2
 
 
 def rows_of(packed: Bytes, bits: int, neurons: int, inputs: int) -> Bytes:
     """uint8 (neurons, row_bytes): a packed matrix (neurons, inputs), row by row."""
-    units, dwords = _units(bits, inputs)
-    tiles = packed.reshape(-1, tile_bytes(bits, inputs // BLOCK)).view(np.uint32)
-    by_line = tiles.reshape(-1, units, 1 + dwords, LANES)
-    halves = np.ascontiguousarray(by_line[:, :, 0]).view(np.uint16).reshape(-1, units, 2, LANES)
-    scales = np.ascontiguousarray(halves.transpose(0, 3, 1, 2)).view(np.uint8)
-    quants = np.ascontiguousarray(by_line[:, :, 1:].transpose(0, 3, 1, 2)).view(np.uint8)
+    quants, scales = quants_and_scales(packed, bits, neurons, inputs)
+    if bits == 4:
+        halves = quants.reshape(neurons, -1, 2, CHUNK // 2)
+        quants = (halves[:, :, 0] | halves[:, :, 1] << np.uint8(4)).reshape(neurons, -1)
     out = np.zeros((neurons, row_bytes(bits, inputs)), np.uint8)
-    out[:, : 4 * units] = scales.reshape(-1, 4 * units)[:neurons]
-    start = lines(4 * units)
-    end = start + 4 * units * dwords
-    out[:, start:end] = quants.reshape(-1, 4 * units * dwords)[:neurons]
+    size = lines(2 * inputs // BLOCK)
+    for kind in range(_kinds(bits)):
+        one = np.ascontiguousarray(scales[kind]).view(np.uint8)
+        out[:, kind * size : kind * size + one.shape[1]] = one
+    start = _kinds(bits) * size
+    out[:, start : start + quants.shape[1]] = quants
     return out
 
 

@@ -23,7 +23,7 @@ from engine.sparsity import layout
 from engine.sparsity.residence import stay
 from engine.weights import HEADER_BYTES, Progress, Weights, map_or_make
 
-FILE_VERSION = 1
+FILE_VERSION = 2
 """Raised with every change of `engine.sparsity.layout`."""
 BREAK_EVEN = 0.6
 """Share of active neurons up to which leaving out rows and columns of the others is faster."""
@@ -131,7 +131,7 @@ class Neurons:
             slots[sparse.PLACES] = base + place.places
             slots[sparse.SCALES] = base + place.scales
         self.set_break_even(BREAK_EVEN if self.skips_rows else COLUMNS_BREAK_EVEN)
-        self._scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(config.dim, config.dim))
+        self._scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(config.dim, config.ffn_dim))
         self._scratch = np.zeros(threads * self._scratch_bytes + 64, np.uint8)
         self.locked = self._stay(places)
         """Whether there was so little memory that what every token reads is locked in it."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.formats.packed import Blocks, pack, quantize_blocks, quants_and_scales, tile_bytes
+from engine.formats.packed import Blocks, pack, quantize_blocks, quants_and_scales
 from engine.formats.packed import unpack as unpack_matrix
 from engine.kernels import activations, dispatch, sparse
 from engine.kernels.columns import SINGLE_BYTES, column_buffer_bytes
@@ -77,7 +77,7 @@ class Layer:
         self.slots[sparse.PLACES] = self.places.ctypes.data
         self.slots[sparse.SCALES] = self.scales.ctypes.data
         self.slots[sparse.LIMIT] = limit
-        self.scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(DIM, DIM))
+        self.scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(DIM, NEURONS))
         self.scratch = aligned(SHARES * self.scratch_bytes)
 
     def scratch_operands(self):
@@ -192,8 +192,3 @@ def test_up_of_active_is_the_dense_block(pool, path, bits, kind, active, limit, 
     )
     np.testing.assert_array_equal(ours_[:, :48], theirs[:, :48])
     assert layer.slots[sparse.ACTIVE_GATES] == active
-
-
-def test_scratch_has_room_for_a_tile_of_any_width():
-    for bits in BITS:
-        assert sparse.sparse_scratch_bytes(DIM, DIM) > tile_bytes(bits, DIM // 32)
