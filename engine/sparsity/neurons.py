@@ -168,11 +168,13 @@ class Neurons:
         total = 0.0
         neurons, dim = self._config.ffn_dim, self._config.dim
         for index, activity in enumerate(self.activity()):
-            down = self._matrices(index)[1]
-            for name, share in (("gate", 1.0), ("up", activity.rows)):
+            up, down = self._matrices(index)
+            for name in ("gate",) if self.skips_rows else ("gate", "up"):
                 tensor = f"blk.{index}.ffn_{name}.weight"
                 if tensor in self._weights:
-                    total += share * self._weights.packed(tensor).size
+                    total += self._weights.packed(tensor).size
+            if self.skips_rows:
+                total += activity.rows * neurons * layout.row_bytes(up, dim)
             total += activity.columns * neurons * layout.column_bytes(down, dim)
             total += layout.scale_bytes(down, neurons, dim)
         return total
