@@ -26,7 +26,7 @@ from hubd.assistant.understanding.grammar import (
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import Tag, lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon, plain
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names, called
@@ -84,7 +84,7 @@ class Router:
         self._sentence_words: Words | None = None
         self._grammars: dict[str, Grammar] = {}
         self._names = Names(Snapshot(version=-1))
-        self._phrases: dict[str, dict[str, tuple[Tag, ...]]] = {}
+        self._phrases: dict[str, words.Phrases] = {}
         self._compounds: dict[str, frozenset[str]] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
 

@@ -37,6 +37,8 @@ FOLDER = Path(__file__).parent / "lexicon"
 Kind = Literal[
     "entity", "area", "floor", "action", "noun", "unit", "color", "here", "all", "ignore"
 ]
+NAMED = frozenset({"floor", "area", "entity"})
+"""The kinds of what has a name in the household."""
 
 _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")

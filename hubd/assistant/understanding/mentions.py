@@ -7,9 +7,9 @@ is done; it only tells whether a call that something else proposed rests on what
 from typing import NamedTuple
 
 from hubd.assistant.understanding.compose import NOUN_DOMAINS
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import NAMED, Lexicon
 from hubd.assistant.understanding.names import Names
-from hubd.assistant.understanding.words import NAMED, Phrases, Piece, guessed_verb, pieces_of
+from hubd.assistant.understanding.words import Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits
 

@@ -6,12 +6,13 @@ lies between "on" and "off" in some language or other. Two actions that disagree
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from hubd.assistant.understanding.lexicon import Kind, Lexicon, Tag, plain
+from hubd.assistant.understanding.lexicon import NAMED, Kind, Lexicon, Tag, plain
+from hubd.assistant.understanding.misspelled import Spellings, nearest, spellings_of
 from hubd.assistant.understanding.names import called
-from hubd.assistant.understanding.sounds import sound
 from hubd.home.model import Area, Entity, Floor, Snapshot
 from plugins.numbers import digits
 
@@ -23,7 +24,18 @@ LONGEST_PHRASE = 60
 SCORE_MISSPELLED = 0.12
 """What each wrong letter costs."""
 
-Phrases = Mapping[str, tuple[Tag, ...]]
+
+class Phrases(dict[str, tuple[Tag, ...]]):
+    """Every phrase that is known, and what it means."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        super().__init__((phrase, (tag,)) for phrase, tag in lexicon.phrases.items())
+        self._lexicon = lexicon
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The names and kinds of thing among them, once no more are added."""
+        return spellings_of(self, self._lexicon)
 
 
 class Piece(NamedTuple):
@@ -54,11 +66,9 @@ class Reading(NamedTuple):
     score: float
 
 
-def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, tuple[Tag, ...]]:
+def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
     """Every phrase that is known: the lexicon's, and over them the household's names."""
-    phrases: dict[str, tuple[Tag, ...]] = {
-        phrase: (tag,) for phrase, tag in lexicon.phrases.items()
-    }
+    phrases = Phrases(lexicon)
     kinds: tuple[tuple[Kind, Sequence[Floor | Area | Entity]], ...] = (
         ("floor", snapshot.floors),
         ("area", snapshot.areas),
@@ -109,7 +119,6 @@ def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
     return {part: names.pop() for part, names in owners.items() if len(names) == 1}
 
 
-NAMED = frozenset({"floor", "area", "entity"})
 SHORTEST_COMPOUND = 5
 """Letters. "in dem" is heard as two words because it is two."""
 
@@ -217,7 +226,7 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                     continue
                 if all(_says_little(piece, lexicon) for piece in window):
                     continue  # "nur die" is no radio
-                found = _nearest([piece.text for piece in window], lexicon, phrases)
+                found = nearest([piece.text for piece in window], phrases.spellings)
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
         if best is None:
@@ -237,62 +246,6 @@ def _unknown_after(pieces: Sequence[Piece], last: int) -> int:
     """Where the next unknown word is; -1 if there is none."""
     unknown = (i for i, p in enumerate(pieces) if i > last and not p.tags and p.number is None)
     return next(unknown, -1)
-
-
-def _nearest(
-    heard: Sequence[str], lexicon: Lexicon, phrases: Phrases
-) -> tuple[int, tuple[Tag, ...]] | None:
-    """The name or kind of thing that is spelled nearly so, or sounds so, if one is nearest."""
-    joined = "".join(heard).replace(" ", "")
-    found: list[tuple[int, tuple[Tag, ...]]] = []
-    sounding = sound(joined, lexicon.language)
-    for phrase, tags in phrases.items():
-        noun = tags[0].kind == "noun"
-        if not (noun or tags[0].kind in NAMED):
-            continue
-        wanted = phrase.replace(" ", "")
-        if noun and len(heard) > 1 and lexicon.spaces:  # "t v", but no "dark out" for an outlet
-            found += [(1, tags)] if wanted == joined else []
-            continue
-        if sounding and sounding == sound(wanted, lexicon.language):
-            found.append((1, tags))
-            continue
-        allowed = _allowed(len(wanted), lexicon.spaces)
-        if noun:  # a word like any other: "getting" is no heating
-            allowed = min(allowed, 1) if lexicon.spaces else 0
-        if abs(len(wanted) - len(joined)) > (allowed if lexicon.spaces else 0):
-            continue
-        wrong = distance(joined, wanted, allowed)
-        if wrong and wrong <= allowed:
-            found.append((wrong, tags))
-    if not found:
-        return None
-    nearest = min(wrong for wrong, _ in found)
-    first = [tags for wrong, tags in found if wrong == nearest]
-    return (nearest, first[0]) if all(tags == first[0] for tags in first) else None
-
-
-def _allowed(length: int, spaces: bool) -> int:
-    """How many letters of a name may be wrong."""
-    if not spaces:
-        return 1 if length >= 3 else 0
-    return 0 if length < 5 else 1 if length < 6 else 2
-
-
-def distance(one: str, other: str, limit: int) -> int:
-    """Letters changed, added, left out or swapped with their neighbour; ``limit + 1`` if more."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        last, before, row = before, row, [i]
-        for j, b in enumerate(other, start=1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return row[-1]
 
 
 def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | None:

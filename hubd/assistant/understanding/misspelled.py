@@ -1,0 +1,104 @@
+"""The name or kind of thing that a misheard or misspelled word nearly spells, or sounds like."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hubd.assistant.understanding.lexicon import NAMED, Lexicon, Tag
+from hubd.assistant.understanding.sounds import sound
+
+MOST_WRONG = 2
+"""Letters of a long name that may be wrong."""
+
+Nearest = tuple[int, tuple[Tag, ...]]
+"""How many letters are wrong, and what is meant."""
+
+
+class Spelling(NamedTuple):
+    """A name or kind of thing, as it is compared."""
+
+    text: str
+    """Without spaces."""
+    tags: tuple[Tag, ...]
+    noun: bool
+    """A kind of thing, which is a word like any other: "getting" is no heating."""
+    allowed: int
+    """Letters that may be wrong."""
+    sound: str
+
+
+class Spellings(NamedTuple):
+    """All of a language and a household, by what an unknown word is compared with: without that, a
+    Chinese sentence was compared with every phrase, 19 ms for 1."""
+
+    spaces: bool
+    language: str
+    by_length: Mapping[int, Sequence[Spelling]]
+    by_sound: Mapping[str, Sequence[Spelling]]
+
+
+def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Spellings:
+    """The names and kinds of thing among ``phrases``."""
+    by_length: dict[int, list[Spelling]] = defaultdict(list)
+    by_sound: dict[str, list[Spelling]] = defaultdict(list)
+    for phrase, tags in phrases.items():
+        noun = tags[0].kind == "noun"
+        if not (noun or tags[0].kind in NAMED):
+            continue
+        text = phrase.replace(" ", "")
+        sounding = sound(text, lexicon.language)
+        allowed = _allowed(len(text), noun, lexicon.spaces)
+        spelling = Spelling(text, tags, noun, allowed, sounding)
+        by_length[len(text)].append(spelling)
+        if sounding:
+            by_sound[sounding].append(spelling)
+    return Spellings(lexicon.spaces, lexicon.language, by_length, by_sound)
+
+
+def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
+    """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
+    joined = "".join(heard).replace(" ", "")
+    parts = len(heard) > 1 and known.spaces
+    sounding = sound(joined, known.language)
+    found: list[Nearest] = [
+        (1, alike.tags) for alike in known.by_sound.get(sounding, ()) if not (alike.noun and parts)
+    ]
+    reach = MOST_WRONG if known.spaces else 0
+    for length in range(len(joined) - reach, len(joined) + reach + 1):
+        for other in known.by_length.get(length, ()):
+            if other.noun and parts:  # "t v", but no "dark out" for an outlet
+                found += [(1, other.tags)] if other.text == joined else []
+            elif not (sounding and other.sound == sounding):
+                wrong = distance(joined, other.text, other.allowed)
+                found += [(wrong, other.tags)] if 0 < wrong <= other.allowed else []
+    if not found:
+        return None
+    least = min(wrong for wrong, _ in found)
+    first, *others = (tags for wrong, tags in found if wrong == least)
+    return (least, first) if all(tags == first for tags in others) else None
+
+
+def _allowed(length: int, noun: bool, spaces: bool) -> int:
+    """How many letters of a name or a kind of thing may be wrong."""
+    if not spaces:
+        return 1 if length >= 3 and not noun else 0
+    allowed = 0 if length < 5 else 1 if length < 6 else MOST_WRONG
+    return min(allowed, 1) if noun else allowed
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Letters changed, added, left out or swapped with their neighbour; ``limit + 1`` if more."""
+    if abs(len(one) - len(other)) > limit or not limit:
+        return 0 if one == other else limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        last, before, row = before, row, [i]
+        for j, b in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return min(row[-1], limit + 1)
