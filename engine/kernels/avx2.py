@@ -1,8 +1,7 @@
 """AVX2: `vpmaddubsw` and `vpmaddwd` on halves of 32 bytes (Haswell, Zen 1 and later).
 
-`vpmaddubsw` adds two products into int16 with saturation. Weights of 6 bits or fewer cannot reach
-it (63 · 127 · 2); bytes are multiplied by magnitude, the sign moved over to x (at most
-128 · 127 · 2 = 32 512).
+`vpmaddubsw` adds two products into int16 with saturation. Weights of 7 bits or fewer cannot reach
+it (127 · 128 · 2 = 32 512); bytes are multiplied by magnitude, the sign moved over to x.
 """
 
 from collections.abc import Callable
@@ -56,7 +55,7 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
     return _call(builder, "pmadd.ub.sw", _PAIRS, [magnitude, moved])
 
 
-DOT = Dot(_by_halves(_unsigned), _by_halves(_signed))
+DOT = Dot(_by_halves(_unsigned), _by_halves(_signed), sums=4)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

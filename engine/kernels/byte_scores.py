@@ -6,7 +6,7 @@ lane is an output; the sums of a column are the same to the last bit however man
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -19,7 +19,7 @@ from engine.kernels.arithmetic import LOG2E
 from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE
 from engine.kernels.kv_layout import BLOCK_TOKENS
 from engine.kernels.powers import all_lanes, capped, higher, of_each
-from engine.kernels.simd import Dot
+from engine.kernels.simd import UNROLLED, Dot, in_registers
 from engine.kernels.vectors import (
     BYTES,
     FLOAT,
@@ -32,6 +32,7 @@ from engine.kernels.vectors import (
     broadcast,
     fma,
     load,
+    opaque,
     store,
 )
 
@@ -89,48 +90,92 @@ class _Panel:
         exponents = self._of_values()
         for i, score in enumerate(scores):
             builder.store(exponents[i % TILES], score)
+        for tiles, columns in in_registers(TILES, self.columns, self.dot):
+            self._score_some(scores, tiles, columns)
+
+    def _score_some(self, scores: list[Any], tiles: Sequence[int], columns: Sequence[int]) -> None:
+        """Add the products of some tiles and columns."""
+        builder = self.builder
         apart = builder.mul(self.blocks, I64(TILE_BYTES))
         widths = builder.add(self.keys, builder.mul(apart, I64(TILES)))
         with cgutils.for_range(builder, self.blocks) as loop:
             keys = builder.add(self.keys, builder.mul(loop.index, I64(TILE_BYTES)))
             width = builder.add(widths, builder.mul(loop.index, I64(2 * LANES)))
-            tiles = [
+            places = [
                 (
                     builder.add(keys, builder.mul(apart, I64(tile))),
                     builder.add(width, builder.mul(self.blocks, I64(2 * LANES * tile))),
                 )
-                for tile in range(TILES)
+                for tile in tiles
             ]
             record = builder.add(self.x, builder.mul(loop.index, I64(RECORD_BYTES)))
-            self._add_block(tiles, record, scores)
+            some = [scores[TILES * column + tile] for column in columns for tile in tiles]
+            self._add_block(places, record, columns, some)
 
-    def _add_block(self, tiles: list[tuple[Any, Any]], record: Any, scores: list[Any]) -> None:
-        """scores += 32 numbers of keys times those of queries, times both scales."""
+    def _add_block(
+        self,
+        tiles: list[tuple[Any, Any]],
+        record: Any,
+        columns: Sequence[int],
+        scores: list[Any],
+    ) -> None:
+        """scores[column, tile] += 32 numbers of keys times those of queries, times both scales."""
         builder = self.builder
         sums = [ir.Constant(INTEGERS, None)] * len(scores)
         if self.dot.signed is None:
-            starts = [self._of_column(record, OFFSET_SUM, c, I32) for c in range(self.columns)]
+            starts = [self._of_column(record, OFFSET_SUM, column, I32) for column in columns]
             sums = [start for start in starts for _ in tiles]
-        for group in range(_GROUPS):
-            self._add_group([keys for keys, _ in tiles], record, group, sums)
+        sums = self._products([keys for keys, _ in tiles], record, columns, sums)
         factor = builder.bitcast(builder.trunc(self.factor, I32), FLOAT)
         factor = broadcast(builder, factor)
         widths = [builder.fpext(load(builder, at, 0, HALVES, 2), FLOATS) for _, at in tiles]
         widths = [builder.fmul(width, factor) for width in widths]
         for i, score in enumerate(scores):
-            scale = self._of_column(record, SCALE, i // TILES, FLOAT)
-            product = builder.fmul(builder.sitofp(sums[i], FLOATS), widths[i % TILES])
+            scale = self._of_column(record, SCALE, columns[i // len(tiles)], FLOAT)
+            product = builder.fmul(builder.sitofp(sums[i], FLOATS), widths[i % len(tiles)])
             before = builder.load(score, typ=FLOATS)
             builder.store(fma(builder, product, scale, before), score)
+
+    def _products(
+        self, tiles: list[Any], record: Any, columns: Sequence[int], starts: list[Any]
+    ) -> list[Any]:
+        """starts[column, tile] + 32 numbers of keys times those of queries.
+
+        With few registers in a loop: unrolled, LLVM takes column after column and keeps keys on
+        the stack for that, which takes 1.7 times as long (AVX2, Zen 3).
+        """
+        builder, sums = self.builder, starts
+        if self.dot.sums == UNROLLED:
+            for group in range(_GROUPS):
+                sums = self._add_group(tiles, record, group, columns, sums)
+            return sums
+        kept = [cgutils.alloca_once(builder, INTEGERS) for _ in sums]
+        for place, value in zip(kept, sums, strict=True):
+            builder.store(value, place)
+        with cgutils.for_range(builder, opaque(builder, _GROUPS)) as loop:
+            places = [builder.add(tile, builder.mul(loop.index, I64(64))) for tile in tiles]
+            queries = builder.add(record, builder.mul(loop.index, I64(4 * COLUMNS)))
+            before = [builder.load(place, typ=INTEGERS) for place in kept]
+            sums = self._add_group(places, queries, 0, columns, before)
+            for place, value in zip(kept, sums, strict=True):
+                builder.store(value, place)
+        return [builder.load(place, typ=INTEGERS) for place in kept]
 
     def _of_column(self, record: Any, field: int, column: int, kind: Any) -> Any:
         """A column's number of a field of a record, in every lane."""
         value = load(self.builder, record, COLUMNS * field + 4 * column, kind, 4)
         return broadcast(self.builder, value)
 
-    def _add_group(self, tiles: list[Any], record: Any, group: int, sums: list[Any]) -> None:
-        """sums[column, tile] += four numbers of keys times those of queries."""
-        builder = self.builder
+    def _add_group(
+        self,
+        tiles: list[Any],
+        record: Any,
+        group: int,
+        columns: Sequence[int],
+        before: list[Any],
+    ) -> list[Any]:
+        """before[column, tile] + four numbers of keys times those of queries."""
+        builder, sums = self.builder, list(before)
         if self.columns < COLUMNS:  # else the block is asked for once, by who comes here
             for tile in tiles:
                 ask_for(builder, builder.add(builder.add(tile, self.ahead), I64(64 * group)))
@@ -139,11 +184,12 @@ class _Panel:
             flip = ir.Constant(BYTES, [-128] * BYTES.count)
             keys = [builder.xor(key, flip) for key in keys]
         multiply = self.dot.signed or self.dot.unsigned
-        for column in range(self.columns):
+        for index, column in enumerate(columns):
             query = builder.bitcast(self._of_column(record, 4 * group, column, I32), BYTES)
             for tile, key in enumerate(keys):
-                i = TILES * column + tile
+                i = len(keys) * index + tile
                 sums[i] = multiply(builder, sums[i], key, query)
+        return sums
 
     def _of_values(self) -> list[Any]:
         """Exponents of the scales of values."""

@@ -4,7 +4,7 @@ As in `kernels.simd`, a lane is an output and nothing is summed across lanes; th
 are the same to the last bit however many there are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from engine.formats.packed import LANES
 from engine.kernels.attention_part import PART
 from engine.kernels.kv_layout import BLOCK_TOKENS
-from engine.kernels.simd import Dot
+from engine.kernels.simd import Dot, in_registers
 from engine.kernels.vectors import (
     BYTES,
     FLOAT,
@@ -45,40 +45,50 @@ def emit_values(builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> N
     outputs = [builder.add(sums, builder.mul(apart, I64(column))) for column in range(columns)]
     with cgutils.for_range(builder, blocks) as loop:
         first = builder.add(values, builder.mul(loop.index, I64(_TILES * _TILE_BYTES)))
-        tiles = [builder.add(first, I64(_TILE_BYTES * tile)) for tile in range(_TILES)]
-        totals = [ir.Constant(INTEGERS, None)] * (_TILES * columns)
-        for group in range(_GROUPS):
-            if columns < MANY:
-                for tile in tiles:
-                    ask_for(builder, builder.add(builder.add(tile, ahead), I64(64 * group)))
-            _add_group(builder, dot, tiles, weights, group, totals)
         at = builder.mul(loop.index, I64(4 * LANES * _TILES))
-        places = [
-            builder.add(builder.add(output, at), I64(4 * LANES * tile))
-            for output in outputs
-            for tile in range(_TILES)
-        ]
-        _add_to_sums(builder, totals, places, factors, add)
+        for tiles, some in in_registers(_TILES, columns, dot):
+            sources = [builder.add(first, I64(_TILE_BYTES * tile)) for tile in tiles]
+            totals = [ir.Constant(INTEGERS, None)] * (len(tiles) * len(some))
+            for group in range(_GROUPS):
+                if columns < MANY:
+                    for source in sources:
+                        ask_for(builder, builder.add(builder.add(source, ahead), I64(64 * group)))
+                _add_group(builder, dot, sources, weights, some, group, totals)
+            places = [
+                builder.add(builder.add(outputs[column], at), I64(4 * LANES * tile))
+                for column in some
+                for tile in tiles
+            ]
+            _add_to_sums(builder, totals, places, some, factors, add)
 
 
 def _add_group(
-    builder: Any, dot: Dot, tiles: list[Any], weights: Any, group: int, totals: list[Any]
+    builder: Any,
+    dot: Dot,
+    tiles: list[Any],
+    weights: Any,
+    columns: Sequence[int],
+    group: int,
+    totals: list[Any],
 ) -> None:
-    """totals[column, tile] += values of four positions times their weights."""
+    """totals[column, tile] += values of four positions times their weights, of which none is too
+    large for `dot.unsigned` (see `byte_scores.levels`)."""
     values = [load(builder, tile, 64 * group, BYTES, 4) for tile in tiles]
-    for column in range(len(totals) // _TILES):
+    for index, column in enumerate(columns):
         four = load(builder, weights, PART * column + 4 * group, I32, 4)
         weight = builder.bitcast(broadcast(builder, four), BYTES)
         for tile, value in enumerate(values):
-            i = _TILES * column + tile
-            if dot.signed is not None:
-                totals[i] = dot.signed(builder, totals[i], value, weight)
-            else:
-                totals[i] = dot.unsigned(builder, totals[i], weight, value)
+            i = len(tiles) * index + tile
+            totals[i] = dot.unsigned(builder, totals[i], weight, value)
 
 
 def _add_to_sums(
-    builder: Any, totals: list[Any], places: list[Any], factors: Any, add: Any
+    builder: Any,
+    totals: list[Any],
+    places: list[Any],
+    columns: Sequence[int],
+    factors: Any,
+    add: Any,
 ) -> None:
     """sum = total · factor of its column, (+ what is there)."""
     before = [cgutils.alloca_once(builder, FLOATS) for _ in places]
@@ -88,7 +98,8 @@ def _add_to_sums(
         for value, place in zip(before, places, strict=True):
             builder.store(load(builder, place, 0, FLOATS, 4), value)
     for i, (total, value, place) in enumerate(zip(totals, before, places, strict=True)):
-        factor = broadcast(builder, load(builder, factors, 4 * (i // _TILES), FLOAT, 4))
+        column = columns[i * len(columns) // len(places)]
+        factor = broadcast(builder, load(builder, factors, 4 * column, FLOAT, 4))
         whole = builder.load(value, typ=FLOATS)
         store(builder, place, fma(builder, builder.sitofp(total, FLOATS), factor, whole))
 

@@ -56,6 +56,10 @@ UNASKED = (SUPER + 5,)
 """Where asking costs more than it gives: 74 MB take 3.1 ms with it, 2.7 without."""
 
 
+UNROLLED = 16
+"""Sums of a panel of 8 columns and 2 tiles: where registers hold so many, all of it is unrolled."""
+
+
 class Dot(NamedTuple):
     """How an instruction set adds 64 products of bytes to 16 int32, by fours."""
 
@@ -64,6 +68,17 @@ class Dot(NamedTuple):
     signed: Callable[[Any, Any, Any, Any], Any] | None = None
     """The same for signed weights. Without it, 8-bit weights stay w + 128 and sums start at the
     offset that this makes."""
+    sums: int = UNROLLED
+    """Vectors of 16 sums of attention that stay in registers beside what is multiplied."""
+
+
+def in_registers(tiles: int, columns: int, dot: Dot) -> Iterator[tuple[range, range]]:
+    """Tiles and columns whose sums stay in registers together: pairs that make up all of them."""
+    deep = tiles if tiles * columns <= dot.sums else 1
+    wide = dot.sums // deep
+    for column in range(0, columns, wide):
+        for tile in range(0, tiles, deep):
+            yield range(tile, tile + deep), range(column, min(column + wide, columns))
 
 
 class _X(NamedTuple):

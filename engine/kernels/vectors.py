@@ -108,3 +108,9 @@ def half_bits(builder: Any, vector: Any) -> Any:
 def keep_order(builder: Any) -> None:
     """Have LLVM move no load, store or prefetch across this place."""
     builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
+
+
+def opaque(builder: Any, value: int) -> Any:
+    """A number of which LLVM does not know which it is: it unrolls no loop of so many turns."""
+    kind = ir.FunctionType(I64, [I64])
+    return builder.asm(kind, "", "=r,0", [I64(value)], False)
