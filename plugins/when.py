@@ -98,8 +98,14 @@ def _in_digits(text: str, language: str) -> str:
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
     if language == "de":
+        text = re.sub(r"\b[a-zäöüß]+(?= uhr\b)", _german_hour, text, flags=re.IGNORECASE)
         return re.sub(r"(\buhr )([a-zäöüß]+)", _german_minutes, text, flags=re.IGNORECASE)
     return text
+
+
+def _german_hour(said: re.Match[str]) -> str:
+    hour = digits(said[0].lower(), "de")
+    return hour if hour.isdigit() else said[0]
 
 
 def _german_minutes(said: re.Match[str]) -> str:

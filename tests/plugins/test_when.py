@@ -23,6 +23,7 @@ SAID = [
     ("six o'clock", "en", time(6)),
     ("um halb sieben", "de", time(6, 30)),
     ("um 18 Uhr 15", "de", time(18, 15)),
+    ("um siebzehn Uhr dreißig", "de", time(17, 30)),
     ("viertel vor acht abends", "de", time(19, 45)),
     ("早上六点半", "zh", time(6, 30)),
     ("下午三点一刻", "zh", time(15, 15)),

@@ -124,7 +124,7 @@ class Lexicon:
         self._asking = self._pattern([*data["asking"], *data["past"]])
         self._wished = re.compile(data.get("wished", "(?!)"))
         self._stated = {
-            tool: re.compile(data.get("told", "") + f"(?:{state})")
+            tool: re.compile(f"(?:{data.get('told', '')})(?:{state})")
             for tool, state in data.get("stated", {}).items()
         }
 

@@ -281,6 +281,11 @@ async def test_what_is_told_to_be_so_already_is_not_done(
     assert decision is None or decision.tool != told
 
 
+def test_a_still_alone_tells_of_no_state():
+    assert not lexicon("zh").stated("灯还亮着")
+    assert lexicon("zh").stated("窗帘还拉着") == {"home.close"}
+
+
 def test_a_wish_for_a_state_tells_of_none():
     assert not lexicon("en").stated("make sure the front door is locked")
     assert not lexicon("de").stated("sorg dafür, dass die Haustür abgeschlossen ist")
