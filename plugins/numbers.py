@@ -14,6 +14,7 @@ _A_LITTLE = re.compile(
     r"(?<=[大小高低亮暗热冷暖凉快慢和声响轻重柔强弱多少有早晚近远])一(?=点(?![半钟一二三四五六七八九十\d]))"
 )
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
+_AND_A_HALF = re.compile(r"\b(\w{3,})einhalb\b")
 _CHINESE_ANY = re.compile(
     "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
 )
@@ -28,6 +29,8 @@ def digits(text: str, language: str) -> str:
         return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
     words = _words(language)
     pattern = _pattern(language)
+    if language == "de":
+        text = _AND_A_HALF.sub(r"\1 einhalb", text)  # "zwanzigeinhalb"
     text = pattern.sub(lambda match: words[match[0]], text)
     return _HALF.sub(r"\1.5", text)
 

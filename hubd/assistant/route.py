@@ -38,6 +38,7 @@ from hubd.assistant.understanding.readings import (
     free_words,
     put_right,
     untimely,
+    wonders,
     worn,
 )
 from hubd.assistant.understanding.reworded import rewordings
@@ -133,6 +134,8 @@ class Router:
         if match and by_grammar and by_grammar.call and not match.free and not tells:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
+        if by_words and wonders(text, spoken):
+            by_words = None
         if by_words and (why := self._contradicted(by_words, text)):
             return Decision(route="documents", reason=why, language=spoken)
         reason = "no sentence of the grammar, and words that no command explains"
@@ -192,9 +195,11 @@ class Router:
             return True
         if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
             return True
-        if tool.name == SEARCH and self._is_elsewhere(
-            str(match.slots.get("search_query", "")), language
-        ):
+        query = str(match.slots.get("search_query", ""))
+        tired = known.negates(query) and not known.commands(known.stripped(text))
+        if tool.name == SEARCH and (tired or self._is_elsewhere(query, language)):
+            return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
+        if tool.risk != "read" and devices and wonders(text, language):
             return True
         if tool.name in OF_ONE and COMMA.search(_free_text(match)):
             return True  # "I got the bread, so tick it off the list"

@@ -32,6 +32,7 @@ from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
+from hubd.assistant.understanding.readings import wonders
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool, ToolCall
@@ -139,7 +140,7 @@ class Semantics:
             return None
         rest = known.without_implied(known.fixed(known.stripped(text)))
         negated = known.negates(rest)
-        if negated and (known.forbids(text) or known.actions_in(rest)):
+        if negated and (known.forbids(text) or known.actions_in(known.without_stated(rest))):
             return None
         guesses = await self.guesses(text, language)
         if not guesses:
@@ -153,6 +154,8 @@ class Semantics:
             return None
         if negated and found.confidence < SURE:
             return None  # "can't see my hand in front of my face" says so; what says less may not
+        if self._tools[found.guess.intent.tool].risk != "read" and wonders(text, language):
+            return None
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
 
@@ -207,6 +210,8 @@ class Semantics:
         switched = said.actions & {"on", "off"} and not (said.names or said.areas)
         if switched and filled.call.tool in STEPPED.values():
             return False  # "sauna on" is no complaint of the heat
+        if not works and not filled.named and not filled.call.arguments:
+            return False  # "tomorrow" cancels no alarm
         if _is_on_already(filled, said):
             return False  # "the lamp is too dark": it wants to be brighter
         if _says_nothing(said, lexicon(language)) and not (said.numbers or said.colors):
@@ -315,14 +320,16 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
 
 
 def _says_nothing(said: Mentions, known: Lexicon) -> bool:
-    unknown = set(said.unknown) - known.common
+    unknown = {word for word in said.unknown if not known.subjects(word)} - known.common
     return not (said.actions or said.implied or said.hints or unknown)
 
 
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
-    if said.is_bare or known.inquires(known.without_implied(said.text)):
+    # "Dusty has done enough" is no question, though "has" begins what is left of it.
+    asks = known.inquires(said.text) and known.inquires(known.without_implied(said.text))
+    if said.is_bare or asks:
         return False
     if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
         return False

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from plugins.api import ToolCall
@@ -38,6 +38,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
     """Without a tool where it is not understood."""
 
+
+_EXAMPLE = re.compile(
+    r"^(?:like|such as|for example|zum beispiel|wie zum beispiel)\b|^(?:比如|例如)"
+)
 
 Decide = Callable[[str, Decision | None, str], Awaitable[Decision]]
 """The decision on a part, after the one before it; the third is the part whose verb it shares, and
@@ -78,6 +82,8 @@ async def commands_in(
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):
             return []  # "the lamp and the radio off": the verb comes last, and is of both
+        if (not verb_of and _is_topic(said, known)) or _EXAMPLE.search(plain(piece)):
+            return []  # "the timer, pause that"; "everything, like the lights"
         verb_of = verb_of if bare else piece
         decision = await decide(piece, last, verb_of if bare else "")
         if decision.tool == NEVER_MIND:
@@ -188,6 +194,13 @@ def _is_bare(said: Mentions) -> bool:
     """Whether nothing says what shall be done."""
     values = said.numbers or said.colors
     return not (said.actions or said.implied or said.hints or said.subjects or values)
+
+
+def _is_topic(said: Mentions, known: Lexicon) -> bool:
+    """Whether nothing but a timer, an alarm or a list is named."""
+    values = said.numbers or said.colors or said.everything
+    others = [word for word in said.unknown if not known.subjects(word)]
+    return bool(said.subjects) and not (said.actions or said.implied or values or others)
 
 
 def _names(said: Mentions) -> bool:

@@ -26,6 +26,8 @@ SAID = [
     ("um siebzehn Uhr dreißig", "de", time(17, 30)),
     ("viertel vor acht abends", "de", time(19, 45)),
     ("早上六点半", "zh", time(6, 30)),
+    ("早上八点一定", "zh", time(8)),
+    ("早上八点零五", "zh", time(8, 5)),
     ("下午三点一刻", "zh", time(15, 15)),
     ("晚上8:05", "zh", time(20, 5)),
     ("à 7 heures et demie", "fr", time(7, 30)),

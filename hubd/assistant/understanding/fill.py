@@ -18,6 +18,8 @@ from plugins.when import parse
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WEATHER, FORECAST = "weather.now", "weather.on"
 """The first needs no entity: there are other sources."""
+CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
+"""Where a room is named, that alone."""
 TIMER, LONGER = "timers.start", "timers.add"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
@@ -30,10 +32,11 @@ _DURATIONS = {
     "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
 }
 _MORE = re.compile(
-    r"\b(?:another|more|extra|longer|extend|noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
+    r"\b(?:another|more|extra|longer|extend|to the timer|"
+    r"noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
 )
 _LONGER = re.compile(
-    r"\b(?:more|extra|longer|extend\w*|additional|"
+    r"\b(?:more|extra|longer|extend\w*|additional|to the timer|"
     r"another \S+ \w+ (?:on|to|at|onto) (?:the|that|my)|"
     r"länger|verläng\w*|mehr|drauf|dran|dazu)\b|延长|[再多]加|加上?\d|再来\d"
 )
@@ -75,7 +78,10 @@ def fill(
     found = _targets(intent, said, snapshot, area)
     if not found.entities:
         return None if intent.tool != WEATHER else Filled(ToolCall(tool=WEATHER), NOBODY, True)
-    call = ToolCall(tool=intent.tool, arguments={**arguments, "entities": found.ids})
+    tool = intent.tool
+    if tool == CLEANS and len(said.areas) == 1 and not set(intent.domains) - {"vacuum"}:
+        tool, arguments = CLEANS_ROOM, {**arguments, "area": said.areas[0]}
+    call = ToolCall(tool=tool, arguments={**arguments, "entities": found.ids})
     named = bool(said.names or said.areas or said.floors or said.domains or said.hints)
     return Filled(call, found, named)
 

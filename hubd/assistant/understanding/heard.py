@@ -34,6 +34,9 @@ _ALIKE = {
 }  # fmt: skip
 
 
+_SOFT = str.maketrans("tpkc", "dbgg")
+
+
 class Vocabulary(NamedTuple):
     """The words that an utterance may be made of."""
 
@@ -49,8 +52,7 @@ def vocabulary_of(known: Lexicon, phrases: Collection[str], more: Collection[str
     words = frozenset(known.words | spoken | set(more))
     found: dict[str, str] = {}
     for word in words:
-        key = _key(word, known.language)
-        if key:
+        for key in _keys(word, known.language):
             found[key] = word if found.get(key, word) == word else ""
     return Vocabulary(words, {key: word for key, word in found.items() if word})
 
@@ -70,7 +72,8 @@ def otherwise(text: str, known: Lexicon, vocabulary: Vocabulary) -> str:
 def _word(word: str, language: str, vocabulary: Vocabulary) -> str:
     if word in vocabulary.words or len(word) < SHORTEST_WORD or not word.isalpha():
         return word
-    return vocabulary.by_sound.get(_key(word, language), word)
+    meant = (vocabulary.by_sound.get(key) for key in _keys(word, language))
+    return next(filter(None, meant), word)
 
 
 def _characters(text: str, known: Lexicon, vocabulary: Vocabulary) -> Iterator[str]:
@@ -100,6 +103,16 @@ def _characters(text: str, known: Lexicon, vocabulary: Vocabulary) -> Iterator[s
 def _is_doubtful(window: str, known: Lexicon) -> bool:
     """Whether a character of it means nothing by itself: 灯关 is no 灯光."""
     return any(known.means_nothing(character) for character in window)
+
+
+def _keys(word: str, language: str) -> list[str]:
+    """What ``word`` sounds like, and in German also what it does where d and t are not told apart
+    and "er" ends as "a" ("lauder", "leisa"): the surer first."""
+    key = _key(word, language)
+    if language != "de" or not key:
+        return [key] if key else []
+    soft = re.sub("(?<=[^aeiou])er$", "a", key)
+    return [key, f"~{soft.translate(_SOFT)}"]
 
 
 def _key(word: str, language: str) -> str:

@@ -42,12 +42,14 @@ def _idle(text: str, forms: _Forms) -> str:
 
 def _english(clause: str) -> str:
     """ "the door is locked" → "is the door locked"; "any windows are open" too."""
+    clause = re.sub(r"^(?:i|we)(?:'ve| have)? (locked|closed|shut) (.+)$", r"\2 is \1", clause)
     clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back)", r"\1 is ", clause)
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
 
 
 def _german(clause: str) -> str:
     """ "die Tür abgeschlossen ist" → "ist die Tür abgeschlossen"; the same after "welche"."""
+    clause = _DONE.sub(lambda done: f"{done[1]} {_STATES[done[2]]} ist", clause)
     clause = re.sub(r"^(welche\w* \w+) (.+) (ist|sind|brennen|laufen)$", r"\1 \3 \2", clause)
     if clause.startswith("welche"):
         return clause
@@ -60,18 +62,29 @@ def _chinese(clause: str) -> str:
     return clause if clause.endswith(("吗", "没有", "没")) else f"{clause}吗"
 
 
+_STATES = {
+    "abgeschlossen": "abgeschlossen", "abgesperrt": "abgeschlossen", "zugesperrt": "abgeschlossen",
+    "verriegelt": "abgeschlossen", "zugemacht": "geschlossen", "geschlossen": "geschlossen",
+}  # fmt: skip
+_DONE = re.compile(rf"^(?:ich|wir) (.+) ({'|'.join(_STATES)}) (?:habe?|haben)$")
+"""What somebody did not know to have done, and the state that it would be in."""
 _TELL = (
     r"(?:tell(?:ing)? (?:me|us)|let (?:me|us) know|letting me know|"
     r"check(?:ing)?(?: up)?|see(?:ing)?|"
     r"have a look|look|find(?:ing)? out|do you (?:happen to )?know|i wonder|i was wondering|"
-    r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm)"
+    r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm|"
+    r"(?:i )?(?:can't|don't) (?:remember|recall|know)|i (?:forget|forgot))"
 )
 _SAG = (
-    r"(?:sag(?:en|st)?(?: mir| uns)?|weißt|weiß|wissen|schau(?:en)?(?: nach)?|"
-    r"nachschauen|nachsehen|"
+    r"(?:sag(?:en|st)?(?: mir| uns)?|wei(?:ß|ss)t?|wissen|schau(?:en)?(?: nach)?|"
+    r"nachschauen|nachsehen|frage mich|"
     r"prüf(?:e|en)?|überprüf(?:e|en)?|guck(?:en)?|kontrollier(?:e|en)?|ich frage mich|"
     r"verrat(?:en)?|"
-    r"ich weiß gar|ich wüsste gern|wüsste gern|wissen)"
+    r"ich wei(?:ß|ss) gar|ich wüsste gern|wüsste gern|wissen)"
+)
+_TELLS_WHETHER = (
+    "我?(?:记不清|记不得|不记得|不确定|忘了|想不起来?|搞不清|不清楚|吃不准)|"
+    "也?不知道|不晓得|想知道|能?告诉我|看看|看一下|查一下|检查一下|检查|确认一下|确认|知不知道|知道"
 )
 FORMS: Mapping[str, _Forms] = {
     "en": _Forms(
@@ -89,10 +102,8 @@ FORMS: Mapping[str, _Forms] = {
         idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),
     ),
     "zh": _Forms(
-        opening=re.compile(r"^(?:也?不知道|不晓得|想知道|告诉我|看看|看一下|看|查一下|检查一下|检查|确认一下|"
-                           r"确认|知道|知不知道)(?=.*(?:是不是|是否|有没有))"),
-        asking=re.compile(r"^(?:也?不知道|不晓得|想知道|告诉我|看看|看一下|查一下|检查一下|检查|确认一下|"
-                          r"确认|知道|知不知道)"),
+        opening=re.compile(rf"^(?:{_TELLS_WHETHER}|看)(?=.*(?:是不是|是否|有没有))"),
+        asking=re.compile(rf"^(?:{_TELLS_WHETHER})"),
         direct=_chinese,
         idle=re.compile(r"还|现在|目前|究竟"),
     ),

@@ -203,6 +203,12 @@ class Lexicon:
             return set()
         return {tool for tool, state in self._stated.items() if state.search(said)}
 
+    def without_stated(self, text: str) -> str:
+        """``text`` (plain) without what it tells is so already: "the gate is shut"."""
+        for tool in self.stated(text):
+            text = self._stated[tool].sub(" ", text)
+        return " ".join(text.split())
+
     def actions_in(self, text: str, in_place: bool = False) -> set[str]:
         """The actions whose words are in ``text`` (plain).
 

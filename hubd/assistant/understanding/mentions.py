@@ -7,7 +7,7 @@ is done; it only tells whether a call that something else proposed rests on what
 from typing import NamedTuple
 
 from hubd.assistant.understanding.compose import NOUN_DOMAINS
-from hubd.assistant.understanding.lexicon import NAMED, Lexicon
+from hubd.assistant.understanding.lexicon import NAMED, Lexicon, plain
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.words import Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
@@ -81,6 +81,7 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
     # 玄关灯 turns nothing off, though 关 does.
     verbal = between.join(p.text for p in pieces if not any(tag.kind in NAMED for tag in p.tags))
     actions = frozenset(of.get("action", ())) | lexicon.actions_in(verbal, in_place=True)
+    whole = plain(text)  # "still up" complains, though "still" says nothing else
     text = digits(said, lexicon.language)
     return Mentions(
         text=text,
@@ -92,7 +93,7 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         numbers=tuple(piece.number for piece in pieces if piece.number is not None),
         colors=tuple(of.get("color", ())),
         hints=frozenset(lexicon.hinted(unnamed)),
-        implied=frozenset(lexicon.implied(unnamed)),
+        implied=frozenset(lexicon.implied(unnamed) | lexicon.implied(_unnamed(whole, pieces))),
         subjects=frozenset(lexicon.subjects(said)),
         everything="all" in of,
         unknown=tuple(p.text for p in pieces if not p.tags and p.number is None),
@@ -101,6 +102,14 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         times=lexicon.times(text),
         guessed=guessed_verb(pieces),
     )
+
+
+def _unnamed(text: str, pieces: list[Piece]) -> str:
+    """``text`` (plain) without the names of things."""
+    for piece in pieces:
+        if any(tag.kind == "entity" for tag in piece.tags):
+            text = text.replace(piece.text, " ")
+    return text
 
 
 def named_entities(said: Mentions, snapshot: Snapshot) -> list[Entity]:

@@ -10,6 +10,9 @@ from hubd.assistant.understanding.sounds import sound
 MOST_WRONG = 2
 """Letters of a long name that may be wrong."""
 
+LEAST_AS_LONG = 0.5
+"""How long a word that sounds like a name has to be at least, as a part of it."""
+
 Nearest = tuple[int, tuple[Tag, ...]]
 """How many letters are wrong, and what is meant."""
 
@@ -61,7 +64,9 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
     found: list[Nearest] = [
-        (1, alike.tags) for alike in known.by_sound.get(sounding, ()) if not (alike.noun and parts)
+        (1, alike.tags)
+        for alike in known.by_sound.get(sounding, ())
+        if not (alike.noun and parts) and _as_long(joined, alike.text)
     ]
     reach = MOST_WRONG if known.spaces else 0
     for length in range(len(joined) - reach, len(joined) + reach + 1):
@@ -76,6 +81,11 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     least = min(wrong for wrong, _ in found)
     first, *others = (tags for wrong, tags in found if wrong == least)
     return (least, first) if all(tags == first for tags in others) else None
+
+
+def _as_long(heard: str, wanted: str) -> bool:
+    """Whether one may be heard as the other: "fang" has the consonants of "Wohnküche"."""
+    return min(len(heard), len(wanted)) > LEAST_AS_LONG * max(len(heard), len(wanted))
 
 
 def _allowed(length: int, noun: bool, spaces: bool) -> int:

@@ -45,8 +45,9 @@ class Names:
 
 
 def called(thing: Entity | Area | Floor) -> tuple[str, ...]:
-    """Its name and aliases."""
-    return (thing.name, *thing.aliases)
+    """Its name and aliases, and each without apostrophes, which speech recognition leaves out."""
+    names = (thing.name, *thing.aliases)
+    return (*names, *(name.replace("'", "") for name in names if "'" in name))
 
 
 def _is_called(thing: Entity | Area | Floor, name: str) -> bool:

@@ -80,7 +80,7 @@ def contradiction(
         said = words.without_implied(said)  # "it needn't be on" says to turn it off
     if not stated and words.negates(said):
         return "it says not to do it"
-    verbs = words.actions_in(said)
+    verbs = words.actions_in(words.without_stated(said) if stated else said)
     if tool in LOCKS and "lock" in verbs and verbs & {"open", "on"} and "close" not in verbs:
         return "it says to lock and to open"
     against = verbs & OPPOSITE.get(tool, set())

@@ -39,7 +39,17 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
 def asks_nothing(text: str, language: str) -> bool:
     """Whether nothing makes a question of ``text``: "all lights off upstairs" may be a command."""
     known = lexicon(language)
-    return "?" not in text and "？" not in text and not known.inquires(known.stripped(text))
+    said = known.fixed(known.stripped(text))
+    return "?" not in text and "？" not in text and not known.inquires(said)
+
+
+def wonders(text: str, language: str) -> bool:
+    """Whether a question mark alone makes a question of ``text``: "gate shut?", but not "could you
+    shut the gate?"."""
+    known, said = lexicon(language), plain(text)
+    if not text.rstrip().endswith(("?", "？")):
+        return False
+    return known.stripped(text) == said and not known.commands(said)
 
 
 def put_right(match: Match, before: Match | None, fixed: bool) -> bool:

@@ -81,7 +81,8 @@ def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
     pronoun = _TAKEN_UP.get(known.language)
     thing, rest = known.stripped(segments[0]), [plain(one) for one in segments[1:]]
     kinds = {_kind(piece) for piece in pieces_of(thing, known, phrases)}
-    if pronoun is None or not kinds & {"entity", "noun"} or kinds & {"action", "unknown"}:
+    named = kinds & {"entity", "noun"} and "unknown" not in kinds
+    if pronoun is None or "action" in kinds or not (named or known.subjects(thing)):
         return ""
     for at, segment in enumerate(rest):
         bare = known.stripped(segment) if known.spaces else segment

@@ -226,6 +226,8 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                     continue
                 if all(_says_little(piece, lexicon) for piece in window):
                     continue  # "nur die" is no radio
+                if start + 1 == end and _says_much(pieces[start], lexicon):
+                    continue  # "nicht" is no "Licht", and "daylight" no skylight
                 found = nearest([piece.text for piece in window], phrases.spellings)
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
@@ -240,6 +242,11 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
 
 def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
     return piece.text in lexicon.common or {tag.kind for tag in piece.tags} == {"ignore"}
+
+
+def _says_much(piece: Piece, lexicon: Lexicon) -> bool:
+    """Whether a word has a meaning of its own, which is neither a thing's nor a verb's."""
+    return lexicon.negates(piece.text) or bool(lexicon.implied(piece.text))
 
 
 def _unknown_after(pieces: Sequence[Piece], last: int) -> int:

@@ -10,12 +10,14 @@ import yaml
 from hubd.assistant.evaluate import counted, judged_parts, samples
 
 BOUNDS = {
-    "strangers4.en": (95, 0), "strangers4.de": (91, 1), "strangers4.zh": (91, 0),
-    "strangers5.en": (86, 0), "strangers5.de": (80, 1), "strangers5.zh": (83, 1),
-    "strangers6.en": (87, 0), "strangers6.de": (78, 1), "strangers6.zh": (81, 1),
-    "strangers7.en": (86, 1), "strangers7.de": (79, 0), "strangers7.zh": (77, 1),
-    "strangers8.en": (85, 0), "strangers8.de": (79, 1), "strangers8.zh": (82, 2),
-    "strangers9.en": (78, 4), "strangers9.de": (71, 1), "strangers9.zh": (74, 3),
+    "strangers4.en": (95, 0), "strangers4.de": (93, 1), "strangers4.zh": (91, 0),
+    "strangers5.en": (86, 0), "strangers5.de": (81, 1), "strangers5.zh": (86, 1),
+    "strangers6.en": (88, 0), "strangers6.de": (79, 0), "strangers6.zh": (83, 1),
+    "strangers7.en": (87, 1), "strangers7.de": (82, 0), "strangers7.zh": (82, 0),
+    "strangers8.en": (87, 0), "strangers8.de": (82, 0), "strangers8.zh": (88, 1),
+    "strangers9.en": (81, 2), "strangers9.de": (81, 0), "strangers9.zh": (81, 0),
+    "strangers10.en": (95, 0), "strangers10.de": (95, 0), "strangers10.zh": (95, 0),
+    "strangers11.en": (75, 2), "strangers11.de": (84, 1), "strangers11.zh": (86, 0),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
