@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.reworded import rewordings
+from hubd.assistant.understanding.words import phrases_of
+from hubd.home.model import Snapshot
 
 
 @pytest.fixture(scope="module")
@@ -48,4 +50,5 @@ def test_nothing_that_says_something_is_left_out(reworded, said, language):
 
 @given(text=st.text(max_size=60), language=st.sampled_from(["en", "de", "zh"]))
 def test_any_text_can_be_reworded(text, language):
-    assert all(rewordings(text, lexicon(language), {}))
+    known = lexicon(language)
+    assert all(rewordings(text, known, phrases_of(Snapshot(), known)))
