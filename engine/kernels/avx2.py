@@ -4,6 +4,7 @@
 it (127 · 128 · 2 = 32 512); bytes are multiplied by magnitude, the sign moved over to x.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +56,27 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
     return _call(builder, "pmadd.ub.sw", _PAIRS, [magnitude, moved])
 
 
-DOT = Dot(_by_halves(_unsigned), _by_halves(_signed), sums=4)
+def _few_bits(builder: Any, bits: int, weights: list[Any], x: list[Any]) -> Any:
+    """As many products are added as int16 as have room there: 8 times those of 4 bits, 4 of 5.
+
+    SmolLM2 Q4_1 on Zen 3: prefill of one thread 1.14 times as fast, of two of one core 1.03 times.
+    """
+    ones, most = ir.Constant(_PAIRS, [1] * 16), 32767 // (2 * 127 * (2**bits - 1))
+    sums = []
+    for first in (0, 32):
+        pairs = [
+            _unsigned(builder, *(part(builder, vector, first, 32) for vector in both))
+            for both in zip(weights, x, strict=True)
+        ]
+        added = [
+            functools.reduce(builder.add, pairs[i : i + most]) for i in range(0, len(pairs), most)
+        ]
+        whole = [_call(builder, "pmadd.wd", _HALF_INTEGERS, [some, ones]) for some in added]
+        sums.append(functools.reduce(builder.add, whole))
+    return builder.shuffle_vector(*sums, ir.Constant(INTEGERS, list(range(16))))
+
+
+DOT = Dot(_by_halves(_unsigned), _by_halves(_signed), _few_bits, sums=4)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

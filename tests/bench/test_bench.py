@@ -98,3 +98,11 @@ def test_a_request_of_home_assistant_differs_in_its_time_and_its_words_alone(loa
         assert {name: made[name] for name in ("stream", "tools")} == {
             name: body[name] for name in ("stream", "tools")
         }
+
+
+def test_this_cpu_has_a_peak(load_program):
+    """The peak is measured with what this CPU has: at least two products of a byte in a cycle."""
+    program = load_program("integer_peak")
+    if not set(program.PRODUCTS) & set(program.available_paths()):
+        pytest.skip("this CPU multiplies no bytes in vectors")
+    assert program.PeakMeter(1).operations_per_s() > 2e9
