@@ -49,6 +49,11 @@ async def test_nothing_is_done(make_house, text, language):
     assert [decision.tool for decision in await decided(make_house, text, language)] == [None]
 
 
+async def test_to_hold_something_on_is_to_stop_it(make_house):
+    decisions = await decided(make_house, "halt mal kurz den Beamer an", "de")
+    assert "home.turn_on" not in [decision.tool for decision in decisions]
+
+
 async def test_a_topic_is_taken_up(make_house):
     (decision,) = await decided(make_house, "Den Timer, äh, pausier den mal kurz", "de")
     assert decision.tool == "timers.pause"

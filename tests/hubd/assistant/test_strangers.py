@@ -17,7 +17,7 @@ BOUNDS = {
     "strangers8.en": (87, 0), "strangers8.de": (82, 0), "strangers8.zh": (88, 1),
     "strangers9.en": (81, 2), "strangers9.de": (81, 0), "strangers9.zh": (81, 0),
     "strangers10.en": (95, 0), "strangers10.de": (95, 0), "strangers10.zh": (95, 0),
-    "strangers11.en": (75, 2), "strangers11.de": (84, 1), "strangers11.zh": (86, 0),
+    "strangers11.en": (75, 2), "strangers11.de": (85, 0), "strangers11.zh": (86, 0),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
