@@ -169,6 +169,7 @@ class EngineSupervisor:
                     "`hubd doctor` says what to do.",
                 )
             if await self._is_there():
+                self._last_use = time.monotonic()
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
 
@@ -191,6 +192,7 @@ class EngineSupervisor:
         await self._ensure_begun()
         while self._state.state in ("starting", "ready", "restarting" if patient else "ready"):
             if await self._is_there():
+                self._last_use = time.monotonic()
                 return self._client
             await asyncio.sleep(LOOK_EVERY_S)
         raise EngineDown(f"The engine does not start: {self._state.message}")
@@ -223,7 +225,8 @@ class EngineSupervisor:
             try:
                 async with self._child() as process:
                     if await self._wait_ready(process):
-                        ready_at = time.monotonic()
+                        # A start can take longer than an engine may be idle.
+                        ready_at = self._last_use = time.monotonic()
                         self._show("ready")
                         log.info("engine ready pid=%d", process.pid)
                         if await self._watch(process):
@@ -264,8 +267,12 @@ class EngineSupervisor:
             yield process
         finally:
             self.pid = None
-            await _end(process)
-            await reader
+            ending = asyncio.create_task(_end(process))
+            try:
+                await asyncio.shield(ending)
+            finally:  # the whole of it also where the supervisor is closed meanwhile
+                await ending
+                await reader
 
     def _command(self) -> list[str]:
         settings = self._settings

@@ -8,6 +8,7 @@ shares the rest. Knows nothing of models.
 
 import ctypes
 import mmap
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,8 @@ _OF_MACHINE = 0.7
 """The same of what the machine has to spare, which its other programs may want tomorrow: what is
 locked they cannot get back. Home Assistant takes some hundred MB more while it is updated."""
 _PAGE = mmap.PAGESIZE
+_LISTS = ("Active", "Inactive")
+"""Of the pages that the kernel can drop."""
 
 
 class Room(NamedTuple):
@@ -49,14 +52,20 @@ def memory_room(root: Path = Path("/")) -> Room | None:
 
 def _spare(root: Path) -> int:
     """Bytes of memory that nobody needs. Where /proc shows processes alone (ProcSubset=pid of
-    systemd) it is the free memory and files' pages of each memory node."""
+    systemd) it is the free memory and the files' pages of each memory node. The nodes do not tell
+    what is free: memory that was plugged in while the machine ran can be missing from their sum.
+    """
     if (root / "proc/meminfo").is_file():
         return _field(root / "proc/meminfo", "MemAvailable")
     nodes = list((root / "sys/devices/system/node").glob("node*/meminfo"))
     if not nodes:
-        raise FileNotFoundError("nothing tells how much memory is free")
-    names = ("MemFree", "Active(file)", "Inactive(file)")
-    return sum(_field(node, name) for node in nodes for name in names)
+        raise FileNotFoundError("nothing tells how much memory files take")
+    return _free() + sum(_field(node, f"{which}(file)") for node in nodes for which in _LISTS)
+
+
+def _free() -> int:
+    """Bytes of memory that hold nothing (sysinfo(2), which needs no /proc)."""
+    return os.sysconf("SC_AVPHYS_PAGES") * _PAGE
 
 
 def _field(path: Path, name: str) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,24 @@ async def test_an_idle_engine_is_unloaded_and_comes_back(model_path, paths):
             while supervisor.state.state != "off":  # noqa: ASYNC110 - seen from outside
                 await asyncio.sleep(0.05)
         assert await text_of(await supervisor.client(), SHORT)
+
+
+async def test_the_time_that_a_start_takes_is_not_idle(model_path, paths, monkeypatch):
+    """A first start compiles for minutes, longer than an engine may be idle: it stays for the one
+    who waited for it."""
+    monkeypatch.setattr(supervisor_module, "IN_USE_EVERY_S", 0.01)
+    asked = time.monotonic()
+    async with engine(model_path, paths, idle_unload=0.5) as supervisor:
+        await supervisor.client()
+        ready = time.monotonic()
+        child = supervisor.pid
+        assert ready - asked > 0.5
+        async with asyncio.timeout(20):
+            while supervisor.state.state != "off":  # noqa: ASYNC110 - seen from outside
+                await asyncio.sleep(0.01)
+        assert time.monotonic() - ready > 0.49
+    with pytest.raises(ProcessLookupError):  # it was on its way out when the supervisor was closed
+        os.kill(child, 0)
 
 
 async def test_an_engine_that_hangs_is_replaced(model_path, paths, monkeypatch):
