@@ -113,9 +113,11 @@ def detect(text: str) -> Language:
     """
     text = unicodedata.normalize("NFKC", text[:MAX_QUERY_CHARACTERS])
     words = _latin_words(text)
+    if text.isascii():
+        return "en" if _latin_language(words) == "en" else "other"
     han = len(_HAN.findall(text))
     kana_or_hangul = len(_KANA_OR_HANGUL.findall(text))
-    others = 0 if text.isascii() else _far_letters(text) - han - kana_or_hangul
+    others = _far_letters(text) - han - kana_or_hangul
     if kana_or_hangul > 0 and han + kana_or_hangul > len(words):
         return "other"
     if han > len(words):
@@ -189,6 +191,8 @@ def _far_letters(text: str) -> int:
 
 
 def _latin_words(text: str) -> list[str]:
+    if text.isascii():  # half of the time of what follows
+        return [word for word in _WORD.findall(text.lower()) if word[0].isalpha()]
     return [
         word.lower().replace("’", "'")
         for part in CJK_RUN.split(text)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rag.answer_types import holds
 from rag.duplicates import merged
 from rag.language import character_query, detect, fts_query
-from rag.lexical import Term, coverage, inverse_frequency, keys, name_words, terms_of
+from rag.lexical import coverage, inverse_frequency, keys, name_words, places_of, terms_of
 from rag.question import Question, take_apart
 from rag.sentences import split
 from rag.types import Passage, Retrieval, Visible
@@ -151,9 +151,11 @@ def _features(
     asked = take_apart(question)
     wanted = keys(question)
     other_script = {term.key for term in terms_of(question) if term.kind != "cjk"}
-    around = {n: keys(name_words(c.document)) | keys(c.heading) for n, c in chunks.items()}
-    read = {n: terms_of(c.text) for n, c in chunks.items()}
-    inside = {n: around[n].union(term.key for term in read[n]) for n in chunks}
+    around = {
+        n: wanted & (keys(name_words(c.document)) | keys(c.heading)) for n, c in chunks.items()
+    }
+    places = {n: places_of(c.text, wanted) for n, c in chunks.items()}
+    inside = {n: around[n].union(key for _, key in places[n]) for n in chunks}
     weights = inverse_frequency(inside.values())
     self_score = sum(weights.get(key, weights[""]) for key in wanted) or 1.0
     unseen_cosine = min(cosines.values(), default=0.0)
@@ -164,7 +166,7 @@ def _features(
             sentence=max(
                 (
                     coverage(wanted, said | around[number], weights)
-                    for said in _sentences(chunk.text, read[number])
+                    for said in _sentences(chunk.text, places[number])
                 ),
                 default=0.0,
             ),
@@ -196,16 +198,16 @@ def _is_of_another_year(asked: Question, chunk: Chunk) -> bool:
     return bool(years) and not asked.years & years
 
 
-def _sentences(text: str, terms: Sequence[Term]) -> Iterator[frozenset[str]]:
-    """The keys of each sentence and of what stands above it; ``terms`` are those of ``text``."""
+def _sentences(text: str, places: Sequence[tuple[int, str]]) -> Iterator[frozenset[str]]:
+    """The keys of each sentence and of what stands above it; ``places`` are those in ``text``."""
     at = 0
     for sentence in split(text):
-        while at < len(terms) and terms[at].start < sentence.start:
+        while at < len(places) and places[at][0] < sentence.start:
             at += 1
         begin = at
-        while at < len(terms) and terms[at].start < sentence.end:
+        while at < len(places) and places[at][0] < sentence.end:
             at += 1
-        yield keys(sentence.context).union(term.key for term in terms[begin:at])
+        yield keys(sentence.context).union(key for _, key in places[begin:at])
 
 
 def _probability(weights: _Weights, features: _Features) -> float:

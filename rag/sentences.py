@@ -142,7 +142,8 @@ def _line_kind(line: str, following: str, after_gap: bool) -> Kind:
         return "heading"
     if line.count("|") >= 2 or " | " in line:
         return "row"
-    if _COLUMNS.search(line) and not _LABEL.match(line):
+    spaced = "\t" in line or "   " in line  # looked for first: a long line is read in no time
+    if spaced and _COLUMNS.search(line) and not _LABEL.match(line):
         return "row"
     if _ITEM.match(line):
         return "item"

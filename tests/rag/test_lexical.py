@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.lexical import coverage, inverse_frequency, keys, number, stem, terms_of
+from rag.lexical import coverage, inverse_frequency, keys, number, places_of, stem, terms_of
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,22 @@ def test_terms_lie_within_the_text(text: str) -> None:
         assert 0 <= term.start < term.end <= len(text)
         assert term.key
     assert keys(text) == {term.key for term in terms_of(text)}
+
+
+_LETTERS = "aEszZ19 -‑'’_.,:ºéß年月什么烤のがİ\n"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=_LETTERS, max_size=60), st.integers(1, 4))
+def test_places_are_those_of_the_wanted_terms(text: str, every: int) -> None:
+    terms = terms_of(text)
+    wanted = frozenset(term.key for term in terms[::every])
+    assert places_of(text, wanted) == [(t.start, t.key) for t in terms if t.key in wanted]
+
+
+def test_places_in_text_of_several_scripts() -> None:
+    text = "The boilers' Wi-Fi code is E-24, 锅炉多少钱, three boilers."
+    assert places_of(text, keys("boiler 锅炉 3 wifi E24")) == [
+        (4, "boil"), (13, "wifi"), (27, "e24"), (33, "锅炉"), (33, "锅"), (34, "炉"),
+        (40, "3"), (46, "boil"),
+    ]  # fmt: skip
