@@ -116,6 +116,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     first_quote_correct: float
     answer_contained: float
     """Of all answerable questions, refused ones too, those whose shown answer holds it."""
+    seen_contained: float
+    """The same, with a refusal's closest passage counted as well: all that a person gets to see."""
     token_f1: float
     """Mean over all answerable questions."""
     citations_correct: float
@@ -187,6 +189,7 @@ def summarise(outcomes: Sequence[Outcome]) -> Report:
         quote_correct=_share(o.quoted for o in answered),
         first_quote_correct=_share(o.quoted_first for o in answered),
         answer_contained=_share(o.contains for o in answerable),
+        seen_contained=_share(o.contains or o.close_contains for o in answerable),
         token_f1=_mean(o.token_f1 for o in answerable),
         citations_correct=_share(o.cited_right for o in answered),
         retrieve_ms_p50=_quantile([o.retrieve_ms for o in outcomes], 0.5),
@@ -218,6 +221,7 @@ def markdown(report: Report) -> str:
         ("answer in a quote", f"{report.quote_correct:.3f}"),
         ("answer in the best quote", f"{report.first_quote_correct:.3f}"),
         ("answer shown word for word, of all", f"{report.answer_contained:.3f}"),
+        ("… or in a refusal's closest passage, of all", f"{report.seen_contained:.3f}"),
         ("token F1 of what is shown, of all", f"{report.token_f1:.3f}"),
         ("citation with the answer, of those answered", f"{report.citations_correct:.3f}"),
         (

@@ -94,6 +94,8 @@ async def test_refusals_with_the_closest_passage_are_refusals_and_counted_apart(
     assert (report.wrong_refusals_close, report.right_refusals_close) == (0.5, 0.5)
     assert report.wrong_refusals_contained == 0.25
     assert report.answer_contained == 0.25  # a quote of a refusal is no answer
+    assert report.seen_contained == 0.5  # but somebody reads it
+    assert "| … or in a refusal's closest passage, of all | 0.500 |" in markdown(report)
     assert report.citations_correct == 1.0
 
 
