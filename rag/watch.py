@@ -6,6 +6,7 @@ moment), and from time to time, for some file systems do not tell. Knows nothing
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ QUIET_MS = 800
 AT_MOST_MS = 5_000
 WALK_AGAIN_S = 300.0
 LOOK_AGAIN_S = 15.0
-"""After a folder was not there, or an ingest failed."""
+"""So often it is looked whether the folder is still (or again) there; and after a failed ingest."""
 
 log = logging.getLogger(__name__)
 
@@ -52,25 +53,37 @@ async def _watch(folder: Folder, ingest: Ingest, walk_again: float, look_again: 
     while True:
         try:
             here = await asyncio.to_thread(_identity, folder.path)
-            changes = awatch(
-                folder.path,
-                watch_filter=_is_no_hidden_file,
-                debounce=AT_MOST_MS,
-                step=QUIET_MS,
-                rust_timeout=int(walk_again * 1000),
-                yield_on_timeout=True,
-                ignore_permission_denied=True,
-            )
             await ingest(folder)  # a missing folder too: what is known of it is told to be away
-            async for _ in changes:
-                await ingest(folder)
-                if await asyncio.to_thread(_identity, folder.path) != here:
-                    break  # unmounted, mounted or replaced: the old watch hears nothing more
+            if here is not None:
+                await _follow(folder, here, ingest, walk_again, look_again)
         except LibraryClosedError:
             return
         except (RagError, OSError) as error:
             log.warning("watched folder not read folder=%s: %s", folder.path, error)
         await asyncio.sleep(look_again)
+
+
+async def _follow(
+    folder: Folder, here: tuple[int, int], ingest: Ingest, walk_again: float, look_again: float
+) -> None:
+    """Walk the folder when it changes, until it is no longer the directory ``here``: unmounted,
+    mounted over or replaced, of which the watch need not hear, and after which it hears nothing."""
+    walked = time.monotonic()
+    async for changes in awatch(
+        folder.path,
+        watch_filter=_is_no_hidden_file,
+        debounce=AT_MOST_MS,
+        step=QUIET_MS,
+        rust_timeout=int(min(look_again, walk_again) * 1000),
+        yield_on_timeout=True,
+        ignore_permission_denied=True,
+    ):
+        moved = await asyncio.to_thread(_identity, folder.path) != here
+        if changes or moved or time.monotonic() - walked >= walk_again:
+            await ingest(folder)
+            walked = time.monotonic()
+        if moved:
+            return
 
 
 def _is_no_hidden_file(_: Change, path: str) -> bool:

@@ -193,6 +193,62 @@ async def test_a_failed_walk_is_tried_again(tmp_path):
         await task
 
 
+@contextlib.asynccontextmanager
+async def names_at_each_walk(folder):
+    """What is in the folder at each walk (None: it is not there), as a watch that hardly ever
+    walks without a change sees it."""
+    walks = []
+
+    async def ingest(one):
+        there = one.path.is_dir()
+        walks.append(sorted(path.name for path in one.path.iterdir()) if there else None)
+        return []
+
+    task = asyncio.create_task(watch([Folder(folder)], ingest, walk_again=300.0, look_again=0.1))
+
+    async def sees(*names, away=False):
+        async def seen():
+            return walks[-1:] == [None if away else list(names)]
+
+        await until(seen)
+
+    try:
+        yield sees
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_a_folder_that_comes_back_is_walked_at_once_and_watched(tmp_path):
+    folder, away = tmp_path / "papers", tmp_path / "away"
+    folder.mkdir()
+    (folder / "a.txt").write_text("words")
+    async with names_at_each_walk(folder) as sees:
+        await sees("a.txt")
+        folder.rename(away)
+        await sees(away=True)
+        await asyncio.sleep(0.5)  # nobody watches by now
+        away.rename(folder)
+        await sees("a.txt")
+        (folder / "b.txt").write_text("words")
+        await sees("a.txt", "b.txt")
+
+
+async def test_a_disk_that_is_mounted_on_a_watched_folder_or_unmounted_is_noticed(tmp_path):
+    libc = ctypes.CDLL(None)
+    async with names_at_each_walk(tmp_path) as sees:
+        await sees()
+        if not unmounted_is_possible(tmp_path):
+            pytest.skip("this process may not mount file systems")
+        try:
+            (tmp_path / "b.txt").write_text("words")
+            await sees("b.txt")
+        finally:
+            assert libc.umount2(os.fsencode(tmp_path), 2) == 0
+        await sees()
+
+
 async def test_nobody_finds_what_is_in_a_collection_of_others(library, folder, tmp_path):
     secret = tmp_path / "tax"
     secret.mkdir()
