@@ -133,6 +133,19 @@ def test_a_folder_is_dropped_and_the_same_files_again_change_nothing(page):
     expect(row(page, "school.txt")).to_have_count(1)
 
 
+def test_files_dropped_while_others_are_read_are_read_after_them(page):
+    page.evaluate(DROP_A_FOLDER, {"First/oak.txt": "The oak was planted in 1998."})
+    page.evaluate(DROP_A_FOLDER, {"Second/elm.txt": "The elm was planted in 2004."})
+    expect(page.locator(".outcomes li")).to_have_text(
+        [re.compile(r"oak\.txt\s*Added"), re.compile(r"elm\.txt\s*Added")], timeout=READ_MS
+    )
+    expect(row(page, "oak.txt")).to_be_visible()
+    expect(row(page, "elm.txt")).to_be_visible()
+    page.locator(".upload").get_by_role("button", name="Close").click()
+    expect(page.locator(".outcomes li")).to_have_count(0)
+    expect(row(page, "elm.txt")).to_be_visible()
+
+
 def test_words_that_two_documents_hold_are_one_source_that_names_both(page, papers):
     for name in ("tap", "tap-copy"):
         words = "The stop tap of the water is behind the washing machine.\n"

@@ -3,7 +3,7 @@
  */
 
 import { uploadDocuments } from "/static/api.js";
-import { announce, h, icon } from "/static/dom.js";
+import { announce, byId, h, icon } from "/static/dom.js";
 import { t } from "/static/strings.js";
 
 /** @typedef {import("/static/api.js").FileReport} FileReport */
@@ -42,20 +42,23 @@ export function problemBox(error) {
 /**
  * @param {HTMLElement} box in which it is shown
  * @param {() => void} ended
- * @returns {(files: File[]) => Promise<void>}
+ * @returns {(files: File[]) => Promise<void>} files that come while others are sent wait for these
  */
 export function createUpload(box, ended) {
+  /** @type {File[]} */
+  const waiting = [];
   let busy = false;
 
-  /** @param {File[]} files @param {number} before files sent already @param {number} total */
-  async function send(files, before, total) {
-    const words = h("p", { id: "upload-words" }, t("sending", { count: total }));
-    const bar = h("progress", { "aria-labelledby": "upload-words", max: total });
+  /** @param {File[]} files @param {number} before files sent already */
+  async function send(files, before) {
+    const words = h("p", { id: "upload-words" }, t("sending", { count: files.length + waiting.length }));
+    const bar = h("progress", { "aria-labelledby": "upload-words" });
     box.replaceChildren(words, bar);
     for await (const { event, data } of uploadDocuments(files)) {
       if (event === "progress") {
         words.textContent = t("reading", { name: data.document });
         const within = data.chunks_total > 0 ? data.chunks_done / data.chunks_total : 0;
+        bar.setAttribute("max", String(before + files.length + waiting.length));
         bar.setAttribute("value", String(before + data.files_done + within));
       } else if (event === "done") {
         return data.files;
@@ -66,26 +69,38 @@ export function createUpload(box, ended) {
     return [];
   }
 
+  /** What became of the files is read once, and stands above the list meanwhile. */
+  function closeButton() {
+    function close() {
+      box.replaceChildren();
+      byId("documents-title").focus();
+    }
+    return h("button", { type: "button", class: "secondary", on: { click: close } }, t("close"));
+  }
+
   return async function upload(files) {
-    if (busy || files.length === 0) return;
+    waiting.push(...files);
+    if (busy || waiting.length === 0) return;
     busy = true;
     /** @type {FileReport[]} */
     const reports = [];
     /** @type {Node[]} */
     const problems = [];
     try {
-      for (let start = 0; start < files.length; start += FILES_AT_ONCE)
-        reports.push(
-          ...(await send(files.slice(start, start + FILES_AT_ONCE), start, files.length)),
-        );
+      for (let before = 0; waiting.length > 0; ) {
+        const batch = waiting.splice(0, FILES_AT_ONCE);
+        reports.push(...(await send(batch, before)));
+        before += batch.length;
+      }
     } catch (error) {
+      waiting.length = 0;
       problems.push(problemBox(error));
     } finally {
       busy = false;
     }
     const list = h("ul", { class: "outcomes", "aria-label": t("outcomes") });
     list.append(...reports.map(outcomeRow));
-    box.replaceChildren(...problems, ...(reports.length > 0 ? [list] : []));
+    box.replaceChildren(...problems, ...(reports.length > 0 ? [list] : []), closeButton());
     announce(reports.map((report) => `${report.document}: ${outcome(report)}`).join(". "));
     ended();
   };
