@@ -187,6 +187,8 @@ class Router:
         is no timer of that name), "the office one" for the number, "guest room 19" for a
         brightness, "Markise aus" for closing it, or something that shall stay as it is."""
         tool, known = self._tools[decision.tool or ""], lexicon(language)
+        if tool.risk != "read" and self._is_bare(match, decision, text, language):
+            return True
         if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
             return True
         said = known.fixed(known.stripped(text))
@@ -213,6 +215,14 @@ class Router:
             spoken = self.mentions(text, language)
             return bool(spoken.numbers) and not spoken.nouns and not spoken.names
         return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+    def _is_bare(self, match: Match, decision: Decision, text: str, language: str) -> bool:
+        """Whether nothing is said but the name of a thing that may be on or off, or a number:
+        "landing light", "zwanzig"."""
+        if tuple(match.slots) == ("name",) and decision.tool == "home.turn_on":
+            asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
+            return not asked and self.mentions(text, language).is_bare
+        return len(match.slots) == 1 and digits(plain(text), language).isdigit()
 
     def _is_elsewhere_named(self, match: Match, text: str, language: str) -> bool:
         """Whether "in our room" is a room of that name, and not the one where it was said."""

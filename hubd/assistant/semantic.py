@@ -136,7 +136,9 @@ class Semantics:
     async def decide(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on ``text``; ``None`` where nothing is like it enough."""
         known = lexicon(language)
-        if known.keeps(known.without_implied(text)) or known.corrected(text):
+        if known.keeps(known.without_implied(text)) or known.is_elsewhere(text):
+            return None
+        if known.corrected(text):
             return None
         rest = known.without_implied(known.fixed(known.stripped(text)))
         negated = known.negates(rest)
@@ -210,6 +212,10 @@ class Semantics:
         switched = said.actions & {"on", "off"} and not (said.names or said.areas)
         if switched and filled.call.tool in STEPPED.values():
             return False  # "sauna on" is no complaint of the heat
+        if filled.call.tool.startswith("timers.") and said.names and "timers" not in said.subjects:
+            return False  # "run the extractor for ten minutes"
+        if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
+            return False  # "I woke up at five", "my meeting is at eight"
         if not works and not filled.named and not filled.call.arguments:
             return False  # "tomorrow" cancels no alarm
         if _is_on_already(filled, said):
@@ -244,10 +250,14 @@ class Semantics:
         if (strange or said.guessed) and not (reads or verb or tells):
             return False
         far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
-        if not (reads or said.names or said.areas) and known.places(said.text, far):
-            return False  # "the lights in the dungeon" are none of here
+        implied = _is_implied(guess.intent, said)
+        names = [name for name in said.names if implied or not known.is_noun(name)]
+        if not (reads or names or said.areas) and known.places(said.text, far):
+            return False  # "the lights in the dungeon" are none of here, nor is a caravan's heating
         allowed = _strange_allowed(said, language, confidence, reads)
-        if _is_implied(guess.intent, said) and not reads:
+        if implied and not reads:
+            if not said.names and known.complains_of(said.text, unknown):
+                return False
             # A phrase says what is wrong, and the rest why: but not "in the dungeon".
             strange &= _words_of(known.without_implied(said.text), known)
             allowed = max(2 * allowed, 1)
@@ -255,7 +265,7 @@ class Semantics:
                 return False
         if len(strange) > allowed:
             return False
-        if reads or _is_implied(guess.intent, said):
+        if reads or implied:
             return True
         against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
         return against <= MOST_OPPOSED * guess.confidence

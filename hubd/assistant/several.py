@@ -84,6 +84,8 @@ async def commands_in(
             return []  # "the lamp and the radio off": the verb comes last, and is of both
         if (not verb_of and _is_topic(said, known)) or _EXAMPLE.search(plain(piece)):
             return []  # "the timer, pause that"; "everything, like the lights"
+        if last is None and _is_number(said):
+            return []  # "an egg timer, four and a half minutes"
         verb_of = verb_of if bare else piece
         decision = await decide(piece, last, verb_of if bare else "")
         if decision.tool == NEVER_MIND:
@@ -194,6 +196,11 @@ def _is_bare(said: Mentions) -> bool:
     """Whether nothing says what shall be done."""
     values = said.numbers or said.colors
     return not (said.actions or said.implied or said.hints or said.subjects or values)
+
+
+def _is_number(said: Mentions) -> bool:
+    """Whether nothing but a number is said."""
+    return bool(said.numbers) and not (said.unnamed.strip("0123456789., ") or _names(said))
 
 
 def _is_topic(said: Mentions, known: Lexicon) -> bool:

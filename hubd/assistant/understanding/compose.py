@@ -80,6 +80,8 @@ MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
 """The tools that take how much more or less."""
 UPWARD = frozenset({"up", "raise", "open", "brighter", "warmer", "louder"})
 DOWNWARD = frozenset({"down", "lower", "close", "dimmer", "cooler", "quieter"})
+LEAST_SPEED = 10
+"""Percent; a smaller number without a unit is a fan's level."""
 MOST_DEGREES = 10
 """By which a temperature is changed at once; more is misheard."""
 
@@ -229,6 +231,8 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
         means_volume = "volume" in reading.nouns or action in ("up", "down", *STEPS)
         if domain == "media_player" and not means_volume:
             return None
+        if domain == "fan" and value < LEAST_SPEED and "percent" not in reading.units:
+            return None  # "on level 2"
         return (valued, {argument: value}) if 0 <= value <= largest else None
     if reading.numbers:
         return None

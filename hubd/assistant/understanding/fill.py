@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hubd.assistant.understanding.compose import FULL, STEPPED, VALUED, changed_by
+from hubd.assistant.understanding.compose import FULL, LEAST_SPEED, STEPPED, VALUED, changed_by
 from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.likeness import Intent
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
@@ -20,7 +20,8 @@ WEATHER, FORECAST = "weather.now", "weather.on"
 """The first needs no entity: there are other sources."""
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
-TIMER, LONGER = "timers.start", "timers.add"
+TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
+ALARM = "alarms.set"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -41,6 +42,14 @@ _LONGER = re.compile(
     r"länger|verläng\w*|mehr|drauf|dran|dazu)\b|延长|[再多]加|加上?\d|再来\d"
 )
 """What lets a timer run longer: "another ten minute timer" is a second one."""
+_LESS = re.compile(r"\b(?:off|shorter|less|kürzer|weniger|weg)\b|缩短|[减少]\d|减掉|减去")
+"""What lets a timer end sooner."""
+_MOVED = re.compile(
+    r"\b(?:move|change|shift|push|postpone|bring|earlier|verschieb\w*|verleg\w*|änder\w*|früher)\b|"
+    r"[改挪移调]到|改成|推迟|提前|推后"
+)
+"""What puts an alarm that there is at another time: a second one is not meant."""
+_PERCENT = re.compile(r"%|per ?cent|prozent|百分")
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
     "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
@@ -72,6 +81,8 @@ def fill(
         return Filled(ToolCall(tool=FORECAST, arguments={"day": day}), NOBODY, True)
     if intent.tool == TIMER and _MORE.search(said.text):
         return Filled(ToolCall(tool=LONGER, arguments=arguments), NOBODY, True)
+    if intent.tool == TIMER and "timers" in said.subjects and _LESS.search(said.text):
+        return Filled(ToolCall(tool=SHORTER, arguments=arguments), NOBODY, True)
     if not intent.domains and intent.tool != "home.state":
         call = ToolCall(tool=intent.tool, arguments=arguments)
         return Filled(call, NOBODY, bool(said.subjects))
@@ -148,6 +159,8 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
             return None
         return _duration(said.text, language) or None
+    if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):
+        return None
     if intent.needs == "time":
         return _time(said.text, language)
     if intent.needs == "area":
@@ -168,6 +181,8 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
     numbers = said.numbers or ((50.0,) if "half" in said.actions else full)
     if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
         return None
+    if argument == "percentage" and numbers[0] < LEAST_SPEED and not _PERCENT.search(said.text):
+        return None  # "on level 2"
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
 
 
@@ -182,6 +197,7 @@ def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
 
 def _duration(text: str, language: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
+    text = text.replace("分半", ".5分钟")
     for amount, unit in _DURATIONS[language].findall(text):
         number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))
         name = _UNITS.get(unit, "seconds")

@@ -105,6 +105,9 @@ class Lexicon:
         self._misheard = [(re.compile(a), b) for a, b in data.get("misheard", {}).items()]
         self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
         self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
+        self._elsewhere = [re.compile(pattern) for pattern in data.get("elsewhere", ())]
+        self._subject = re.compile(data.get("subject", "(?!)"))
+        self._complained_of = frozenset(plain(word) for word in data.get("complained_of", ()))
         self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
         self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
         self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
@@ -185,6 +188,11 @@ class Lexicon:
                     break
             at += 1
         return text
+
+    def is_noun(self, text: str) -> bool:
+        """Whether ``text`` is a kind of thing, whatever in this house is called so."""
+        tag = self.phrases.get(plain(text))
+        return tag is not None and tag.kind == "noun"
 
     def negates(self, text: str) -> bool:
         """Whether something shall *not* be done."""
@@ -292,9 +300,23 @@ class Lexicon:
         return any(pattern.search(text) for pattern in self._times)
 
     def keeps(self, text: str) -> bool:
-        """Whether something shall stay as it is."""
+        """Whether something shall stay as it is, or is not of this house."""
         said = plain(text)
-        return any(pattern.search(said) for pattern in self._keeping)
+        return any(p.search(said) for p in self._keeping) or self.is_elsewhere(text)
+
+    def is_elsewhere(self, text: str) -> bool:
+        """Whether ``text`` speaks of a place that is no part of the house, or of what no device
+        changes: "in the car", "the neighbours' garage"."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._elsewhere)
+
+    def complains_of(self, text: str, words: Collection[str]) -> bool:
+        """Whether it is one of ``words`` that ``text`` (plain) says something about: "the soup is
+        too hot" is no complaint of the heating. Who feels it and what is swept may be one."""
+        found = self._subject.search(text)
+        if found is None:
+            return False
+        return found[1] in words and found[1] not in self.common | self._complained_of
 
     def hinted(self, text: str) -> set[str]:
         """The domains that words of ``text`` speak of, without naming a thing of them."""

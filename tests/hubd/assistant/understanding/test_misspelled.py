@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubd.assistant.understanding.lexicon import Tag, lexicon
-from hubd.assistant.understanding.misspelled import distance, nearest, spellings_of
+from hubd.assistant.understanding.misspelled import (
+    LEAST_AS_LONG,
+    distance,
+    nearest,
+    spellings_of,
+)
 from hubd.assistant.understanding.sounds import sound
 from hubd.assistant.understanding.words import phrases_of
 from hubd.home.file import read_description
@@ -33,7 +38,8 @@ def compared_with_all(heard, phrases, language):
         if noun and spaces and len(heard) > 1:
             found += [(1, tags)] if text == joined else []
         elif sound(joined, language) and sound(joined, language) == sound(text, language):
-            found.append((1, tags))
+            lengths = sorted((len(joined), len(text)))
+            found += [(1, tags)] if lengths[0] > LEAST_AS_LONG * lengths[1] else []
         else:
             allowed = 0 if len(text) < 5 else 1 if len(text) < 6 else 2
             allowed = min(allowed, 1) if noun else allowed
