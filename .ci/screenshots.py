@@ -1,6 +1,7 @@
 """Take the pictures of docs/images from a running daemon, with Debian's chromium.
 
-.venv/bin/python .ci/screenshots.py "$(.venv/bin/hubd token add screenshots --quiet)" [URL]
+TOKEN=$(.venv/bin/hubd token add screenshots --scope chat --scope tools --scope admin --quiet)
+.venv/bin/python .ci/screenshots.py "$TOKEN" [URL]
 
 The daemon should have read samples/household and know the home that docs/home.md describes. Timers,
 lists and reminders are made for the pictures. Each picture has at most 256 colours, which keeps all
@@ -17,9 +18,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 QUESTION = "What does error code E04 on the oven mean?"
 WRITTEN = [
-    "How long does the boiler take to vent?",
-    "When may the bins be put out before a collection?",
-    "What does the vet say about the cat's food?",
+    "How do I reset the router?",
+    "How is the dishwasher filter cleaned?",
+    "How do I bleed a radiator?",
 ]
 """For which the language model is asked, so that the charts of its speed show something."""
 WIDTHS = {

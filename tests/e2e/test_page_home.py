@@ -33,6 +33,25 @@ def page(open_view, call) -> Page:
     return open_view("#/home")
 
 
+CUT = """fields => fields.filter((field) => {
+    const style = getComputedStyle(field);
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = style.font;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return field.clientWidth > 0 && context.measureText(field.placeholder).width > room;
+}).map((field) => field.placeholder)"""
+"""The fields whose words in grey do not fit."""
+
+
+@pytest.mark.parametrize("width", [360, 390, 800, 1280])
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_the_words_in_empty_fields_are_not_cut(open_view, call, locale, width):
+    page = open_view("#/home", locale=locale, viewport={"width": width, "height": 800})
+    fields = page.locator("#view-home input[placeholder]")
+    expect(fields.first).to_be_visible()
+    assert fields.evaluate_all(CUT) == []
+
+
 def test_a_timer_is_started_paused_lengthened_and_cancelled(page, call):
     card = page.get_by_role("region", name="Timers").filter(has=page.get_by_label("Minutes"))
     card.get_by_label("Minutes").fill("9")

@@ -240,7 +240,7 @@ export default {
   what_for: "What for?",
   what_is_in: "What is in the {name}?",
   what_to_add: "What to add",
-  when: "When, such as: tomorrow at 6 pm",
+  when: "When (tomorrow at 6 pm)",
   which_list: "List (shopping)",
   who_is_home: "Who is at home",
   whose_device: "Whose device",

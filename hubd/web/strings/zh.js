@@ -229,7 +229,7 @@ export default {
   what_for: "用途？",
   what_is_in: "{name}里写了什么？",
   what_to_add: "要添加的东西",
-  when: "什么时候，例如：明天下午6点",
+  when: "时间（如：明天下午6点）",
   which_list: "清单（购物）",
   who_is_home: "谁在家",
   whose_device: "谁的设备",
