@@ -52,6 +52,8 @@ what the tool is about: "which day is the museum trip" is like "which day is it"
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
+NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
+"""Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
 LEAST = 0.2
 """How likely an intent has to be before the words rule out others."""
 CHARACTERS_A_WORD = 2
@@ -204,6 +206,10 @@ class Semantics:
             return False  # "Tom said he would lock the door"
         if works and not filled.named and not _is_implied_by(filled.call, said):
             return False  # "I'm off out": of nothing that could be worked
+        kinds = {entity.domain for entity in filled.targets.entities}
+        somewhere = said.names or said.areas or said.floors or said.domains
+        if filled.call.tool in NEEDS_A_THING and not (somewhere or said.hints & kinds):
+            return False  # "nobody's listening to me" turns off no lights
         spelled = any(plain(name) in said.text for name in said.names)
         if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
             return False  # a room is no scene, and "my phone in the" sounds like a movie night
