@@ -15,6 +15,7 @@ import home_assistant_intents
 from hassil import Intents, recognize_all, recognize_best
 from hassil.intents import RangeSlotList
 from hassil.recognize import RecognizeResult
+from hassil.util import normalize_for_matching
 
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.names import Names
@@ -132,6 +133,11 @@ class Grammar:
         results = recognize_all(text.strip(), intents, **asked)
         fitting = (result for result in results if _makes_sense(result, fits, self.language))
         return min(fitting, key=_free_text, default=None)
+
+
+def as_matched(text: str) -> str:
+    """``text`` as hassil compares it: without marks, capitals and further spaces."""
+    return str(normalize_for_matching(text).text).lower()
 
 
 def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language: str) -> bool:

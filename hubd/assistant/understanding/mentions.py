@@ -4,6 +4,7 @@ Unlike ``words.read``, words that nobody knows are passed over. So this never de
 is done; it only tells whether a call that something else proposed rests on what was said.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.compose import NOUN_DOMAINS
@@ -104,7 +105,7 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
     )
 
 
-def _unnamed(text: str, pieces: list[Piece]) -> str:
+def _unnamed(text: str, pieces: Sequence[Piece]) -> str:
     """``text`` (plain) without the names of things."""
     for piece in pieces:
         if any(tag.kind == "entity" for tag in piece.tags):
@@ -125,7 +126,7 @@ def places(said: Mentions, snapshot: Snapshot) -> set[str]:
     return areas | {area.id for area in snapshot.areas if area.floor in floors}
 
 
-def _by_kind(pieces: list[Piece]) -> dict[str, list[str]]:
+def _by_kind(pieces: Sequence[Piece]) -> dict[str, list[str]]:
     """Kind → values. A name that is also a kind of thing ("TV") counts as both."""
     of: dict[str, list[str]] = {}
     for piece in pieces:

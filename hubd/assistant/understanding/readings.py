@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from hubd.assistant.understanding.grammar import Match
+from hubd.assistant.understanding.grammar import Match, as_matched
 from hubd.assistant.understanding.indirect_questions import direct
 from hubd.assistant.understanding.lexicon import lexicon, plain
 from plugins.api import ToolCall
@@ -24,15 +24,15 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     be answered but not acted on."""
     known = lexicon(language)
     yield text, False
-    seen = {text}
+    seen = {as_matched(text)}
     stripped = known.stripped(text)
     fixed = known.fixed(stripped)
     asked = known.asks(fixed)
     for form in (stripped, fixed):
-        if form and form not in seen:
-            seen.add(form)
+        if form and (matched := as_matched(form)) not in seen:
+            seen.add(matched)
             yield form, asked
-    if (question := direct(fixed, language)) and question not in seen:
+    if (question := direct(fixed, language)) and as_matched(question) not in seen:
         yield question, True
 
 

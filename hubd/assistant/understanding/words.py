@@ -21,6 +21,8 @@ LONGEST_WINDOW = 4
 CONTRACTED = re.compile(r"'(?:s|t|re|ve|ll|m|d)\b")
 LONGEST_PHRASE = 60
 """Characters."""
+MOST_READ = 64
+"""Texts whose pieces are kept."""
 SCORE_MISSPELLED = 0.12
 """What each wrong letter costs."""
 
@@ -31,6 +33,8 @@ class Phrases(dict[str, tuple[Tag, ...]]):
     def __init__(self, lexicon: Lexicon) -> None:
         super().__init__((phrase, (tag,)) for phrase, tag in lexicon.phrases.items())
         self._lexicon = lexicon
+        self.read: dict[str, tuple[Piece, ...]] = {}
+        """What was read last, by text: an utterance that no rule explains is read five times."""
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -165,10 +169,16 @@ def _names(piece: Piece) -> bool:
     return any(tag.kind in NAMED or tag.kind == "noun" for tag in piece.tags)
 
 
-def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> list[Piece]:
+def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> Sequence[Piece]:
     """A stripped utterance as known phrases, numbers and unknown words."""
     text = digits(plain(text), lexicon.language)
-    return _respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases)
+    if (known := phrases.read.get(text)) is not None:
+        return known
+    pieces = tuple(_respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases))
+    if len(phrases.read) >= MOST_READ:
+        phrases.read.clear()
+    phrases.read[text] = pieces
+    return pieces
 
 
 def _scan(text: str, lexicon: Lexicon, phrases: Phrases) -> Iterator[Piece]:
