@@ -51,6 +51,8 @@ that names its things; one more where the intent is sure, none in a question unl
 what the tool is about: "which day is the museum trip" is like "which day is it"."""
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
+_RUNS = ("home.activate", "climate.")
+"""Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
 """Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
@@ -224,6 +226,8 @@ class Semantics:
             return False  # "I woke up at five", "my meeting is at eight"
         if not works and not filled.named and not filled.call.arguments:
             return False  # "tomorrow" cancels no alarm
+        if "run" in said.actions and works and not filled.call.tool.startswith(_RUNS):
+            return False  # "start the cast-off scene", which is none of here, sets nothing else off
         if _is_on_already(filled, said):
             return False  # "the lamp is too dark": it wants to be brighter
         if _says_nothing(said, lexicon(language)) and not (said.numbers or said.colors):
@@ -336,8 +340,8 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
 
 
 def _says_nothing(said: Mentions, known: Lexicon) -> bool:
-    unknown = {word for word in said.unknown if not known.subjects(word)} - known.common
-    return not (said.actions or said.implied or said.hints or unknown)
+    others = known.beyond_subjects(said.unknown) - known.common
+    return not (said.actions or said.implied or said.hints or others)
 
 
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:

@@ -72,6 +72,7 @@ async def commands_in(
         return await _corrected(*corrected, known, decide, mentioned)
     parts: list[Part] = []
     last: Decision | None = None
+    left_out = False  # whether a part before the first command names something
     item = False  # whether what stands before may be one of a list
     verb_of = ""
     pieces = split(text, known)
@@ -106,6 +107,8 @@ async def commands_in(
             if last is not None and decision.call == last.call:
                 continue  # "too bright, it blinds me" is said twice and done once
             half = item and not known.commands(known.stripped(piece))  # "honey, put milk on …"
+            if left_out and last is None and decision.entities and not _names(said):
+                return []  # "can Dusty, um, take a break": the music has not been spoken of
             if decision.tool == LISTED and (half or (parts and parts[-1].decision.tool is None)):
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
@@ -121,6 +124,7 @@ async def commands_in(
         elif decision.declined or parts or known.inquires_first(piece) or _commands(piece, known):
             parts.append(Part(text=piece, decision=decision))
         else:
+            left_out = left_out or bool(said.names)
             item = not known.remarks(piece) and not known.is_clause(known.stripped(piece))
     return parts if last else []
 
@@ -206,7 +210,7 @@ def _is_number(said: Mentions) -> bool:
 def _is_topic(said: Mentions, known: Lexicon) -> bool:
     """Whether nothing but a timer, an alarm or a list is named."""
     values = said.numbers or said.colors or said.everything
-    others = [word for word in said.unknown if not known.subjects(word)]
+    others = known.beyond_subjects(said.unknown)
     return bool(said.subjects) and not (said.actions or said.implied or values or others)
 
 

@@ -35,6 +35,20 @@ def test_the_charts_move(open_view):
     expect(page.locator("#about-hub")).to_contain_text("running for")
 
 
+def test_a_figure_stays_until_there_is_a_newer_one(open_view):
+    texts = open_view("#/status").evaluate(
+        """async () => {
+          const { createChart } = await import("/static/status/chart.js");
+          const tile = createChart("Speed", (value) => `${value} a second`);
+          return [null, 5, null].map((now) => {
+            tile.add(now);
+            return tile.element.querySelector("dd").textContent;
+          });
+        }"""
+    )
+    assert texts == ["–", "5 a second", "5 a second"]
+
+
 def test_the_settings_are_shown_without_secrets_and_the_language_can_be_chosen(open_view):
     page = open_view("#/status")
     page.get_by_text("The hub’s settings (hubd.toml)").click()

@@ -24,7 +24,7 @@ is so already, unless ``wished`` is said too. ``broken_off``: how one ends that 
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -336,6 +336,16 @@ class Lexicon:
     def subjects(self, text: str) -> set[str]:
         """The plugins of whose things ``text`` speaks: timers, lists, alarms."""
         return _found(self._subjects, text)
+
+    def beyond_subjects(self, unknown: Sequence[str]) -> set[str]:
+        """Those of the unknown words that are no timer, list or alarm; where there are no spaces,
+        the characters of these that are not so common that they tell nothing."""
+        if self.spaces:
+            return {word for word in unknown if not self.subjects(word)}
+        rest = "".join(unknown)
+        for pattern in self._subjects.values():
+            rest = pattern.sub("", rest)
+        return set(rest) - self.common
 
     def knows_subject(self, plugin: str) -> bool:
         """Whether there are words for what that plugin is about."""

@@ -28,6 +28,8 @@ class Spelling(NamedTuple):
     allowed: int
     """Letters that may be wrong."""
     sound: str
+    room: int
+    """Letters of a room's name that it begins with."""
 
 
 class Spellings(NamedTuple):
@@ -44,6 +46,7 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
     """The names and kinds of thing among ``phrases``."""
     by_length: dict[int, list[Spelling]] = defaultdict(list)
     by_sound: dict[str, list[Spelling]] = defaultdict(list)
+    rooms = [p for p, tags in phrases.items() if any(tag.kind == "area" for tag in tags)]
     for phrase, tags in phrases.items():
         noun = tags[0].kind == "noun"
         if not (noun or tags[0].kind in NAMED):
@@ -51,7 +54,8 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         text = phrase.replace(" ", "")
         sounding = sound(text, lexicon.language)
         allowed = _allowed(len(text), noun, lexicon.spaces)
-        spelling = Spelling(text, tags, noun, allowed, sounding)
+        room = max((len(r) for r in rooms if phrase != r and phrase.startswith(r)), default=0)
+        spelling = Spelling(text, tags, noun, allowed, sounding, room)
         by_length[len(text)].append(spelling)
         if sounding:
             by_sound[sounding].append(spelling)
@@ -73,6 +77,8 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
         for other in known.by_length.get(length, ()):
             if other.noun and parts:  # "t v", but no "dark out" for an outlet
                 found += [(1, other.tags)] if other.text == joined else []
+            elif not known.spaces and _differs_after_room(joined, other):
+                continue  # 厨房扫 is no 厨房灯
             elif not (sounding and other.sound == sounding):
                 wrong = distance(joined, other.text, other.allowed)
                 found += [(wrong, other.tags)] if 0 < wrong <= other.allowed else []
@@ -86,6 +92,12 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
 def _as_long(heard: str, wanted: str) -> bool:
     """Whether one may be heard as the other: "fang" has the consonants of "Wohnküche"."""
     return min(len(heard), len(wanted)) > LEAST_AS_LONG * max(len(heard), len(wanted))
+
+
+def _differs_after_room(heard: str, wanted: Spelling) -> bool:
+    """Whether both name the same room, and the name has too little besides to be known by."""
+    same = wanted.room and heard[: wanted.room] == wanted.text[: wanted.room]
+    return bool(same) and _allowed(len(wanted.text) - wanted.room, wanted.noun, spaces=False) == 0
 
 
 def _allowed(length: int, noun: bool, spaces: bool) -> int:

@@ -51,12 +51,12 @@ export function createChart(name, words, most) {
   const value = h("dd", {}, "–");
   return {
     element: h("div", { class: "tile" }, h("dt", {}, name), value, h("dd", { class: "line" }, svg)),
-    /** @param {number | null} now */
+    /** @param {number | null} now null: nothing new to tell, a gap in the line */
     add(now) {
       values = [...values, now].slice(-POINTS);
       const top = most ?? Math.max(1, ...values.map((one) => one ?? 0));
       line.setAttribute("d", linePath(values, top));
-      value.textContent = now === null ? "–" : words(now);
+      if (now !== null) value.textContent = words(now);
     },
   };
 }

@@ -78,3 +78,30 @@ async def test_no_list_is_noted_as_one_item(make_house):
         for i in part.decision.call.arguments.get("items", [])
     ]
     assert "klopapier müllbeutel" not in [item.casefold() for item in items]
+
+
+@pytest.mark.parametrize(
+    ("home", "language", "area", "said", "done"),
+    [
+        # Who shall take a break has been said, and it is not the radio.
+        (
+            "home6.de.yaml",
+            "de",
+            "wohnküche",
+            "kann der Krümel, ähm, kurz Pause machen",
+            "vacuum.stop",
+        ),
+        ("home6.zh.yaml", "zh", "客厅", "我那个，计时，呃，还剩多久来着", "timers.list"),
+        ("home6.zh.yaml", "zh", "客厅", "可以麻烦你让小圆去厨房扫一下吗", "vacuum.clean_area"),
+        ("home6.zh.yaml", "zh", "客厅", "大门锁了没得", "home.state"),
+        ("home6.en.yaml", "en", "galley", "would the battery charger be on at all?", "home.state"),
+        ("home6.en.yaml", "en", "galley", "start the car sting off scene", ""),
+        ("home6.de.yaml", "de", "wohnküche", "fahr die Markise halb aus", "home.set_position"),
+    ],
+)
+async def test_nothing_else_is_set_off(make_house, home, language, area, said, done):
+    house = await make_house(home)
+    parts = await house.commands.parts(said, language, area)
+    tools = [part.decision.tool for part in parts if part.decision.tool]
+    assert all(done and tool.startswith(done) for tool in tools)
+    assert bool(tools) == bool(done)

@@ -18,6 +18,7 @@ BOUNDS = {
     "strangers9.en": (81, 2), "strangers9.de": (81, 0), "strangers9.zh": (81, 0),
     "strangers10.en": (95, 0), "strangers10.de": (95, 0), "strangers10.zh": (95, 0),
     "strangers11.en": (75, 2), "strangers11.de": (85, 0), "strangers11.zh": (86, 0),
+    "strangers12.en": (80, 0), "strangers12.de": (86, 1), "strangers12.zh": (85, 2),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 

@@ -82,6 +82,16 @@ def test_it_is_that_of_comparing_with_every_name(language, data):
     assert nearest(heard, known) == compared_with_all(heard, phrases, language)
 
 
+@pytest.mark.parametrize(
+    ("heard", "meant"), [("厨房扫", None), ("除房灯", "厨房灯"), ("书房落地等", "书房落地灯")]
+)
+def test_a_room_and_another_word_is_no_lamp_of_that_room(heard, meant):
+    phrases = known_phrases("zh", ["厨房灯", "书房落地灯"])
+    phrases.update({room: (Tag("area", room),) for room in ("厨房", "书房")})
+    found = nearest([heard], spellings_of(phrases, lexicon("zh")))
+    assert found == (meant and (1, (Tag("entity", meant),)))
+
+
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8), st.integers(0, 3))
 def test_letters_are_counted_up_to_the_limit(one, other, limit):
     assert distance(one, other, limit) == min(letters_wrong(one, other), limit + 1)
