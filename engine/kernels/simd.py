@@ -270,15 +270,17 @@ def _each_block(
     tile: Any,
     blocks: Any,
     columns: int,
+    unrolled: bool,
     add: Callable[[Any, Any, Any], None],
 ) -> None:
     """Write a loop over the blocks of a tile: what `add(index, scales, address)` writes for each.
 
     columns: that a block is multiplied with. Few wait for memory: what lies AHEAD is asked for.
+    unrolled: as for `_each_super_block`.
     """
     ask = columns <= FEW and bits not in UNASKED
     if bits >= SUPER:
-        _each_super_block(builder, bits, tile, blocks, columns == 1, ask, add)
+        _each_super_block(builder, bits, tile, blocks, unrolled, ask, add)
         return
     with cgutils.for_range(builder, blocks) as loop:
         record, block = _places(builder, bits, tile, loop.index)
@@ -339,7 +341,7 @@ def emit_tile(
         record = builder.add(x, builder.mul(index, I64(x_layout.RECORD_BYTES)))
         _add_block(builder, bits % SUPER, scales, block, _X(record, width), totals, dot)
 
-    _each_block(builder, bits, tile, blocks, columns, add_one)
+    _each_block(builder, bits, tile, blocks, columns, False, add_one)
     _finish(builder, totals, y, stride, valid, add)
 
 
@@ -368,7 +370,7 @@ def emit_row(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> None:
     with cgutils.for_range(builder, tiles) as outer:
         builder.store(ir.Constant(FLOATS, None), total)
         tile = builder.add(weights, builder.mul(outer.index, size))
-        _each_block(builder, bits, tile, blocks, 1, add_one)
+        _each_block(builder, bits, tile, blocks, 1, True, add_one)
         out = builder.add(y, builder.mul(outer.index, I64(4 * LANES)))
         _finish(builder, [total], out, I64(0), I64(1), add)
 

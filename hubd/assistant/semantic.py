@@ -51,7 +51,7 @@ that names its things; one more where the intent is sure, none in a question unl
 what the tool is about: "which day is the museum trip" is like "which day is it"."""
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
-_RUNS = ("home.activate", "climate.")
+RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
@@ -226,7 +226,7 @@ class Semantics:
             return False  # "I woke up at five", "my meeting is at eight"
         if not works and not filled.named and not filled.call.arguments:
             return False  # "tomorrow" cancels no alarm
-        if "run" in said.actions and works and not filled.call.tool.startswith(_RUNS):
+        if "run" in said.actions and works and not filled.call.tool.startswith(RUNS):
             return False  # "start the cast-off scene", which is none of here, sets nothing else off
         if _is_on_already(filled, said):
             return False  # "the lamp is too dark": it wants to be brighter

@@ -3,7 +3,9 @@
 A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
 ``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
 (things shall stay as they are, or all but one are meant): the utterance is then no command,
-whatever else it says. ``forbidding``: patterns for a "not" of what shall be, not of what is.
+whatever else it says. ``elsewhere``, the same for places that are not of the house. ``subject``: a
+pattern of what a sentence says something about, which is no complaint of a device unless it is one
+of ``complained_of``. ``forbidding``: patterns for a "not" of what shall be, not of what is.
 ``requests``: where one of these is said, ``request_endings`` make no question of it. ``corrected``,
 patterns over what was said: what stands before is taken back. ``fixes``: what speech recognition
 mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
