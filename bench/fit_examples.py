@@ -10,9 +10,11 @@ same for guesses of at least 50 %. With ``--check`` that is all.
 
 import argparse
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from engine.embed import TextEncoder
 from hubd.assistant.semantic import ACCEPTED, ENCODED
@@ -36,36 +38,41 @@ AT_ONCE = 64
 """Texts that the encoder gets together."""
 
 
-def regression(inputs: Vectors, labels: NDArray[np.intp], intents: int) -> Vectors:
-    """Weights and constants (d + 1, intents) of multinomial logistic regression.
+class Inputs(NamedTuple):
+    """What the regression sees of sentences."""
 
-    inputs: (texts, d). In the space that the texts span the fit is many times as fast, and the
-    same (Hastie and Tibshirani, 2004, Efficient quadratic regularization).
+    dense: Vectors
+    """(texts, d + 1): the encoder's vectors, which may have no columns, and a one."""
+    words: csr_array
+    """float32 (texts, PLACES): some 40 places of a sentence are not 0."""
+
+    def of(self, rows: NDArray[np.bool_]) -> "Inputs":
+        """Those of some of the sentences."""
+        return Inputs(self.dense[rows], self.words[rows])
+
+    def scores(self, weights: Vectors) -> Vectors:
+        """(texts, intents); weights: (d + 1 + PLACES, intents)."""
+        constant = self.dense.shape[1]
+        return np.asarray(self.dense @ weights[:constant] + self.words @ weights[constant:])
+
+
+def regression(inputs: Inputs, labels: NDArray[np.intp], intents: int) -> Vectors:
+    """Weights (d + 1 + PLACES, intents) of multinomial logistic regression.
+
+    By gradient descent with momentum; every intent counts alike, however many examples it has.
     """
-    lengths, directions = np.linalg.eigh(inputs @ inputs.T)
-    kept = lengths > 1e-4 * lengths[-1]
-    basis = inputs.T @ (directions[:, kept] / np.sqrt(lengths[kept]))
-    weights = _descended(with_constant(inputs @ basis), labels, intents)
-    return np.vstack((basis @ weights[:-1], weights[-1:])).astype(np.float32)
-
-
-def _descended(inputs: Vectors, labels: NDArray[np.intp], intents: int) -> Vectors:
-    """Gradient descent with momentum; every intent counts alike, however many examples it has."""
     wanted = np.eye(intents, dtype=np.float32)[labels]
     exact = 1.0 / (intents * np.bincount(labels, minlength=intents)[labels])
     share = exact.astype(np.float32)[:, None]
-    weights = np.zeros((inputs.shape[1], intents), np.float32)
+    by_place = inputs.words.T.tocsr()
+    weights = np.zeros((inputs.dense.shape[1] + len(by_place.indptr) - 1, intents), np.float32)
     speed = np.zeros_like(weights)
     for _ in range(STEPS):
-        error = (softmax(inputs @ weights) - wanted) * share
+        error = (softmax(inputs.scores(weights)) - wanted) * share
         speed *= 0.9
-        speed -= RATE * (inputs.T @ error + DECAY * weights)
+        speed -= RATE * (np.vstack((inputs.dense.T @ error, by_place @ error)) + DECAY * weights)
         weights += speed
     return weights
-
-
-def with_constant(inputs: Vectors) -> Vectors:
-    return np.hstack((inputs, np.ones((len(inputs), 1), np.float32)))
 
 
 def vectors_of(texts: Sequence[str]) -> Vectors:
@@ -75,10 +82,10 @@ def vectors_of(texts: Sequence[str]) -> Vectors:
     return np.vstack([encoder.embed(list(texts[part : part + AT_ONCE])) for part in parts])
 
 
-def fitted(language: str, inputs: Vectors, rare: Vectors, labels: NDArray[np.intp]) -> Fitted:
-    """inputs: (texts, d + PLACES), the encoder's vectors first."""
+def fitted(language: str, inputs: Inputs, rare: Vectors, labels: NDArray[np.intp]) -> Fitted:
     weights = regression(inputs, labels, len(intents_of(language)))
-    vector, words, constant = np.split(weights, [len(weights) - len(rare) - 1, -1])
+    dense = inputs.dense.shape[1]
+    vector, constant, words = np.split(weights, [dense - 1, dense])
     unit = np.abs(words).max(axis=0) / 127
     return Fitted(
         rarity=rare,
@@ -90,13 +97,13 @@ def fitted(language: str, inputs: Vectors, rare: Vectors, labels: NDArray[np.int
     )
 
 
-def left_out(inputs: Vectors, labels: NDArray[np.intp], tools: Sequence[str]) -> str:
+def left_out(inputs: Inputs, labels: NDArray[np.intp], tools: Sequence[str]) -> str:
     """How well sentences are told apart that took no part in the fit."""
-    chances = np.zeros((len(inputs), len(tools)), np.float32)
+    chances = np.zeros((len(labels), len(tools)), np.float32)
     for fold in range(FOLDS):
-        out = np.arange(len(inputs)) % FOLDS == fold
-        weights = regression(inputs[~out], labels[~out], len(tools))
-        chances[out] = softmax(with_constant(inputs[out]) @ weights)
+        out = np.arange(len(labels)) % FOLDS == fold
+        weights = regression(inputs.of(~out), labels[~out], len(tools))
+        chances[out] = softmax(inputs.of(out).scores(weights))
     best = chances.argmax(axis=1)
     # What is no command has several groups of examples: any of them will do.
     no_command = np.array([tool == "none" for tool in tools])
@@ -112,9 +119,9 @@ def fit(language: str, *, write: bool) -> None:
     labels = np.repeat(np.arange(len(intents)), [len(intent.said) for intent in intents])
     counts = counted(texts, lexicon(language).spaces)
     rare = rarity(counts)
-    inputs = inputs_of(counts, rare)
-    if language in ENCODED:
-        inputs = np.hstack((vectors_of(texts) * SHARPNESS, inputs))
+    constant = np.ones((len(texts), 1), np.float32)
+    encoded = [vectors_of(texts) * SHARPNESS] if language in ENCODED else []
+    inputs = Inputs(np.hstack([*encoded, constant]), csr_array(inputs_of(counts, rare)))
     print(f"{language}: {len(texts)} sentences", flush=True)
     print("left out:", left_out(inputs, labels, [intent.tool for intent in intents]), flush=True)
     if write:

@@ -7,7 +7,7 @@ nothing against it. Without an embedder this step is left out.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ from hubd.assistant.follow import PRONOUNS
 from hubd.assistant.route import Router
 from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
-from hubd.assistant.understanding.fill import Filled, fill
+from hubd.assistant.understanding.fill import TIMER, Filled, fill
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.understanding.likeness import (
     Classifier,
@@ -71,7 +71,14 @@ USUAL = 2
 """Examples of a tool that have a word which is usual for it."""
 SURE = 0.9
 MOST_TOLD = 1
-"""Unknown words in a sentence that tells something and says no verb of a command."""
+"""Unknown words in a sentence that tells something and says no verb of a command, or that gives a
+timer's duration."""
+LONG = 5
+"""Words beside the names in a sentence where an unknown one is hardly the verb."""
+LIKELY = 0.7
+"""How likely an intent is then at least."""
+MOST_ASIDE = 0.3
+"""How many of these words are unknown then."""
 MOST_OPPOSED = 0.25
 """How likely the opposite may be, as a part of the likeliest."""
 PATIENCE_S = 5.0
@@ -257,7 +264,8 @@ class Semantics:
         verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
         # "We're fumbling for our shoes in the hall" tells something: no unknown verb commands.
         tells = known.remarks(said.text) and confidence >= SURE and len(strange) <= MOST_TOLD
-        if (strange or said.guessed) and not (reads or verb or tells):
+        aside = not (verb or reads) and _is_aside(guess, said, strange, known)
+        if (strange or said.guessed) and not (reads or verb or tells or aside):
             return False
         far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
         implied = _is_implied(guess.intent, said)
@@ -273,7 +281,7 @@ class Semantics:
             allowed = max(2 * allowed, 1)
             if not said.names and known.places(said.text, strange):
                 return False
-        if len(strange) > allowed:
+        if len(strange) > allowed and not aside:
             return False
         if reads or implied:
             return True
@@ -293,6 +301,21 @@ def _loaded(language: str) -> Classifier:
 
 def _words_of(text: str, known: Lexicon) -> set[str]:
     return {word.removesuffix("'s") for word in (text.split() if known.spaces else text)}
+
+
+def _is_aside(guess: Guess, said: Mentions, strange: Collection[str], known: Lexicon) -> bool:
+    """Whether the unknown words are hardly the verb: a few in a long sentence that speaks of
+    something and does not begin with one, or one beside a timer's duration, "set a dimer for eight
+    minutes"."""
+    a_word = 1 if known.spaces else CHARACTERS_A_WORD
+    if guess.intent.tool == TIMER:
+        return guess.confidence >= SURE and len(strange) <= MOST_TOLD * a_word
+    words = said.unnamed.split() if known.spaces else said.unnamed
+    if len(words) < LONG * a_word or (known.spaces and words[0] in strange):
+        return False
+    speaks_of = said.names or said.areas or said.floors or said.subjects
+    few = len(strange) <= MOST_ASIDE * len(words)
+    return bool(speaks_of) and few and guess.confidence >= LIKELY
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
@@ -331,7 +354,8 @@ def _is_implied_by(call: ToolCall, said: Mentions) -> bool:
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
     """How many unknown words may be in an utterance."""
     if reads:
-        words = int(bool(said.subjects) and confidence >= SURE)
+        words = MOST_STRANGE if said.subjects or said.names else 0
+        words += int(bool(said.subjects) and confidence >= SURE)
     else:
         words = MOST_STRANGE if said.names else 1 if said.areas else 0
         # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
