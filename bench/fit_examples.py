@@ -3,9 +3,9 @@
     python -m bench.fit_examples [LANGUAGE…] [--check]
 
 Writes LANGUAGE.npz beside each LANGUAGE.yaml, and has to be run after every change of the examples,
-or of the words (the lexicon) that are known in them. First every fifth sentence in turn
-is left out of a fit and guessed: prints how often the likeliest intent was the right one, and the
-same for guesses of at least 50 %. With ``--check`` that is all.
+or of the words (the lexicon) that are known in them. With ``--check`` nothing is written: every
+fifth sentence in turn is left out of a fit and guessed, which prints how often the likeliest intent
+was the right one, and the same for guesses of at least 50 %.
 """
 
 import argparse
@@ -123,8 +123,9 @@ def fit(language: str, *, write: bool) -> None:
     encoded = [vectors_of(texts) * SHARPNESS] if language in ENCODED else []
     inputs = Inputs(np.hstack([*encoded, constant]), csr_array(inputs_of(counts, rare)))
     print(f"{language}: {len(texts)} sentences", flush=True)
-    print("left out:", left_out(inputs, labels, [intent.tool for intent in intents]), flush=True)
-    if write:
+    if not write:
+        print("left out:", left_out(inputs, labels, [intent.tool for intent in intents]))
+    else:
         path = FOLDER / f"{language}.npz"
         np.savez_compressed(path, **fitted(language, inputs, rare, labels)._asdict())
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
@@ -133,10 +134,12 @@ def fit(language: str, *, write: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     known = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-    parser.add_argument("languages", nargs="*", default=known, choices=known)
-    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, guess what is left out"
+    )
     given = parser.parse_args()
-    for language in given.languages:
+    for language in given.languages or known:
         fit(language, write=not given.check)
 
 

@@ -47,8 +47,9 @@ ACCEPTED_UNSPOKEN = 0.75
 """The same where no known verb is said, or only the asking device's room tells what is meant."""
 MOST_STRANGE = 2
 """Words that neither the household, the lexicon nor the intent's examples know, in an utterance
-that names its things; one more where the intent is sure, none in a question unless it speaks of
-what the tool is about: "which day is the museum trip" is like "which day is it"."""
+that names its things; one more where the intent is sure. In a question that names nothing none, and
+one where it is sure and speaks of what the tool is about: "which day is the museum trip" is like
+"which day is it"."""
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
 RUNS = ("home.activate", "climate.")
@@ -68,7 +69,8 @@ LEAST_IMPLIED = 0.05
 MOST_NONE = 0.5
 """How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
 USUAL = 2
-"""Examples of a tool that have a word which is usual for it."""
+"""Examples of a tool that have a word which is usual for it: with one, words that nobody knew were
+so for that reason alone."""
 SURE = 0.9
 MOST_TOLD = 1
 """Unknown words in a sentence that tells something and says no verb of a command, or that gives a
@@ -160,6 +162,8 @@ class Semantics:
             return None
         said = await asyncio.to_thread(self._router.mentions, text, language)
         guesses = _weighed(guesses, said)
+        if _inquires(said, known):
+            guesses = self._telling(guesses)
         snapshot = self._router.snapshot()
         place = Names.area(snapshot, area) if area else None
         found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
@@ -171,6 +175,15 @@ class Semantics:
             return None
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
+
+    def _telling(self, guesses: Sequence[Guess]) -> list[Guess]:
+        """What a question may mean: nothing that acts."""
+        telling = [
+            guess
+            for guess in guesses
+            if (tool := self._tools.get(guess.intent.tool)) is None or tool.risk == "read"
+        ]
+        return _scaled(telling, [guess.confidence for guess in telling])
 
     def _likeliest(
         self,
@@ -258,8 +271,7 @@ class Semantics:
             return False
         reads = self._tools[guess.intent.tool].risk == "read"
         unknown = {word.removesuffix("'s") for word in said.unknown}
-        # What is told in place of a document's answer needs surer ground than what is done.
-        usual = vocabulary(guess.intent.tool, language, examples=USUAL if reads else 1)
+        usual = vocabulary(guess.intent.tool, language, examples=USUAL)
         strange = unknown - usual - known.common
         verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
         # "We're fumbling for our shoes in the hall" tells something: no unknown verb commands.
@@ -311,8 +323,8 @@ def _is_aside(guess: Guess, said: Mentions, strange: Collection[str], known: Lex
     if guess.intent.tool == TIMER:
         return guess.confidence >= SURE and len(strange) <= MOST_TOLD * a_word
     words = said.unnamed.split() if known.spaces else said.unnamed
-    if len(words) < LONG * a_word or (known.spaces and words[0] in strange):
-        return False
+    if len(words) < LONG * a_word or (known.spaces and words[0] in strange) or said.numbers:
+        return False  # "twenty tree degrees" are not 20
     speaks_of = said.names or said.areas or said.floors or said.subjects
     few = len(strange) <= MOST_ASIDE * len(words)
     return bool(speaks_of) and few and guess.confidence >= LIKELY
@@ -330,12 +342,23 @@ def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
         else IMPLIED * guess.confidence
         for guess in guesses
     ]
-    total = sum(weights)
-    weighed = [
+    return _scaled(guesses, weights)
+
+
+def _scaled(guesses: Sequence[Guess], weights: Sequence[float]) -> list[Guess]:
+    """The guesses, likeliest first, with confidences in the proportions of ``weights``."""
+    total = sum(weights) or 1.0
+    scaled = [
         msgspec.structs.replace(guess, confidence=weight / total)
         for guess, weight in zip(guesses, weights, strict=True)
     ]
-    return sorted(weighed, key=lambda guess: -guess.confidence)
+    return sorted(scaled, key=lambda guess: -guess.confidence)
+
+
+def _inquires(said: Mentions, known: Lexicon) -> bool:
+    """Whether it is a question. "Dusty has done enough" is none, though "has" begins what is left
+    of it."""
+    return known.inquires(said.text) and known.inquires(known.without_implied(said.text))
 
 
 def _is_implied(intent: Intent, said: Mentions) -> bool:
@@ -354,8 +377,7 @@ def _is_implied_by(call: ToolCall, said: Mentions) -> bool:
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
     """How many unknown words may be in an utterance."""
     if reads:
-        words = MOST_STRANGE if said.subjects or said.names else 0
-        words += int(bool(said.subjects) and confidence >= SURE)
+        words = MOST_STRANGE if said.names else int(bool(said.subjects) and confidence >= SURE)
     else:
         words = MOST_STRANGE if said.names else 1 if said.areas else 0
         # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
@@ -371,9 +393,7 @@ def _says_nothing(said: Mentions, known: Lexicon) -> bool:
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
-    # "Dusty has done enough" is no question, though "has" begins what is left of it.
-    asks = known.inquires(said.text) and known.inquires(known.without_implied(said.text))
-    if said.is_bare or asks:
+    if said.is_bare or _inquires(said, known):
         return False
     if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
         return False

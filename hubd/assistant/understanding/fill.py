@@ -32,6 +32,8 @@ _DURATIONS = {
     ),
     "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
 }
+_AND_A_HALF = re.compile(r"个半(?:小时|钟头)")
+"""An hour and a half, or one of half an hour: 一个半小时的计时器 is either."""
 _MORE = re.compile(
     r"\b(?:another|more|extra|longer|extend|to the timer|"
     r"noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
@@ -197,6 +199,8 @@ def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
 
 def _duration(text: str, language: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
+    if _AND_A_HALF.search(text):
+        return None
     text = text.replace("分半", ".5分钟")
     for amount, unit in _DURATIONS[language].findall(text):
         number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))
