@@ -239,11 +239,10 @@ def attention_to_bytes(operands: Any, step: Any, thread: int, threads: int) -> N
         for part in range(piece.first, piece.last):
             keys = keys_of(work, rows, piece, part)
             later = keys_after(work, rows, piece, part, following)
-            if piece.shared != 0:
-                result = result_of(work, piece, part, queries.columns)
-                attend_bytes(queries, keys, later, part * PART, result)
-            else:
-                attend_bytes(queries, keys, later, part * PART, scratch.result)
-                add_part(scratch.result, scratch.whole, queries.columns, work.dim)
+            whole = piece.shared == 0
+            result = scratch.result if whole else result_of(work, piece, part, queries.columns)
+            attend_bytes(queries, keys, later, part * PART, result)
+            if whole:
+                add_part(result, scratch.whole, queries.columns, work.dim)
         end_piece(work, rows, scratch, piece, queries.columns)
         piece, before = following, piece

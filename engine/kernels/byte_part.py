@@ -193,7 +193,7 @@ def byte_attender(
 ) -> Callable[..., None]:
     """A compiled function that attends to one part of bytes, with a path's products."""
 
-    @njit
+    @njit(inline="always")
     def attend_bytes(q: ByteQueries, keys: Keys, later: Keys, base: int, result: int) -> None:
         """What the positions from `base` on, a multiple of PART, give.
 

@@ -280,7 +280,7 @@ def block_scorer(dot: Dot) -> Callable[..., None]:
     """
     two, three, four, eight = (_panel(columns, dot) for columns in (2, 3, 4, 8))
 
-    @njit
+    @njit(inline="always")
     def score_block(
         keys: int,
         ahead: int,

@@ -138,7 +138,7 @@ def value_adder(dot: Dot) -> Callable[..., None]:
     """
     one, two, three, four, eight = (_panel(columns, dot) for columns in (1, 2, 3, 4, MANY))
 
-    @njit
+    @njit(inline="always")
     def add_values(
         values: int,
         ahead: int,

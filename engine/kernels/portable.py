@@ -45,7 +45,7 @@ from engine.kernels.portable_rows import multiply_rows
 from engine.kernels.simd import Dot
 from engine.kernels.super_blocks import block_scale, quants_at
 from engine.kernels.tiles import size_of_tile
-from engine.kernels.vectors import I32, INTEGERS
+from engine.kernels.vectors import INTEGERS
 
 _GROUPS = BLOCK // 4
 _ROW_BYTES, _PAIR_BYTES, _TILE_BYTES = 4 * LANES, 8 * LANES, 4 * COLUMNS * LANES
@@ -221,13 +221,23 @@ def multiply_panel(
 
 
 def _products(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
-    """64 products of bytes without an instruction for them: unsigned weights, signed x."""
-    wide = ir.VectorType(I32, 4 * LANES)
-    products = builder.mul(builder.zext(weights, wide), builder.sext(x, wide))
+    """64 products of bytes without an instruction for them: unsigned weights, signed x.
+
+    A lane's four bytes are shifted to where they stand alone: attention to bytes compiles in 39 s
+    of CPU time, where it took 102 with shuffles of products.
+    """
+    weights, x = builder.bitcast(weights, INTEGERS), builder.bitcast(x, INTEGERS)
     for i in range(4):
-        lanes = ir.Constant(INTEGERS, list(range(i, 4 * LANES, 4)))
-        sums = builder.add(sums, builder.shuffle_vector(products, products, lanes))
+        above, below = _lanes(24 - 8 * i), _lanes(8 * i)
+        weight = builder.and_(builder.lshr(weights, below), _lanes(255))
+        value = builder.ashr(builder.shl(x, above), _lanes(24))
+        sums = builder.add(sums, builder.mul(weight, value))
     return sums
+
+
+def _lanes(number: int) -> Any:
+    """A number in every lane."""
+    return ir.Constant(INTEGERS, [number] * LANES)
 
 
 DOT = Dot(_products)
