@@ -22,6 +22,7 @@ from hubd.assistant.several import Part, commands_in
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.repairs import repairs
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
@@ -137,7 +138,8 @@ class Commands:
         async def mentioned(part: str) -> Mentions:
             return await self.mentions(part, language)
 
-        parts = await commands_in(text, known, decide, mentioned)
+        repaired = repairs(text, known, self._router.phrases(language))
+        parts = await commands_in(text, known, decide, mentioned, repaired)
         tools = [part.decision.tool for part in parts if part.decision.tool]
         if len(tools) < len(parts) and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question

@@ -16,6 +16,7 @@ from hubd.assistant.follow import follow
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
 from hubd.assistant.understanding.mentions import mentions
+from hubd.assistant.understanding.values import VALUE
 from plugins.api import ToolCall
 from plugins.numbers import digits
 
@@ -38,14 +39,6 @@ _WEAK = {
     "zh": r"是|应该是|等等|哦",
     "fr": r"pardon|attends",
     "es": r"perdón|espera",
-}
-_VALUE = {
-    "en": r"(?:half past |(?:quarter|\d+(?: minutes)?) (?:past|to) )?\d+(?:[:.]\d+)?"
-    r"(?: ?(?:%|percent|degrees|hours?|minutes?|seconds?|o'clock|am|pm|a\.m|p\.m))?"
-    r"(?: (?:and )?\d+ (?:minutes?|seconds?))?",
-    "de": r"(?:halb |(?:viertel|\d+(?: minuten)?) (?:nach|vor) )?\d+(?:[:.,]\d+)?"
-    r"(?: ?(?:%|prozent|grad|stunden?|minuten?|sekunden?|uhr(?: \d+)?))?",
-    "zh": r"\d+(?:[.:]\d+)?(?:个?半?小时|分钟|秒钟?|点半|点\d+分|点|度|%)?",
 }
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
@@ -149,10 +142,10 @@ def _kind(tool: str | None) -> str:
 def replaced(before: str, value: str, language: str) -> str:
     """``before`` with its last number, and the unit, as ``value`` says; empty where that is no
     value: ("wake me at 7", "half past eight") → "wake me at half past 8"."""
-    if language not in _VALUE:
+    if language not in VALUE:
         return ""
     old, meant = digits(plain(before), language), _value(value, language)
-    spans = list(re.finditer(_VALUE[language], old))
+    spans = list(re.finditer(VALUE[language], old))
     if meant is None or not spans:
         return ""
     span = spans[-1]
@@ -163,10 +156,10 @@ def replaced(before: str, value: str, language: str) -> str:
 
 def _value(text: str, language: str) -> str | None:
     """The number, with its unit, that ``text`` is and nothing else."""
-    if language not in _VALUE:
+    if language not in VALUE:
         return None
     filler = _FILLER[language]
-    only = re.fullmatch(rf"{filler}({_VALUE[language]}){filler}", digits(plain(text), language))
+    only = re.fullmatch(rf"{filler}({VALUE[language]}){filler}", digits(plain(text), language))
     return only[1] if only else None
 
 

@@ -7,11 +7,11 @@ left out silently. Decides and does nothing.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
@@ -59,7 +59,11 @@ def split(text: str, known: Lexicon) -> list[str]:
 
 
 async def commands_in(
-    text: str, known: Lexicon, decide: Decide, mentioned: Callable[[str], Awaitable[Mentions]]
+    text: str,
+    known: Lexicon,
+    decide: Decide,
+    mentioned: Callable[[str], Awaitable[Mentions]],
+    repaired: Sequence[str] = (),
 ) -> list[Part]:
     """The commands of ``text``; empty where it is not several.
 
@@ -67,9 +71,11 @@ async def commands_in(
     holds a verb, or follows a command; a remark before the first is not. A part that only names
     things shares the verb before it: after "turn off the sauna and", "the lamp" is not to be turned
     on, as it would be by itself. Of a sentence that corrects itself only what was said last counts.
+
+    repaired: the sentences that one which corrects itself may come to
     """
     if corrected := known.corrected(text):
-        return await _corrected(*corrected, known, decide, mentioned)
+        return await _corrected(*corrected, repaired, decide, mentioned)
     parts: list[Part] = []
     last: Decision | None = None
     left_out = False  # whether a part before the first command names something
@@ -180,19 +186,25 @@ def _values(call: ToolCall) -> dict[str, object]:
 async def _corrected(
     first: str,
     instead: str,
-    known: Lexicon,
+    repaired: Sequence[str],
     decide: Decide,
     mentioned: Callable[[str], Awaitable[Mentions]],
 ) -> list[Part]:
-    if joined := known.with_value(first, instead):
-        meant = await decide(joined, None, "")
-        return [Part(text=joined, decision=meant)] if meant.tool else []
+    for whole in repaired:
+        meant = await decide(whole, None, "")
+        if not lacks(meant):
+            return [Part(text=whole, decision=meant)]
     begun = await decide(first, None, "")
     said = await mentioned(instead)
-    if begun.tool is None and not _names(said):
-        return []  # "…, no, rather orange": of what?
-    shared = first if _is_bare(said) else ""
-    meant = await decide(instead, begun if begun.tool else None, shared)
+    dropped = await decide(instead, None, "")
+    if dropped.tool == NEVER_MIND:
+        return [Part(text=instead, decision=dropped)]
+    meant = await decide(instead, begun if begun.tool else None, first if _is_bare(said) else "")
+    if not _names(said):
+        if begun.tool is None:
+            return []  # "…, no, rather orange": of what?
+        if set(meant.entities) - set(begun.entities):
+            return []  # "…, no, too bright, ten percent" is of the same thing or of none
     return [Part(text=instead, decision=meant)] if meant.tool else []
 
 

@@ -33,7 +33,6 @@ from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.sounds import sound
-from plugins.numbers import digits
 
 FOLDER = Path(__file__).parent / "lexicon"
 Kind = Literal[
@@ -43,9 +42,7 @@ NAMED = frozenset({"floor", "area", "entity"})
 """The kinds of what has a name in the household."""
 
 _PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
-_TO = re.compile(r"^(?:at|to|for|um|auf|für|bei|到|成|为) ?")
 _WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
 _ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
 GAP = "~"
@@ -57,7 +54,7 @@ STUTTERS = {
 """What is said twice: "with the, the music", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
     "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
-    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm)\b[,.…]*\s*"),
+    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
     "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
 }
 NEVER = re.compile(r"(?!)")
@@ -92,6 +89,7 @@ class Lexicon:
             if tag.kind == "action"
         }
         self._verb = self._pattern(list(self._verbs))
+        self._color = self._pattern([p for p, tag in self.phrases.items() if tag.kind == "color"])
         said_last = [phrase for phrase, tag in self.phrases.items() if tag.kind == "action"]
         self._verb_in_place = self._pattern(said_last)
         self.common = frozenset(plain(word) for word in data.get("common", ()))
@@ -255,25 +253,9 @@ class Lexicon:
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
         return None
 
-    def with_value(self, first: str, instead: str) -> str:
-        """``first`` with its last number exchanged, where ``instead`` corrects it: "to forty" and
-        "fifty percent" are "to fifty percent"; empty where it corrects no number."""
-        before, after = digits(plain(first), self.language), digits(plain(instead), self.language)
-        after = _TO.sub("", self.stripped(after))
-        numbers = list(_NUMBER.finditer(before))
-        value = _NUMBER.match(after)
-        if not numbers or value is None:
-            return self._with_color(before, after)
-        unit = before[numbers[-1].end() :] if value.end() == len(after) else ""
-        return before[: numbers[-1].start()] + after + unit
-
-    def _with_color(self, first: str, instead: str) -> str:
-        colors = [phrase for phrase, tag in self.phrases.items() if tag.kind == "color"]
-        said = list(self._pattern(colors).finditer(first)) if colors else []
-        if not said or instead not in colors:
-            return ""
-        rest = first[said[-1].end() :]
-        return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
+    def colors_in(self, text: str) -> list[re.Match[str]]:
+        """Where ``text`` names colors."""
+        return list(self._color.finditer(text))
 
     def remarks(self, text: str) -> bool:
         """Whether ``text`` begins as a remark does, that says why: "it's so dark"."""

@@ -6,14 +6,14 @@ Each comes to a sentence without that, which is then decided on like any other. 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hubd.assistant.understanding.lexicon import Lexicon, plain
-from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
+from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
+from hubd.assistant.understanding.words import Phrases, pieces_of
 
 MOST_WORDS_ASIDE = 5
 """Of what is said in the middle of a sentence; in Chinese twice as many characters."""
-_COMMA = re.compile(r"\s*(?:[,;，；、…]|\.\.\.)+\s*")
 _TAKEN_UP = {
     "en": re.compile(r"\b(?:it|them|that one|those)\b"),
     "de": re.compile(r"^(?:der|die|das|den|dem|ihn|sie|es)\b"),
@@ -28,19 +28,18 @@ _ASIDE = {
     "zh": re.compile(r"^(?:那个|这个|就是|什么|怎么|叫|我想|我看|等|让我|哪|唉|哎|诶|对|好|是)"),
 }  # fmt: skip
 """How thinking aloud begins; any other unknown word may be the verb."""
-_LINK = re.compile(r"^(?:是|还是|改成|换成|to |auf |sagen wir |make (?:it|that) )+")
-VALUES = frozenset({"half", "full"})
-MEANT = ("entity", "area", "floor", "action", "color", "noun")
 
 
 def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to; each says less than it, and nothing else."""
-    if corrected := known.corrected(text):
-        return list(_repaired(*corrected, known, phrases))
-    segments = [one for one in _COMMA.split(text.strip(" .!。！")) if known.stripped(one)]
+    if known.corrected(text):
+        return repairs(text, known, phrases)
+    segments = [one for one in COMMA.split(text.strip(" .!。！")) if known.stripped(one)]
     if len(segments) < 2:
         return []
     found: list[str] = []
+    if rest := without_denied(segments, known, phrases):
+        found.append(_between(known).join(rest))
     if joined := _taken_up(segments, known, phrases):
         found.append(joined)
     if (rest := _without_asides(segments, known, phrases)) and len(rest) < len(segments):
@@ -49,39 +48,12 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     return found
 
 
-def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
-    """``first`` up to what ``instead`` stands in the place of: the last thing in it of the same
-    kind (Levelt, 1983: a repair takes up the sentence at the word that it replaces)."""
-    said = known.stripped(instead)
-    bare = _LINK.sub("", said)
-    after = pieces_of(bare, known, phrases)
-    kinds = [kind for piece in after if (kind := _kind(piece)) != "ignore"]
-    before = pieces_of(known.stripped(first), known, phrases)
-    if not kinds:
-        return
-    for at in range(len(before) - 1, 0, -1):
-        if _kind(before[at]) == kinds[0]:
-            yield _between(known).join([*(piece.text for piece in before[:at]), bare])
-            return
-
-
-def _kind(piece: Piece) -> str:
-    if piece.number is not None:
-        return "number"
-    for tag in piece.tags:
-        if tag.kind == "action" and tag.value in VALUES:
-            return "number"
-        if tag.kind in MEANT:
-            return tag.kind
-    return "ignore" if piece.tags else "unknown"
-
-
 def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
     """ "The island lights, set them to fifty" as "set the island lights to fifty"."""
     pronoun = _TAKEN_UP.get(known.language)
     thing, rest = known.stripped(segments[0]), [plain(one) for one in segments[1:]]
-    kinds = {_kind(piece) for piece in pieces_of(thing, known, phrases)}
-    named = kinds & {"entity", "noun"} and "unknown" not in kinds
+    kinds = {kind_of(piece) for piece in pieces_of(thing, known, phrases)}
+    named = "thing" in kinds and "unknown" not in kinds
     if pronoun is None or "action" in kinds or not (named or known.subjects(thing)):
         return ""
     for at, segment in enumerate(rest):
@@ -112,7 +84,7 @@ def _is_aside(segment: str, known: Lexicon, phrases: Phrases) -> bool:
     length = len(said.split()) if known.spaces else len(said) / 2
     if length > MOST_WORDS_ASIDE or known.negates(said) or known.asks(said) or known.keeps(said):
         return False
-    kinds = {_kind(piece) for piece in pieces_of(known.stripped(segment), known, phrases)}
+    kinds = {kind_of(piece) for piece in pieces_of(known.stripped(segment), known, phrases)}
     return kinds <= {"ignore", "unknown"} and not known.times(said) and not known.subjects(said)
 
 

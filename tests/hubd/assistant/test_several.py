@@ -105,3 +105,40 @@ async def test_nothing_else_is_set_off(make_house, home, language, area, said, d
     tools = [part.decision.tool for part in parts if part.decision.tool]
     assert all(done and tool.startswith(done) for tool in tools)
     assert bool(tools) == bool(done)
+
+
+CORRECTED = [
+    ("en", "set a timer for ten, no hang on, it says fifteen on the packet, fifteen minutes",
+     "timers.start", {"minutes": 15}),
+    ("en", "set a timer for five minutes, no, wait, eight", "timers.start", {"minutes": 8}),
+    ("en", "desk lamp to thirty percent, no, that's too dark, fifty percent",
+     "lights.set", {"brightness": 50}),
+    ("en", "desk lamp blue, no, she doesn't like it, she likes green", None, None),
+    ("en", "desk lamp, blue, no, I've gone off blue, green", "lights.set", {"color": "green"}),
+    ("en", "wake me at half six, no, make it six fifteen in the morning",
+     "alarms.set", {"when": "at 6 15 in the morning"}),
+    ("en", "put milk and cream on the shopping list, no, not cream, butter",
+     "lists.add", {"items": ["milk and butter"]}),
+    ("en", "turn on the, oh, what was it, no, never mind, forget it", "help.never_mind", {}),
+    ("en", "set a timer for ten, no, or perhaps twelve, or fifteen, I don't know", None, None),
+    ("de", "stell den Timer auf zehn, nein wart, auf zwölf Minuten, der Kuchen ist größer",
+     "timers.start", {"minutes": 12}),
+    ("de", "die Leselampe, sagen wir zwanzig Prozent, oder nein, fünfzehn reicht auch",
+     "lights.set", {"brightness": 15}),
+    ("de", "schreib auf die Einkaufsliste Sahne und Lauch, nee, keinen Lauch, Petersilie",
+     "lists.add", {"items": ["sahne und petersilie"]}),
+    ("zh", "落地灯调到一半，不，太亮了，百分之十", "lights.set", {"brightness": 10}),
+    ("zh", "计时十分钟，不对，包装上写的十五，十五分钟", "timers.start", {"minutes": 15}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said", "tool", "arguments"), CORRECTED)
+async def test_what_was_said_last_takes_the_place_of_its_kind(
+    make_house, language, said, tool, arguments
+):
+    house = await make_house(f"home.{language}.yaml")
+    (part,) = await house.commands.parts(said, language, "living_room")
+    assert part.decision.tool == tool
+    if arguments is not None:
+        call = part.decision.call.arguments
+        assert {name: call.get(name) for name in arguments} == arguments

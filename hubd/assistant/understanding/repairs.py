@@ -1,0 +1,172 @@
+"""What a sentence that corrects itself comes to: "set a timer for ten, no, fifteen minutes".
+
+A repair takes up the sentence at the word that it replaces (Levelt, 1983): the last value, thing,
+room or verb of the same kind. Why it was a slip may be said between ("…, no, it says fifteen on the
+packet, fifteen minutes"), and what is not meant may be named ("…, no, no chives, parsley"). What is
+left says one thing once, and is decided on like any other sentence. Knows no tools.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.values import VALUE
+from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
+from plugins.numbers import digits
+
+COMMA = re.compile(r"\s*(?:[,;，；、…]|\.\.\.)+\s*")
+VALUES = frozenset({"half", "full"})
+"""Actions that are values: 一半 may be corrected to a number."""
+MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
+         "action": "action", "color": "color"}  # fmt: skip
+"""The kind of a piece by that of its tag: a thing is corrected by a thing."""
+_LINK = re.compile(
+    r"^(?:还是|是|改成|换成|(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
+_ENOUGH = re.compile(
+    r"(?: (?:(?:is|will be|should be) (?:enough|fine|plenty)|will do|(?:reicht|genügt|tut'?s)"
+    r"(?: auch| mir| völlig| schon)*)|[就也]?(?:够了?|行了?|可以了?|好了?))$"
+)
+"""What is said of a value that is settled for."""
+_DENIED = {
+    "en": re.compile(r"^(?:not|no) (?:(?:the|a|an|any) )?(.+)$"),
+    "de": re.compile(r"^(?:nicht|kein\w{0,2}) (?:(?:der|die|das|den|dem|ein\w{0,2}) )?(.+)$"),
+    "zh": re.compile(r"^(?:不是|不要)(.+)$"),
+}
+"""What names the thing that was said by mistake."""
+
+
+def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
+    """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
+    if (found := known.corrected(text)) is None:
+        return []
+    first, instead = found
+    again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
+    made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
+    return list(dict.fromkeys(made))
+
+
+def without_denied(
+    segments: Sequence[str], known: Lexicon, phrases: Phrases
+) -> list[str] | None:
+    """The segments but for one that only says what is not meant, where what is meant comes after
+    it: "the radio, not off, mute it"; ``None`` where there is none."""
+    for at in range(1, len(segments) - 1):
+        denied = pieces_of(_denied(segments[at], known), known, phrases)
+        kinds = {kind_of(piece) for piece in denied} - {"ignore"}
+        after = known.stripped(" ".join(segments[at + 1 :]))
+        later = {kind_of(piece) for piece in pieces_of(after, known, phrases)}
+        if len(kinds) == 1 and kinds <= later - {"unknown"}:
+            return [*segments[:at], *segments[at + 1 :]]
+    return None
+
+
+def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
+    if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
+        if "," not in clauses[1] and denied in first:
+            yield _exchanged(first, denied, clauses[1])
+        return
+    if len(clauses) == 1:
+        yield from _taking_up(first, instead, known, phrases)
+        return
+    for at in range(len(clauses) - 1, -1, -1):
+        others = [*clauses[:at], *clauses[at + 1 :]]
+        said = _spoken(f"{first} {clauses[at]}", known, phrases)
+        if all(_says_no_more(other, said, known, phrases) for other in others):
+            yield from _taking_up(first, clauses[at], known, phrases)
+
+
+def _exchanged(first: str, denied: str, meant: str) -> str:
+    at = first.rindex(denied)
+    return first[:at] + meant + first[at + len(denied) :]
+
+
+def _denied(clause: str, known: Lexicon) -> str:
+    """What ``clause`` says is not meant; empty where it says something else."""
+    pattern = _DENIED.get(known.language)
+    found = pattern.match(known.stripped(clause)) if pattern else None
+    return found[1] if found else ""
+
+
+def _says_no_more(
+    clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases
+) -> bool:
+    """Whether ``clause`` only says why: nothing in it is named that was not ``said`` beside it."""
+    if known.negates(clause) and (known.forbids(clause) or not known.remarks(clause)):
+        return False
+    if known.asks(clause) and not known.keeps(clause):
+        return False  # "if"; but "it says fifteen on the packet"
+    named = _spoken(clause, known, phrases, actions=not known.remarks(clause))
+    return named <= said
+
+
+def _spoken(
+    text: str, known: Lexicon, phrases: Phrases, *, actions: bool = True
+) -> frozenset[str]:
+    """The values, things, rooms and verbs of ``text``."""
+    kinds = {"number", "color", "thing", "room"} | ({"action"} if actions else set())
+    pieces = pieces_of(known.stripped(text), known, phrases)
+    return frozenset(piece.text for piece in pieces if kind_of(piece) in kinds)
+
+
+def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    """``first`` with ``instead`` in the place of the last of its kind."""
+    if known.negates(instead):
+        return
+    if exchanged := _with_value(first, instead, known):
+        yield exchanged
+    bare = _ENOUGH.sub("", _LINK.sub("", known.stripped(instead)))
+    after = pieces_of(bare, known, phrases)
+    kinds = [kind for piece in after if (kind := kind_of(piece)) != "ignore"]
+    before = list(pieces_of(known.stripped(first), known, phrases))
+    if not kinds or kinds[0] == "unknown":
+        return
+    for at in range(len(before) - 1, 0, -1):
+        if kind_of(before[at]) == kinds[0]:
+            kept = [piece.text for piece in before[:at]]
+            if _ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text):
+                kept.pop()
+            between = " " if known.spaces else ""
+            yield between.join([*kept, bare])
+            return
+
+
+def _with_value(first: str, instead: str, known: Lexicon) -> str:
+    """``first`` with its last number, time or color exchanged: "to forty" and "fifty percent" are
+    "to fifty percent"; empty where ``instead`` begins with none."""
+    before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
+    after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
+    pattern = VALUE.get(known.language, VALUE["en"])
+    numbers = list(re.finditer(pattern, before))
+    value = re.match(pattern, after)
+    if not numbers or value is None:
+        return _with_color(before, after, known)
+    last = numbers[-1]
+    whole = value.end() == len(after)
+    unit = before[last.end("number") :] if whole and not value["unit"] else ""
+    if whole and value["unit"]:
+        unit = before[last.end() :]
+    return before[: last.start()] + after + unit
+
+
+def _with_color(first: str, instead: str, known: Lexicon) -> str:
+    said, meant = known.colors_in(first), known.colors_in(instead)
+    if not said or [color[0] for color in meant] != [instead]:
+        return ""
+    rest = first[said[-1].end() :]
+    return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
+
+
+def kind_of(piece: Piece) -> str:
+    """What may stand in the place of ``piece``: "unknown" of a word that nobody knows, "ignore" of
+    one without a meaning of its own."""
+    if piece.number is not None:
+        return "number"
+    for tag in piece.tags:
+        if tag.kind == "action" and tag.value in VALUES:
+            return "number"
+        if tag.kind in MEANT:
+            return MEANT[tag.kind]
+    return "ignore" if piece.tags else "unknown"

@@ -1,0 +1,16 @@
+"""How a value is said, over digits: a number with its unit, a time of day, how long.
+
+Language → pattern; the groups ``number`` and ``unit`` are its parts.
+"""
+
+VALUE = {
+    "en": r"(?P<number>(?:half (?:past )?|(?:quarter|\d+(?: minutes)?) (?:past|to) )?"
+    r"\d+(?:[:.]\d+|(?<!\d\d) [0-5]\d(?!\d))?)"
+    r"(?P<unit> ?(?:%|percent|degrees|hours?|minutes?|seconds?|o'clock|am|pm|a\.m|p\.m)(?!\w))?"
+    r"(?: (?:and )?\d+ (?:minutes?|seconds?))?",
+    "de": r"(?P<number>(?:halb |dreiviertel |viertel |(?:viertel|\d+(?: minuten)?) (?:nach|vor) )?"
+    r"\d+(?:[:.,]\d+)?)"
+    r"(?P<unit> ?(?:%|prozent|grad|stunden?|minuten?|sekunden?|uhr(?: \d+)?)(?!\w))?",
+    "zh": r"(?:百分之)?(?P<number>\d+(?:[.:]\d+)?)"
+    r"(?P<unit>个?半?小时|分钟|秒钟?|点半|点\d+分|点|度|%)?",
+}
