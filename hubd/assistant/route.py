@@ -42,6 +42,7 @@ from hubd.assistant.understanding.readings import (
     worn,
 )
 from hubd.assistant.understanding.reworded import rewordings
+from hubd.assistant.understanding.state_questions import asked_state
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
@@ -54,6 +55,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SEARCH = "media.search"
+STATE = "home.state"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
@@ -140,8 +142,9 @@ class Router:
             return Decision(route="documents", reason=why, language=spoken)
         reason = "no sentence of the grammar, and words that no command explains"
         nothing = Decision(route="documents", reason=reason, language=spoken)
+        asked = None if by_grammar and by_grammar.call else self._from_question(text, spoken)
         # Words that are all known tell more than a sentence that leaves room for any text.
-        return by_words or by_grammar or nothing
+        return by_words or asked or by_grammar or nothing
 
     def _matched(self, text: str, language: str, area_name: str) -> Match | None:
         """The grammar's reading of what was said, or of what is left without politeness.
@@ -384,6 +387,23 @@ class Router:
             reason = f"{decision.reason}; it is a great deal at once"
             return msgspec.structs.replace(asking, asks="confirm", reason=reason)
         return asking
+
+    def _from_question(self, text: str, language: str) -> Decision | None:
+        """The decision on a question for the state of one thing."""
+        said = self.mentions(text, language)
+        found = asked_state(text, said, self._snapshot(), lexicon(language))
+        if not found or STATE not in self._tools:
+            return None
+        ids = [entity.id for entity in found]
+        return Decision(
+            route="words",
+            tool=STATE,
+            entities=ids,
+            score=words.SCORE_QUESTION,
+            reason="it asks for the state of one thing",
+            call=ToolCall(tool=STATE, arguments={"entities": ids}),
+            language=language,
+        )
 
     def _joined(self, text: str, language: str) -> str:
         """``text`` with the compounds together that were heard apart."""

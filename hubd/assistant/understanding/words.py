@@ -27,6 +27,10 @@ SCORE_MISSPELLED = 0.12
 """What each wrong letter costs."""
 
 
+SCORE_QUESTION = 0.8
+"""Of a question for a state: nothing is done by it."""
+
+
 class Phrases(dict[str, tuple[Tag, ...]]):
     """Every phrase that is known, and what it means."""
 
