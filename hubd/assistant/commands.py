@@ -23,6 +23,7 @@ from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.repairs import repairs
+from hubd.assistant.understanding.spans import spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
@@ -110,7 +111,22 @@ class Commands:
             found = await self._parts(again, other, area)
             if not any(lacks(part.decision) for part in found):
                 return found
+        if part := await self._of_a_span(text, whole.language, area):
+            return [part]
         return parts
+
+    async def _of_a_span(self, text: str, language: str, area: str) -> Part | None:
+        """The one clause of ``text`` that asks for something, where the others say nothing."""
+        known, phrases = lexicon(language), self._router.phrases(language)
+        for span in await asyncio.to_thread(spans, text, known, phrases):
+            async with self._routing:
+                decided = all_but.decided
+                found = await asyncio.to_thread(decided, self._router, span.text, language, area)
+            if lacks(found) or found.tool is None or found.asks == "which":
+                continue
+            if self._tools.only_reads(found.tool) or not span.tells:
+                return Part(text=span.text, decision=found)
+        return None
 
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         whole = await self._for_later(whole, text, area)

@@ -33,6 +33,8 @@ def direct(text: str, language: str) -> str:
     idle = _idle(clause, forms)
     if language == "de" and reported:
         return forms.direct(idle)
+    if language == "en" and reported:
+        return _REPORTED.sub(r"\1 \3 \2", idle)
     return idle if reported or idle != text else ""
 
 
@@ -45,6 +47,13 @@ def _english(clause: str) -> str:
     clause = re.sub(r"^(?:i|we)(?:'ve| have)? (locked|closed|shut) (.+)$", r"\2 is \1", clause)
     clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back)", r"\1 is ", clause)
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
+
+
+_REPORTED = re.compile(
+    r"^(what|when|where|who|how(?: \w+)?) (?!is |are |will |has |do |does )"
+    r"((?:the|my|our|it|there)\b(?: [\w']+){0,3}?) (is|are|will|has|was)\b(?<! there is)"
+)
+"""What somebody wants to be told, in the order of a statement: "what the weather will be like"."""
 
 
 def _german(clause: str) -> str:
