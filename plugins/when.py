@@ -33,6 +33,9 @@ _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜�
 """Ends in the morning: at eleven is before midnight, at two after it."""
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
+_FIRST_QUARTER = "viertel"
+"""Of the hour that is to come: "viertel sechs" is a quarter past five, "dreiviertel sechs" a quarter
+to six."""
 _HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
 _HOURS = (
     "one", "two", "three", "four", "five", "six",
@@ -71,6 +74,11 @@ class When(NamedTuple):
     def said(self) -> bool:
         """Whether a time was said at all."""
         return self.at is not None or self.delay is not None
+
+    @property
+    def whole(self) -> bool:
+        """Whether no number is left beside the time: "75 percent six" is not six."""
+        return not any(character.isdigit() for character in self.rest)
 
 
 def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> When:
@@ -243,6 +251,8 @@ class _Reader:
         if quarter := said.get("quarter"):
             later = quarter.lower() in _QUARTER_PAST
             hour, minute = (hour, 15) if later else (hour - 1, 45)
+            if quarter.lower() == _FIRST_QUARTER:
+                minute = 15
         part = (said.get("part") or "").lower().replace(".", "")
         if part in _AFTERNOON and hour < 12:
             hour += 12

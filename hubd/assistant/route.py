@@ -65,6 +65,8 @@ COMPOUNDING = frozenset({"en", "de"})
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
 OF_ONE = frozenset({"lists.remove", "lists.complete"})
+LISTED = OF_WORDS - {SEARCH}
+THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
 COMMA = re.compile("[,，]")
 
 
@@ -206,6 +208,9 @@ class Router:
             return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
         if tool.risk != "read" and devices and wonders(text, language):
             return True
+        texts = {slot: v for slot, v in match.slots.items() if slot != "list_name"}
+        if tool.name in LISTED and any(THE_LIST.search(str(text)) for text in texts.values()):
+            return True  # 买菜清单家豆腐: the list is no item of itself
         if tool.name in OF_ONE and COMMA.search(_free_text(match)):
             return True  # "I got the bread, so tick it off the list"
         if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):

@@ -213,4 +213,4 @@ def _duration(text: str, language: str) -> dict[str, Any] | None:
 
 def _time(text: str, language: str) -> dict[str, Any] | None:
     when = parse(text, language, datetime.now(UTC))
-    return {"when": text} if when.at else None
+    return {"when": text} if when.at and when.whole else None

@@ -57,6 +57,8 @@ _HESITATION = {
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
     "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
 }
+_LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
+"""An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 NEVER = re.compile(r"(?!)")
 STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
 """Verbs beside which a number is a difference unless it says "to"."""
@@ -150,7 +152,8 @@ class Lexicon:
     def fluent(self, text: str) -> str:
         """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
         hesitation = _HESITATION.get(self.language)
-        return (hesitation.sub(r"\1", text).strip(" ,，…") or text) if hesitation else text
+        said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
+        return _LINKED.sub(r" \1 ", said) or text
 
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""

@@ -16,6 +16,15 @@ VERBATIM = ("message",)
 
 TIMED = frozenset({"alarms.set", "reminders.add"})
 """Tools that need a time, told in words."""
+ALARM = "alarms.set"
+AT_SOMETHING = re.compile(
+    r"\bat (?!(?:the|my|our|home|work|school|once|least|night|noon)\b)\w+"
+    r" (?:this (?:morning|afternoon|evening)|tonight|tomorrow|in the (?:morning|afternoon|evening))\b|"
+    r"\bum (?!(?:die|den|das|der|dem|ein\w*)\b)\w+ (?:heute|morgen|abends|morgens|früh|nachmittags)\b",
+    re.IGNORECASE,
+)
+"""A word where a time is said: "at ate this evening"."""
+PAUSE = re.compile(", |，")
 CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
 
@@ -25,6 +34,10 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     known = lexicon(language)
     yield text, False
     seen = {as_matched(text)}
+    first, *rest = PAUSE.split(text, maxsplit=1)
+    if rest and not known.stripped(first):  # "Wart, schreib Mehl auf die Liste"
+        seen.add(as_matched(rest[0]))
+        yield rest[0], False
     stripped = known.stripped(text)
     fixed = known.fixed(stripped)
     asked = known.asks(fixed)
@@ -72,12 +85,15 @@ def untimely(match: Match, language: str) -> bool:
 
 
 def at_no_time(call: ToolCall | None, language: str) -> bool:
-    """Whether it shall be at a time that nobody understands: "wake me at ate"."""
+    """Whether it shall be at a time that nobody understands: "wake me at ate"; or at one of which a number is left over."""
     if call is None or call.tool not in TIMED:
         return False
     said = str(call.arguments.get("when") or call.arguments.get("what") or "")
     when = parse(said, language, datetime.now(UTC))
     tells_when = bool(call.arguments.get("when")) or CLOCK.search(said) is not None
+    tells_when = tells_when or AT_SOMETHING.search(said) is not None
+    if call.tool == ALARM and when.said and not when.whole:
+        return True
     return tells_when and not when.said and when.arrival is None
 
 

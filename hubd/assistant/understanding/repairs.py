@@ -74,8 +74,10 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
     for at in range(len(clauses) - 1, -1, -1):
         others = [*clauses[:at], *clauses[at + 1 :]]
         said = _spoken(f"{first} {clauses[at]}", known, phrases)
-        if all(_says_no_more(other, said, known, phrases) for other in others):
+        named = _spoken(clauses[at], known, phrases)
+        if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
+    yield from _taking_up(first, instead, known, phrases)  # "…, no, at four, to feed the cat"
 
 
 def _exchanged(first: str, denied: str, meant: str) -> str:
@@ -98,6 +100,8 @@ def _says_no_more(
         return False
     if known.asks(clause) and not known.keeps(clause):
         return False  # "if"; but "it says fifteen on the packet"
+    if known.subjects(clause) or known.commands(known.stripped(clause)):
+        return False
     named = _spoken(clause, known, phrases, actions=not known.remarks(clause))
     return named <= said
 
@@ -121,7 +125,7 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
     after = pieces_of(bare, known, phrases)
     kinds = [kind for piece in after if (kind := kind_of(piece)) != "ignore"]
     before = list(pieces_of(known.stripped(first), known, phrases))
-    if not kinds or kinds[0] == "unknown":
+    if not kinds:
         return
     for at in range(len(before) - 1, 0, -1):
         if kind_of(before[at]) == kinds[0]:

@@ -80,7 +80,7 @@ FORMS = {
         idle=re.compile(
             r"\b(?:how|hot|warm|cold|cool|chilly|humid|damp|moist|dry|bright|loud|fast|far|full|owt|"
             r"anything|outside|currently|at|the|moment|wonder|sure|idea|know|remember|check|see|look|"
-            r"if|whether|post|mail|gone|come|become|properly|really|getting|temperature|humidity|"
+            r"if|whether|not|no|post|mail|gone|come|become|properly|really|getting|temperature|humidity|"
             r"reading|say|says|show|shows|tell|sure|left|leave|forget|forgot|now|yet|still)\b"
         ),
         measures=re.compile(r"\b(?:temperature|thermometer|humidity|hygrometer|sensor|level|battery|"
@@ -107,7 +107,7 @@ FORMS = {
             r"oben|unten|fertig|geladen|gelassen|drauf|draußen|unterwegs)\b"
         ),
         otherwise=re.compile(
-            r"\b(?:warum|wieso|weshalb|wann|wo|wer|welch\w*|bedeutet|heißt das|soll\w*|muss\w*|müss\w*|"
+            r"^(?!ist\b|hast\b)\w+st\b|\b(?:warum|wieso|weshalb|wann|wo|wer|welch\w*|bedeutet|heißt das|soll\w*|muss\w*|müss\w*|"
             r"darf\w*|dürf\w*|kann\w*|könn\w*|wie (?:lange|oft|viel(?! grad)|alt|geht|macht|mache|kann)|"
             r"war|waren|wurde\w*|normal\w*|maximal|höchstens|mindestens|wenn|falls|als)\b"
         ),
@@ -151,8 +151,8 @@ def asked_state(
     stripped = known.stripped(text)
     if forms.otherwise.search(stripped) or known.commands(stripped) or known.is_elsewhere(text):
         return ()
-    asks = text.rstrip().endswith(("?", "？")) or forms.asks.search(stripped)
-    if not asks:
+    said_so = forms.asks.search(stripped) or forms.asks.search(spoken)
+    if not (said_so or text.rstrip().endswith(("?", "？"))):
         return ()
     named = [one for one in named_entities(said, snapshot) if one.domain not in RUN]
     quantity = next((q for q, form in forms.quantities.items() if form.search(stripped)), "")
