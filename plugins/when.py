@@ -34,8 +34,7 @@ _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜�
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
 _FIRST_QUARTER = "viertel"
-"""Of the hour that is to come: "viertel sechs" is a quarter past five, "dreiviertel sechs" a quarter
-to six."""
+"""Of the hour that is to come: "viertel sechs" is a quarter past five."""
 _HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
 _HOURS = (
     "one", "two", "three", "four", "five", "six",

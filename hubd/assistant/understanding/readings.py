@@ -18,9 +18,10 @@ TIMED = frozenset({"alarms.set", "reminders.add"})
 """Tools that need a time, told in words."""
 ALARM = "alarms.set"
 AT_SOMETHING = re.compile(
-    r"\bat (?!(?:the|my|our|home|work|school|once|least|night|noon)\b)\w+"
-    r" (?:this (?:morning|afternoon|evening)|tonight|tomorrow|in the (?:morning|afternoon|evening))\b|"
-    r"\bum (?!(?:die|den|das|der|dem|ein\w*)\b)\w+ (?:heute|morgen|abends|morgens|früh|nachmittags)\b",
+    r"\bat (?!(?:the|my|our|home|work|school|once|least|night|noon)\b)\w+ "
+    r"(?:(?:this|in the) (?:morning|afternoon|evening)|tonight|tomorrow)\b"
+    r"|\bum (?!(?:die|den|das|der|dem|ein\w*)\b)\w+ "
+    r"(?:heute|morgen|abends|morgens|früh|nachmittags)\b",
     re.IGNORECASE,
 )
 """A word where a time is said: "at ate this evening"."""
@@ -85,7 +86,8 @@ def untimely(match: Match, language: str) -> bool:
 
 
 def at_no_time(call: ToolCall | None, language: str) -> bool:
-    """Whether it shall be at a time that nobody understands: "wake me at ate"; or at one of which a number is left over."""
+    """Whether it shall be at a time that nobody understands: "wake me at ate",
+    or at one of which a number is left over."""
     if call is None or call.tool not in TIMED:
         return False
     said = str(call.arguments.get("when") or call.arguments.get("what") or "")

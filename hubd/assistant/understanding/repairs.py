@@ -21,7 +21,8 @@ MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
          "action": "action", "color": "color"}  # fmt: skip
 """The kind of a piece by that of its tag: a thing is corrected by a thing."""
 _LINK = re.compile(
-    r"^(?:还是|是|改成|换成|(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
+    r"^(?:还是|是|改成|换成|"
+    r"(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
 _ENOUGH = re.compile(
@@ -47,9 +48,7 @@ def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     return list(dict.fromkeys(made))
 
 
-def without_denied(
-    segments: Sequence[str], known: Lexicon, phrases: Phrases
-) -> list[str] | None:
+def without_denied(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[str] | None:
     """The segments but for one that only says what is not meant, where what is meant comes after
     it: "the radio, not off, mute it"; ``None`` where there is none."""
     for at in range(1, len(segments) - 1):
@@ -71,13 +70,15 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
     if len(clauses) == 1:
         yield from _taking_up(first, instead, known, phrases)
         return
+    if not known.negates(instead) and (whole := _with_value(first, instead, known)):
+        yield whole  # "…, no, at four, to feed the cat"
     for at in range(len(clauses) - 1, -1, -1):
         others = [*clauses[:at], *clauses[at + 1 :]]
         said = _spoken(f"{first} {clauses[at]}", known, phrases)
         named = _spoken(clauses[at], known, phrases)
         if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
-    yield from _taking_up(first, instead, known, phrases)  # "…, no, at four, to feed the cat"
+    yield from _taking_up(first, instead, known, phrases)
 
 
 def _exchanged(first: str, denied: str, meant: str) -> str:
@@ -92,9 +93,7 @@ def _denied(clause: str, known: Lexicon) -> str:
     return found[1] if found else ""
 
 
-def _says_no_more(
-    clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases
-) -> bool:
+def _says_no_more(clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases) -> bool:
     """Whether ``clause`` only says why: nothing in it is named that was not ``said`` beside it."""
     if known.negates(clause) and (known.forbids(clause) or not known.remarks(clause)):
         return False
@@ -106,9 +105,7 @@ def _says_no_more(
     return named <= said
 
 
-def _spoken(
-    text: str, known: Lexicon, phrases: Phrases, *, actions: bool = True
-) -> frozenset[str]:
+def _spoken(text: str, known: Lexicon, phrases: Phrases, *, actions: bool = True) -> frozenset[str]:
     """The values, things, rooms and verbs of ``text``."""
     kinds = {"number", "color", "thing", "room"} | ({"action"} if actions else set())
     pieces = pieces_of(known.stripped(text), known, phrases)

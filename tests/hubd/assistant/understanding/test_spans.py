@@ -10,7 +10,7 @@ from hubd.assistant.understanding.words import phrases_of
 from hubd.home.model import Snapshot
 
 FOUND = [
-    ("en", "well, I've had my coat on all morning, what's the temperature in the kitchen",
+    ("en", "well, I've had my coat on all morning, what's the temperature in the office",
      "climate.temperature"),
     ("en", "that pan's still boiling, the eggs are soft, add, um, three more minutes to the timer",
      "timers.add"),
