@@ -2,8 +2,8 @@
 the coop door open", 大门锁好没有.
 
 One thing has to be named, or one room and what is measured there, and every other word has to be
-one of asking or of a state. So questions for the family's documents stay these: how something is done,
-what it means, what it may or should, what was once. What comes out is only ever told.
+one of asking or of a state. So questions for the family's documents stay these: how something is
+done, what it means, what it may or should, what was once. What comes out is only ever told.
 """
 
 import re
