@@ -6,7 +6,6 @@ what the verb says is refused, and so is anything that the utterance negates.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import intents, targets, words
-from hubd.assistant.understanding.compose import UNCLEAR, VALUED, compose, is_awning
+from hubd.assistant.understanding.compose import compose
 from hubd.assistant.understanding.fill import measuring
 from hubd.assistant.understanding.grammar import (
     LANGUAGES,
@@ -29,13 +29,12 @@ from hubd.assistant.understanding.language import Words, language_of, sentence_w
 from hubd.assistant.understanding.lexicon import lexicon, plain
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
-from hubd.assistant.understanding.names import Names, called
+from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.polarity import contradiction
 from hubd.assistant.understanding.readings import (
     asks_nothing,
     at_no_time,
     forms,
-    free_words,
     put_right,
     untimely,
     wonders,
@@ -44,30 +43,13 @@ from hubd.assistant.understanding.readings import (
 from hubd.assistant.understanding.reworded import rewordings
 from hubd.assistant.understanding.state_questions import asked_state
 from hubd.assistant.understanding.targets import Targets
-from hubd.home.model import Entity, Snapshot
+from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
 
-PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
-UNIT = re.compile(
-    r"percent|%|degree|minute|hour|second|timer|step|volume|bright|dim|colou?r|kelvin|"
-    r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
-    re.IGNORECASE,
-)
-SEARCH = "media.search"
 STATE = "home.state"
-ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
-SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
-"""Tools that bring something to a value."""
-COVER_TOOLS = frozenset({"home.open", "home.close"})
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
-OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
-"""Tools to which a title or an item is told: never a whole sentence."""
-OF_ONE = frozenset({"lists.remove", "lists.complete"})
-LISTED = OF_WORDS - {SEARCH}
-THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
-COMMA = re.compile("[,，]")
 
 
 class Router:
@@ -130,7 +112,7 @@ class Router:
         text = self._joined(lexicon(spoken).fluent(text), spoken)
         match = self._matched(text, spoken, area_name)
         by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
-        if match and by_grammar and self._misread(match, by_grammar, text, spoken):
+        if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
             match = by_grammar = None
         tells = match is not None and match.intent == "HassGetState" and asks_nothing(text, spoken)
         if tells and lexicon(spoken).implied(text):
@@ -170,7 +152,7 @@ class Router:
             if whole and self._tool_of(match) == self._tool_of(whole) and worn(match, whole):
                 better = False
             whole = whole or match
-            if self._tool_of(match) in OF_WORDS and known.is_clause(_free_text(match)):
+            if self._tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
                 continue  # "what d'you call it" is on no list
             if better or put_right(match, free, said == fixed):
                 free = match
@@ -187,70 +169,9 @@ class Router:
         rule = intents.RULES.get(match.intent)
         return rule.tool if rule else match.intent
 
-    def _misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
-        """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
-        is no timer of that name), "the office one" for the number, "guest room 19" for a
-        brightness, "Markise aus" for closing it, or something that shall stay as it is."""
-        tool, known = self._tools[decision.tool or ""], lexicon(language)
-        if tool.risk != "read" and self._is_bare(match, decision, text, language):
-            return True
-        if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
-            return True
-        said = known.fixed(known.stripped(text))
-        devices = "entities" in tool.parameters.get("properties", {})
-        if match.here and devices and self._is_elsewhere_named(match, said, language):
-            return True
-        if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
-            return True
-        query = str(match.slots.get("search_query", ""))
-        tired = known.negates(query) and not known.commands(known.stripped(text))
-        if tool.name == SEARCH and (tired or self._is_elsewhere(query, language)):
-            return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
-        if tool.risk != "read" and devices and wonders(text, language):
-            return True
-        texts = {slot: v for slot, v in match.slots.items() if slot != "list_name"}
-        if tool.name in LISTED and any(THE_LIST.search(str(text)) for text in texts.values()):
-            return True  # 买菜清单家豆腐: the list is no item of itself
-        if tool.name in OF_ONE and COMMA.search(_free_text(match)):
-            return True  # "I got the bread, so tick it off the list"
-        if tool.name in COVER_TOOLS and is_awning(self._entities(decision)):
-            return known.actions_in(said) <= UNCLEAR
-        if tool.name in SET_TO and known.is_difference(
-            digits(plain(said), language), known.actions_in(said)
-        ):
-            return True  # "increase the light by 20 percent" is not to 20
-        if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
-            spoken = self.mentions(text, language)
-            return bool(spoken.numbers) and not spoken.nouns and not spoken.names
-        return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
-
-    def _is_bare(self, match: Match, decision: Decision, text: str, language: str) -> bool:
-        """Whether nothing is said but the name of a thing that may be on or off, or a number:
-        "landing light", "zwanzig"."""
-        if tuple(match.slots) == ("name",) and decision.tool == "home.turn_on":
-            asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
-            return not asked and self.mentions(text, language).is_bare
-        return len(match.slots) == 1 and digits(plain(text), language).isdigit()
-
-    def _is_elsewhere_named(self, match: Match, text: str, language: str) -> bool:
-        """Whether "in our room" is a room of that name, and not the one where it was said."""
-        rooms = {plain(name) for area in self._snapshot().areas for name in called(area)}
-        phrases = self.phrases(language)
-        named = [p for p in phrases if p in rooms and " " in p and p in plain(text)]
-        return bool(named) and "area" not in match.slots and "name" not in match.slots
-
-    def _is_elsewhere(self, query: str, language: str) -> bool:
-        """Whether what shall be searched for ends with where it shall be played, on no player here:
-        "jazz on the bedroom speaker" is no title."""
-        at = ELSEWHERE.search(plain(query))
-        if at is None:
-            return False
-        spoken = self.mentions(at[0], language)
-        return bool(spoken.areas or spoken.names or "media_player" in spoken.nouns)
-
-    def _entities(self, decision: Decision) -> list[Entity]:
-        wanted = set(decision.entities)
-        return [entity for entity in self._snapshot().entities if entity.id in wanted]
+    def _is_misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
+        home = House(self._snapshot(), self.phrases(language), self.mentions)
+        return is_misread(match, decision, self._tools[decision.tool or ""], text, language, home)
 
     def _spoken(self, text: str, language: str | None) -> str:
         if language:
@@ -476,10 +397,6 @@ class Router:
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)
-
-
-def _free_text(match: Match) -> str:
-    return " ".join(free_words(match))
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

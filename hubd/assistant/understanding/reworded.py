@@ -1,7 +1,7 @@
 """What an utterance comes to that is not understood as it stands, though it says it clearly.
 
-It begins again after a slip ("打开吸顶灯，哎不对，是橱柜灯"), it names a thing first and takes it
-up again ("den Ventilator, den mach auf 80 Prozent"), or somebody thinks aloud in the middle of it.
+It corrects itself (repairs.py), it names a thing first and takes it up again ("den Ventilator, den
+mach auf 80 Prozent"), it says what is not meant, or somebody thinks aloud in the middle of it.
 Each comes to a sentence without that, which is then decided on like any other. Knows no tools.
 """
 

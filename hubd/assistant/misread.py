@@ -1,0 +1,121 @@
+"""Whether the grammar took an utterance for something that it is not: a question for the beginning
+of a free text, a bare name for a command, something that shall stay as it is for a wish."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
+from hubd.assistant.understanding.grammar import Match
+from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.readings import free_words, wonders
+from hubd.assistant.understanding.words import Phrases
+from hubd.home.model import Entity, Snapshot
+from plugins.api import Tool
+from plugins.numbers import digits
+
+PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
+UNIT = re.compile(
+    r"percent|%|degree|minute|hour|second|timer|step|volume|bright|dim|colou?r|kelvin|"
+    r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
+    re.IGNORECASE,
+)
+SEARCH = "media.search"
+ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
+SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
+"""Tools that bring something to a value."""
+COVER_TOOLS = frozenset({"home.open", "home.close"})
+OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
+"""Tools to which a title or an item is told: never a whole sentence."""
+OF_ONE = frozenset({"lists.remove", "lists.complete"})
+LISTED = OF_WORDS - {SEARCH}
+THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
+COMMA = re.compile("[,，]")
+
+
+class House(NamedTuple):
+    """What is known of the household."""
+
+    snapshot: Snapshot
+    phrases: Phrases
+    mentions: Callable[[str, str], Mentions]
+    """What a text in a language speaks of."""
+
+
+def is_misread(
+    match: Match, decision: Decision, tool: Tool, text: str, language: str, home: House
+) -> bool:
+    """Whether the grammar took a question for the beginning of a free text ("did I set a timer"
+    is no timer of that name), "the office one" for the number, "guest room 19" for a
+    brightness, "Markise aus" for closing it, or something that shall stay as it is."""
+    known = lexicon(language)
+    if tool.risk != "read" and _is_bare(match, decision, text, language, home):
+        return True
+    if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
+        return True
+    said = known.fixed(known.stripped(text))
+    devices = "entities" in tool.parameters.get("properties", {})
+    if match.here and devices and _is_elsewhere_named(match, said, home):
+        return True
+    if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
+        return True
+    query = str(match.slots.get("search_query", ""))
+    tired = known.negates(query) and not known.commands(known.stripped(text))
+    if tool.name == SEARCH and (tired or _is_elsewhere(query, language, home)):
+        return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
+    if tool.risk != "read" and devices and wonders(text, language):
+        return True
+    items = [str(item) for slot, item in match.slots.items() if slot != "list_name"]
+    if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
+        return True  # 买菜清单家豆腐: the list is no item of itself
+    if tool.name in OF_ONE and COMMA.search(free_text(match)):
+        return True  # "I got the bread, so tick it off the list"
+    if tool.name in COVER_TOOLS and is_awning(_entities(decision, home.snapshot)):
+        return known.actions_in(said) <= UNCLEAR
+    if tool.name in SET_TO and known.is_difference(
+        digits(plain(said), language), known.actions_in(said)
+    ):
+        return True  # "increase the light by 20 percent" is not to 20
+    if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
+        spoken = home.mentions(text, language)
+        return bool(spoken.numbers) and not spoken.nouns and not spoken.names
+    return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+
+def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:
+    """Whether nothing is said but the name of a thing that may be on or off, or a number:
+    "landing light", "zwanzig"."""
+    if tuple(match.slots) == ("name",) and decision.tool == "home.turn_on":
+        asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
+        return not asked and home.mentions(text, language).is_bare
+    return len(match.slots) == 1 and digits(plain(text), language).isdigit()
+
+
+def _is_elsewhere_named(match: Match, text: str, home: House) -> bool:
+    """Whether "in our room" is a room of that name, and not the one where it was said."""
+    rooms = {plain(name) for area in home.snapshot.areas for name in called(area)}
+    named = [p for p in home.phrases if p in rooms and " " in p and p in plain(text)]
+    return bool(named) and "area" not in match.slots and "name" not in match.slots
+
+
+def _is_elsewhere(query: str, language: str, home: House) -> bool:
+    """Whether what shall be searched for ends with where it shall be played, on no player here:
+    "jazz on the bedroom speaker" is no title."""
+    at = ELSEWHERE.search(plain(query))
+    if at is None:
+        return False
+    spoken = home.mentions(at[0], language)
+    return bool(spoken.areas or spoken.names or "media_player" in spoken.nouns)
+
+
+def _entities(decision: Decision, snapshot: Snapshot) -> list[Entity]:
+    wanted = set(decision.entities)
+    return [entity for entity in snapshot.entities if entity.id in wanted]
+
+
+def free_text(match: Match) -> str:
+    """The texts that were understood, as one."""
+    return " ".join(free_words(match))
