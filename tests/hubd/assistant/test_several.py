@@ -49,6 +49,21 @@ async def test_a_time_that_nobody_understands_is_asked_for(make_house):
     assert (part.decision.tool, part.decision.asks) == ("alarms.set", "missing")
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "wake me at 75 percent six"),
+        ("de", "Wecker auf 75 Prozent 6"),
+        ("en", "remind me at wibble this evening to put the bins out"),
+        ("de", "erinnere mich um wibble heute Abend an die Tonnen"),
+    ],
+)
+async def test_a_time_that_is_half_understood_is_asked_for(make_house, language, said):
+    house = await make_house(f"home.{language}.yaml")
+    (part,) = await house.commands.parts(said, language, "living_room")
+    assert part.decision.call is None or part.decision.asks == "missing"
+
+
 @pytest.mark.parametrize("home", ["home.de.yaml", "home4.de.yaml"])
 async def test_a_list_in_german_is_noted_whole(make_house, home):
     house = await make_house(home)
