@@ -68,7 +68,7 @@ def is_misread(
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):
         return True
-    items = [str(item) for slot, item in match.slots.items() if slot != "list_name"]
+    items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
     if tool.name in OF_ONE and COMMA.search(free_text(match)):
