@@ -51,26 +51,36 @@ from rag.types import Passage
 from rag.worker import State
 
 Condition = Literal[
-    "full", "hard", "easy", "home", "home-", "families", "families-", "known", "known-", "samples",
-    "samples-",
+    "full", "hard", "easy", "home", "home-", "families", "families-", "known", "known-", "spoken",
+    "spoken-", "unseen", "unseen-", "samples", "samples-",
 ]  # fmt: skip
 """XQuAD with everything, without the gold paragraph, without its article; bench/household.json,
-bench/refusals/, of that the family at the mill, and samples/, yes and no."""
+bench/refusals/, of that the families at the mill, at the quay and in the tower, and samples/, yes
+and no."""
 PAIRS: tuple[tuple[Condition, Condition], ...] = (
     ("full", "hard"),
     ("full", "easy"),
     ("home", "home-"),
     ("families", "families-"),
     ("known", "known-"),
+    ("spoken", "spoken-"),
+    ("unseen", "unseen-"),
     ("samples", "samples-"),
 )
-POSITIVE = ("full", "home", "families", "known", "samples")
+POSITIVE = ("full", "home", "families", "known", "spoken", "unseen", "samples")
+MEASURED = ("spoken", "spoken-", "unseen", "unseen-")
+"""Nothing is fitted on these."""
 FOLDS = 5
 WEIGHT = {"full": 0.5, "hard": 0.1, "easy": 1.0, "home": 10.0, "home-": 10.0}
 WEIGHT |= {"families": 2.0, "families-": 2.0, "known": 2.0, "known-": 2.0}
 WEIGHT |= {"samples": 20.0, "samples-": 20.0}
 """Of a question: the household's and the samples weigh about equal, the families and XQuAD half."""
-KNOWN_THINGS = "family-mill"
+OF_FAMILY: dict[str, tuple[Condition, Condition]] = {
+    "family-mill": ("known", "known-"),
+    "family-quay": ("spoken", "spoken-"),
+    "family-tower": ("unseen", "unseen-"),
+}
+"""Measured by themselves; the others together."""
 MINING_ROUNDS = 3
 PASSAGES = 5
 SET = ("foreign_code", "foreign_owner", "foreign_year")
@@ -231,10 +241,8 @@ def family_samples(
 
 
 def _family_condition(case: Case) -> Condition:
-    """The family at the mill is asked about things that are known, and is measured by itself."""
-    if case.id == KNOWN_THINGS:
-        return "known" if case.answerable else "known-"
-    return "families" if case.answerable else "families-"
+    yes, no = OF_FAMILY.get(case.id, ("families", "families-"))
+    return yes if case.answerable else no
 
 
 def _holds_words(case: Case, candidate: Candidate) -> bool:
@@ -319,11 +327,15 @@ def calibrate(samples: Sequence[Sample], tops: NDArray[np.float64]) -> tuple[flo
 
 
 def measure_evidence(samples: Sequence[Sample], used: Sequence[str], start: Model) -> None:
-    """Cross-validate, print the table, then fit on everything and print the weights."""
+    """Cross-validate, print the table, then fit on everything and print the weights.
+
+    Of ``MEASURED`` there are the rates of what is fitted on all others.
+    """
     mask = np.array([name in used for name in Features._fields])
+    learnt = [one for one in samples if one.condition not in MEASURED]
     scores: list[NDArray[np.float64]] = [np.empty(0)] * len(samples)
     for fold in range(FOLDS):
-        seen = [one for one in samples if one.group % FOLDS != fold]
+        seen = [one for one in learnt if one.group % FOLDS != fold]
         model = fit(seen, mask, start)
         tops = np.array([model.scores(one).max() for one in seen])
         slope, shift = calibrate(seen, tops)
@@ -332,9 +344,9 @@ def measure_evidence(samples: Sequence[Sample], used: Sequence[str], start: Mode
                 scores[i] = slope * model.scores(one) + shift
     print("cross-validated")
     print_rates(samples, scores)
-    final = fit(samples, mask, start)
+    final = fit(learnt, mask, start)
+    slope, shift = calibrate(learnt, np.array([final.scores(one).max() for one in learnt]))
     raw = [final.scores(one) for one in samples]
-    slope, shift = calibrate(samples, np.array([one.max() for one in raw]))
     print("fitted on all")
     print_rates(samples, [slope * one + shift for one in raw])
     weights = [
