@@ -123,7 +123,7 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         text = said.get("when") or said.get("what") or ""
         when = parse(text, language, datetime.now(UTC), awake=tool == "reminders.add")
         said["time"] = when.at.isoformat("minutes") if when.at else None
-        said["what"] = when.rest
+        said["what"] = when.rest or said.get("what")
     return said
 
 

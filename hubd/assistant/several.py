@@ -99,6 +99,10 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if decision.route == "semantic" and _is_unspoken(said):
+            continue  # "that timer just now, five minutes more" cancels none
+        if last is not None and _is_value_of_others(said, decision, last):
+            return []  # "the lamp red, oh well, green": not the other lamps
         if last is None and decision.route == "semantic" and _is_idle(piece, decision, known):
             continue  # "it's late, turn off the light" asks for no time
         if last is not None and _is_remark(piece, said, decision, last, known):
@@ -212,6 +216,18 @@ def _is_bare(said: Mentions) -> bool:
     """Whether nothing says what shall be done."""
     values = said.numbers or said.colors
     return not (said.actions or said.implied or said.hints or said.subjects or values)
+
+
+def _is_unspoken(said: Mentions) -> bool:
+    """Whether a timer, an alarm or a list is spoken of, and nothing says what shall be done."""
+    return bool(said.subjects) and not (said.actions or said.implied or said.hints or said.numbers)
+
+
+def _is_value_of_others(said: Mentions, decision: Decision, last: Decision) -> bool:
+    """Whether nothing but a value is said, and it would be given to other things than before."""
+    if _names(said) or said.actions or not (said.numbers or said.colors):
+        return False
+    return bool(last.entities) and bool(set(decision.entities) - set(last.entities))
 
 
 def _is_number(said: Mentions) -> bool:

@@ -112,6 +112,9 @@ async def test_no_list_is_noted_as_one_item(make_house):
         ("home6.en.yaml", "en", "galley", "would the battery charger be on at all?", "home.state"),
         ("home6.en.yaml", "en", "galley", "start the car sting off scene", ""),
         ("home6.de.yaml", "de", "wohnküche", "fahr die Markise halb aus", "home.set_position"),
+        ("home6.zh.yaml", "zh", "客厅", "刚才那个计时器，呃，再加五分钟吧，肉还没烂", "timers.add"),
+        ("home6.de.yaml", "de", "wohnküche", "Rollladen klemmt wieder", ""),
+        ("home6.en.yaml", "en", "galley", "the blinds are stuck again", ""),
     ],
 )
 async def test_nothing_else_is_set_off(make_house, home, language, area, said, done):

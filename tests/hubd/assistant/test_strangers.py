@@ -19,7 +19,8 @@ BOUNDS = {
     "strangers10.en": (95, 0), "strangers10.de": (95, 0), "strangers10.zh": (95, 0),
     "strangers11.en": (75, 2), "strangers11.de": (85, 0), "strangers11.zh": (86, 0),
     "strangers12.en": (80, 0), "strangers12.de": (86, 1), "strangers12.zh": (85, 2),
-    "strangers13.en": (72, 3), "strangers13.de": (68, 2), "strangers13.zh": (79, 2),
+    "strangers13.en": (82, 1), "strangers13.de": (80, 0), "strangers13.zh": (90, 0),
+    "strangers14.en": (81, 0), "strangers14.de": (80, 1), "strangers14.zh": (80, 0),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
