@@ -108,6 +108,9 @@ _IRREGULAR = {
     for form in forms.split()
 }
 
+_UNRELATED = frozenset({"gps", "tired"})
+"""Not the plural of "gp", nor what has been done to a tyre."""
+
 _DERIVED = re.compile(
     r"(?<=.{4})(?:isations?|izations?|ations?|itions?|ments?|ness|ions?|ors?|ers?|als?|ives?|ables?"
     r"|ibles?|ity|ities|ances?|ences?|ful|ous|ly|ate|at)$"
@@ -122,7 +125,7 @@ def stem(word: str) -> str:
     ASCII, and words of three letters or fewer, are left as they are.
     """
     word = _IRREGULAR.get(word, word)
-    word = SYNONYMS.get(word) or SYNONYMS.get(word[:-1] if word[-1] in "sd" else "", word)
+    word = SYNONYMS.get(word) or SYNONYMS.get(_without_ending(word), word)
     if len(word) <= 3 or not word.isascii():
         return word
     word = _uninflected(word)
@@ -133,6 +136,12 @@ def stem(word: str) -> str:
     if len(word) <= 3:
         return word
     return word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
+
+
+def _without_ending(word: str) -> str:
+    """A plural or a past as it stands in a group: "kids", "reimbursed", but not "band"."""
+    inflected = word.endswith(("s", "ed")) and word not in _UNRELATED
+    return word[:-1] if inflected else word
 
 
 def _uninflected(word: str) -> str:
