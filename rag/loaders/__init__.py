@@ -88,7 +88,7 @@ def type_of(path: Path) -> FileType:
     kind = TYPES.get(path.suffix.lower())
     if kind is None:
         named = f"the type {path.suffix}" if path.suffix else "a file without an extension"
-        raise LoadError(f"cannot read {named}; it can be {', '.join(sorted(TYPES))}")
+        raise LoadError(f"cannot read {named}: save it as PDF, a picture as JPEG")
     return kind
 
 

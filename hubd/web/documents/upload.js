@@ -4,6 +4,7 @@
 
 import { uploadDocuments } from "/static/api.js";
 import { announce, byId, h, icon } from "/static/dom.js";
+import { reasonInWords } from "/static/reasons.js";
 import { t } from "/static/strings.js";
 
 /** @typedef {import("/static/api.js").FileReport} FileReport */
@@ -14,7 +15,7 @@ const OUTCOMES = new Set(["added", "replaced", "unchanged", "removed", "skipped"
 /** @param {FileReport} report @returns {string} */
 function outcome({ action, reason }) {
   const words = OUTCOMES.has(action) ? t(`file_${action}`) : action;
-  return reason ? t("with_reason", { words, reason }) : words;
+  return reason ? t("with_reason", { words, reason: reasonInWords(reason) }) : words;
 }
 
 /** @param {FileReport} report */

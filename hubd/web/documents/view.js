@@ -7,6 +7,7 @@ import { listDocuments, removeDocument } from "/static/api.js";
 import { chosenFiles } from "/static/documents/files.js";
 import { createUpload, problemBox } from "/static/documents/upload.js";
 import { announce, byId, confirmed, h, icon } from "/static/dom.js";
+import { reasonInWords } from "/static/reasons.js";
 import { t } from "/static/strings.js";
 import { fileSize } from "/static/text.js";
 
@@ -18,14 +19,15 @@ const EVERYTHING = "*";
 
 /** @param {DocumentInfo} info @returns {string} */
 function about(info) {
-  if (info.status === "skipped") return t("not_read", { reason: info.reason });
+  const reason = reasonInWords(info.reason);
+  if (info.status === "skipped") return t("not_read", { reason });
   if (UNDER_WAY.has(info.status))
     return t(info.total ? `is_${info.status}_of` : `is_${info.status}`, {
       done: info.done ?? 0,
       total: info.total ?? 0,
     });
   const pages = info.pages > 1 ? t("pages", { count: info.pages }) : "";
-  return [pages, fileSize(info.bytes), info.reason].filter(Boolean).join(" · ");
+  return [pages, fileSize(info.bytes), reason].filter(Boolean).join(" · ");
 }
 
 /**
