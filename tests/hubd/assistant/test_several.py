@@ -160,3 +160,33 @@ async def test_what_was_said_last_takes_the_place_of_its_kind(
     if arguments is not None:
         call = part.decision.call.arguments
         assert {name: call.get(name) for name in arguments} == arguments
+
+
+@pytest.mark.parametrize(
+    ("home", "language", "area", "said", "step"),
+    [
+        ("home9.de.yaml", "de", "Wohnküche", "mach das Küchenradio leise", "down"),
+        ("home9.de.yaml", "de", "Wohnküche", "Küchenradio bitte leise", "down"),
+        ("home9.de.yaml", "de", "Wohnküche", "das Küchen Rad jo bitte leise er", "down"),
+        ("home9.de.yaml", "de", "Wohnküche", "das Küchenradio ist zu leise", "up"),
+        ("home9.de.yaml", "de", "Wohnküche", "mach die Grubenlampe ein bisschen dunkel", "down"),
+        ("home9.en.yaml", "en", "Kitchen", "make the rocket lamp dim", "down"),
+        ("home9.en.yaml", "en", "Kitchen", "the rocket lamp is so dim", "up"),
+    ],
+)
+async def test_how_it_shall_be_and_how_it_is_are_opposites(
+    make_house, home, language, area, said, step
+):
+    house = await make_house(home)
+    (part,) = await house.commands.parts(said, language, area)
+    assert part.decision.call is not None
+    assert step in part.decision.call.arguments.values()
+
+
+@pytest.mark.parametrize(
+    "said", ["there's no hot water, the immersion must be off", "the immersion might be on"]
+)
+async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
+    house = await make_house("home9.en.yaml")
+    parts = await house.commands.parts(said, "en", "Kitchen")
+    assert [part.decision.tool for part in parts if part.decision.tool] == []
