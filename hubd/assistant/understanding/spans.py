@@ -28,7 +28,8 @@ _BREAK = re.compile(
 _ASIDE = {
     "en": re.compile(r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"),
     "de": re.compile(
-        r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt|war das (?:ein|heute|wieder))\b"
+        r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
+        r"|^war das (?:ein|heute|wieder)\b"
     ),
     "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))"),
 }
