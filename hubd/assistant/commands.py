@@ -154,7 +154,8 @@ class Commands:
         async def mentioned(part: str) -> Mentions:
             return await self.mentions(part, language)
 
-        repaired = repairs(text, known, self._router.phrases(language))
+        phrases = self._router.phrases(language)
+        repaired = await asyncio.to_thread(repairs, text, known, phrases)
         parts = await commands_in(text, known, decide, mentioned, repaired)
         tools = [part.decision.tool for part in parts if part.decision.tool]
         if len(tools) < len(parts) and all(map(self._tools.only_reads, tools)):

@@ -34,6 +34,7 @@ OF_ONE = frozenset({"lists.remove", "lists.complete"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
 COMMA = re.compile("[,，]")
+CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
 
 class House(NamedTuple):
@@ -73,6 +74,9 @@ def is_misread(
         return True  # 买菜清单家豆腐: the list is no item of itself
     if tool.name in OF_ONE and COMMA.search(free_text(match)):
         return True  # "I got the bread, so tick it off the list"
+    clauses = [known.stripped(clause) for clause in CLAUSE.split(free_text(match))]
+    if tool.name in LISTED and any(map(known.inquires_first, clauses)):
+        return True  # "turn on the lamp, and what's on the list"
     if tool.name in COVER_TOOLS and is_awning(_entities(decision, home.snapshot)):
         return known.actions_in(said) <= UNCLEAR
     if tool.name in SET_TO and known.is_difference(

@@ -51,11 +51,21 @@ empty where it has one of its own."""
 def split(text: str, known: Lexicon) -> list[str]:
     """The parts that may be commands; none where there is but one, or where nothing may be done."""
     said = known.fixed(known.stripped(text))
-    if known.negates(said) or known.asks(said) or known.keeps(text):
+    if known.negates(said) or known.keeps(text):
         return []
     parts = [part.strip(" .!?。！？") for part in re.split(_JOINTS[known.language], text)]
     parts = [part for part in parts if known.stripped(part)]
+    if known.asks(said) and not _asks_besides(parts, known):
+        return []
     return parts if 2 <= len(parts) <= MOST_PARTS else []
+
+
+def _asks_besides(parts: list[str], known: Lexicon) -> bool:
+    """Whether commands come first, and then a question of its own: "turn on the lamp, and which
+    timers are there"."""
+    first, *others = map(known.stripped, parts) if parts else [""]
+    commanded = known.commands(known.fixed(first)) and not known.asks(first)
+    return commanded and all(known.inquires_first(o) for o in others if known.asks(o))
 
 
 async def commands_in(
@@ -99,7 +109,8 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
-        if decision.route == "semantic" and _is_unspoken(said):
+        asked = known.inquires_first(known.stripped(piece))
+        if decision.route == "semantic" and _is_unspoken(said) and not asked:
             continue  # "that timer just now, five minutes more" cancels none
         if last is not None and _is_value_of_others(said, decision, last):
             return []  # "the lamp red, oh well, green": not the other lamps

@@ -9,6 +9,10 @@ import pytest
         ("turn on the counter light, it's pitch black in the kitchen", ["home.turn_on"]),
         ("turn on the counter light, we have guests", ["home.turn_on"]),
         ("turn on the counter light, the sauna too", ["home.turn_on", None]),
+        (
+            "turn on the counter light, and do I have an alarm",
+            ["home.turn_on", "alarms.list"],
+        ),
         ("turn on the counter light, and lock the fridge", ["home.turn_on", None]),
     ],
 )

@@ -10,7 +10,9 @@ from hubd.assistant.understanding.lexicon import Tag, lexicon
 from hubd.assistant.understanding.misspelled import (
     LEAST_AS_LONG,
     distance,
+    letters_of,
     nearest,
+    others_at_least,
     spellings_of,
 )
 from hubd.assistant.understanding.sounds import sound
@@ -90,6 +92,11 @@ def test_a_room_and_another_word_is_no_lamp_of_that_room(heard, meant):
     phrases.update({room: (Tag("area", room),) for room in ("厨房", "书房")})
     found = nearest([heard], spellings_of(phrases, lexicon("zh")))
     assert found == (meant and (1, (Tag("entity", meant),)))
+
+
+@given(st.text("abcßé厨房", max_size=8), st.text("abcßé厨房", max_size=8))
+def test_never_more_are_wrong_at_least_than_are_wrong(one, other):
+    assert others_at_least(letters_of(one), letters_of(other)) <= letters_wrong(one, other)
 
 
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8), st.integers(0, 3))
