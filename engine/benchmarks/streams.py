@@ -10,6 +10,7 @@ of 4 000 tokens arrive, one after the other: the longest time between two of its
 
 import argparse
 import itertools
+import os
 import queue
 import random
 import statistics
@@ -50,6 +51,9 @@ class Gap(msgspec.Struct, frozen=True):
     """Bringing others' blocks back from disk."""
     copy_s: float
     """Copying others' blocks for the disk."""
+    stolen_s: float
+    """That the host of this machine took from its cores, all together: a pause of 100 ms that is
+    nobody's here."""
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -140,13 +144,24 @@ def sixteen(path: Path, given: argparse.Namespace) -> tuple[int, bool, float, in
     return completed, ended == sorted(ended), seconds, counted
 
 
+def stolen_seconds() -> float:
+    """What the host has taken from this machine's cores so far (proc(5)); 0 where nobody tells."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    except OSError:
+        return 0.0
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0.0
+
+
 def gaps_beside_long_prompts(engine: Engine) -> list[Gap]:
     """Those between two tokens of an answer while long prompts are computed beside it."""
-    moments: list[tuple[float, Spent]] = []
+    moments: list[tuple[float, Spent, float]] = []
     params = SamplingParams(temperature=0.0, max_tokens=4000, ignore_eos=True, guesses=0)
     running = engine.scheduler.submit(
         engine.prepare(engine.tokenizer.encode("Rain fell on"), params),
-        lambda outcome: moments.append((time.perf_counter(), engine.scheduler.spent())),
+        lambda outcome: moments.append(
+            (time.perf_counter(), engine.scheduler.spent(), stolen_seconds())
+        ),
     )
     while len(moments) < 20:
         time.sleep(0.01)
@@ -164,8 +179,9 @@ def gaps_beside_long_prompts(engine: Engine) -> list[Gap]:
             after.tokens,
             after.restore_s - before.restore_s,
             after.copy_s - before.copy_s,
+            taken - had_taken,
         )
-        for (then, before), (now, after) in itertools.pairwise(seen)
+        for (then, before, had_taken), (now, after, taken) in itertools.pairwise(seen)
     ]
 
 
@@ -247,7 +263,8 @@ def report(r: Result) -> str:
             f"the longest: {1000 * r.longest_gap.compute_s:.0f} ms in the model, with"
             f" {r.longest_gap.tokens} tokens in the last step,"
             f" {1000 * r.longest_gap.restore_s:.0f} for blocks from disk and"
-            f" {1000 * r.longest_gap.copy_s:.0f} for blocks that go there",
+            f" {1000 * r.longest_gap.copy_s:.0f} for blocks that go there;"
+            f" {1000 * r.longest_gap.stolen_s:.0f} were taken by the machine's host",
         ]
     )
 
