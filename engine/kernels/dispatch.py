@@ -44,6 +44,11 @@ def cpu_features() -> frozenset[str]:
     return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
+def processor() -> str:
+    """LLVM's name of the CPU that code is made for, unless NUMBA_CPU_NAME says otherwise."""
+    return os.environ.get("NUMBA_CPU_NAME") or str(llvm.get_host_cpu_name())
+
+
 def available_paths() -> list[str]:
     """Names of the paths that this CPU can run, best first."""
     features = cpu_features()
@@ -103,9 +108,8 @@ def compile_function(kernel: Kernel) -> Callable[..., None]:
 @functools.cache
 def _circumstances(path: str) -> tuple[str, ...]:
     """All else that machine code depends on."""
-    cpu = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
     versions = (platform.python_version(), version("numba"), version("llvmlite"))
-    return (*versions, cpu, ",".join(sorted(cpu_features())), path, _source_hash())
+    return (*versions, processor(), ",".join(sorted(cpu_features())), path, _source_hash())
 
 
 @functools.cache

@@ -29,6 +29,7 @@ from engine.formats.packed import (
     SUPER_HEADS,
 )
 from engine.kernels import columns as x_layout
+from engine.kernels.asking import ahead
 from engine.kernels.columns import COLUMNS, FIRST_SUM, OFFSET_SUM, SCALE, SCALED_SUM, SINGLE_BYTES
 from engine.kernels.tiles import size_of_tile
 from engine.kernels.vectors import (
@@ -49,15 +50,6 @@ from engine.kernels.vectors import (
 )
 
 GROUPS = 8  # of four weights in a block of 32
-AHEAD = 1024
-"""How far behind the weights at hand a single row asks for, into L2. What a core's own
-prefetching leaves: products of SmolLM2 Q8_0 take 12 % less time."""
-FEW = 4
-"""Columns with which fetching a block takes about as long as multiplying it, or longer: asking
-takes 4 to 20 % off 96 MB times four columns (AVX2, one thread)."""
-UNASKED = (SUPER + 5,)
-"""Where asking costs more than it gives: 74 MB take 3.1 ms with it, 2.7 without."""
-
 
 UNROLLED = 16
 """Sums of a panel of 8 columns and 2 tiles: where registers hold so many, all of it is unrolled."""
@@ -258,10 +250,10 @@ def _places(builder: Any, bits: int, tile: Any, index: Any) -> tuple[Any, Any]:
     )
 
 
-def _ask_for_lines(builder: Any, address: Any, size: int) -> None:
-    """Ask for what lies AHEAD of `size` bytes at an address."""
+def _ask_for_lines(builder: Any, address: Any, size: int, distance: int) -> None:
+    """Ask for what lies a distance behind `size` bytes at an address."""
     for at in range(0, size, 64):
-        ask_for(builder, builder.add(address, I64(at + AHEAD)))
+        ask_for(builder, builder.add(address, I64(at + distance)))
 
 
 def _each_block(
@@ -275,17 +267,16 @@ def _each_block(
 ) -> None:
     """Write a loop over the blocks of a tile: what `add(index, scales, address)` writes for each.
 
-    columns: that a block is multiplied with. Few wait for memory: what lies AHEAD is asked for.
-    unrolled: as for `_each_super_block`.
+    columns: that a block is multiplied with; unrolled: as for `_each_super_block`.
     """
-    ask = columns <= FEW and bits not in UNASKED
+    distance = ahead(bits, columns)
     if bits >= SUPER:
-        _each_super_block(builder, bits, tile, blocks, unrolled, ask, add)
+        _each_super_block(builder, bits, tile, blocks, unrolled, distance, add)
         return
     with cgutils.for_range(builder, blocks) as loop:
         record, block = _places(builder, bits, tile, loop.index)
-        if ask:
-            _ask_ahead(builder, bits, record, block)
+        if distance:
+            _ask_ahead(builder, bits, record, block, distance)
         add(loop.index, _scales(builder, record, 1 if bits == 8 else 2), block)
 
 
@@ -295,28 +286,29 @@ def _each_super_block(
     tile: Any,
     blocks: Any,
     unrolled: bool,
-    ask: bool,
+    distance: int,
     add: Callable[[Any, Any, Any], None],
 ) -> None:
     """`_each_block` where blocks are in super-blocks.
 
-    unrolled: a single row of 6 bits takes 15 % less time, many rows take LLVM minutes.
+    unrolled: a single row of 6 bits takes 15 % less time, many rows take LLVM minutes. distance: at
+    which weights are asked for; 0: they are not.
     """
     head_bytes = SUPER_HEADS[bits]
     block_bytes = (SUPER_BYTES[bits] - head_bytes) // SUPER_BLOCKS
     room = cgutils.alloca_once(builder, ir.ArrayType(FLOATS, 2 * SUPER_BLOCKS))
     with cgutils.for_range(builder, builder.udiv(blocks, I64(SUPER_BLOCKS))) as outer:
         head = builder.add(tile, builder.mul(outer.index, I64(SUPER_BYTES[bits])))
-        if ask:
-            _ask_for_lines(builder, head, head_bytes)
+        if distance:
+            _ask_for_lines(builder, head, head_bytes, distance)
         _widen_scales(builder, bits, head, room)
         first = builder.mul(outer.index, I64(SUPER_BLOCKS))
         quants = builder.add(head, I64(head_bytes))
         for index in _counted(builder, unrolled):
             block = builder.add(quants, builder.mul(index, I64(block_bytes)))
-            if ask:
+            if distance:
                 keep_order(builder)  # else LLVM asks for all blocks at once: twice the time
-                _ask_for_lines(builder, block, block_bytes)
+                _ask_for_lines(builder, block, block_bytes, distance)
             places = [builder.add(builder.mul(index, I64(2)), I64(i)) for i in (0, 1)]
             scales = [
                 builder.load(builder.gep(room, [I64(0), place]), typ=FLOATS) for place in places
@@ -345,13 +337,14 @@ def emit_tile(
     _finish(builder, totals, y, stride, valid, add)
 
 
-def _ask_ahead(builder: Any, bits: int, record: Any, block: Any) -> None:
-    """Ask for what lies AHEAD of a block, whose scales are at `record`: whole cache lines."""
+def _ask_ahead(builder: Any, bits: int, record: Any, block: Any, distance: int) -> None:
+    """Ask for what lies a distance behind a block, whose scales are at `record`: whole cache
+    lines."""
     if bits == 8:
-        _ask_for_lines(builder, record, 64)
-        _ask_for_lines(builder, block, Q8_BLOCK_BYTES)
+        _ask_for_lines(builder, record, 64, distance)
+        _ask_for_lines(builder, block, Q8_BLOCK_BYTES, distance)
     else:
-        _ask_for_lines(builder, record, RECORD_BYTES[bits])
+        _ask_for_lines(builder, record, RECORD_BYTES[bits], distance)
 
 
 def emit_row(builder: Any, bits: int, dot: Dot, arguments: list[Any]) -> None:

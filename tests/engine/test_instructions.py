@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from llvmlite import binding, ir
 
-from engine.formats.packed import SUPER_BITS, SUPER_BLOCKS
+from engine.formats.packed import SUPER, SUPER_BITS, SUPER_BLOCKS
 from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
+from engine.kernels.asking import ahead
 from engine.kernels.byte_scores import emit_scores
 from engine.kernels.byte_values import emit_values
 from engine.kernels.byte_weights import emit_weights
 from engine.kernels.panels import emit_panel
-from engine.kernels.simd import UNASKED, UNROLLED, emit_row, emit_tile
+from engine.kernels.simd import UNROLLED, emit_row, emit_tile
 from engine.kernels.softmax import emit_softmax
 from engine.kernels.vectors import I64
 
@@ -74,8 +75,9 @@ def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, column
 
 @pytest.mark.parametrize("path", TARGETS)
 @pytest.mark.parametrize("bits", SUPER_BITS)
-def test_a_row_asks_for_one_block_after_the_other(path, bits):
+def test_a_row_asks_for_one_block_after_the_other(monkeypatch, path, bits):
     """The blocks of a super-block follow each other; what they ask for does not come first."""
+    monkeypatch.setenv("NUMBA_CPU_NAME", "alderlake")
     module, triple, cpu, instruction = TARGETS[path]
     text = assembly(
         lambda builder, given: emit_row(builder, bits, module.DOT, given), 7, triple, cpu
@@ -84,11 +86,30 @@ def test_a_row_asks_for_one_block_after_the_other(path, bits):
     found = [match.start() for match in re.finditer(instruction, text)]
     assert len(found) >= SUPER_BLOCKS * 512 // bytes_at_once
     asked = [match.start() for match in re.finditer(r"\b(prefetcht1|prfm)\b", text)]
-    if bits in UNASKED:
-        assert not asked
-    else:
-        assert sum(at > found[len(found) // 2] for at in asked) >= len(asked) // 4
+    assert sum(at > found[len(found) // 2] for at in asked) >= len(asked) // 4 > 0
     assert not re.search(r"\b(callq?|bl)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("processor", "bits", "columns", "distance"),
+    [
+        ("alderlake", 4, 1, 2048),
+        ("znver4", 4, 1, 1024),
+        ("znver3", SUPER + 5, 1, 0),
+        ("znver3", 8, 8, 4096),
+        ("sapphirerapids", SUPER + 5, 1, 2048),
+        ("sapphirerapids", 8, 2, 4096),
+    ],
+)
+def test_what_is_asked_for_goes_by_the_processor(monkeypatch, processor, bits, columns, distance):
+    monkeypatch.setenv("NUMBA_CPU_NAME", processor)
+    module, triple, cpu, _ = TARGETS["avx2"]
+
+    def tile(builder, arguments):
+        emit_tile(builder, bits, columns, 8, module.DOT, arguments)
+
+    assert ahead(bits, columns) == distance
+    assert ("prefetcht1" in assembly(tile, 7, triple, cpu)) == bool(distance)
 
 
 @pytest.mark.parametrize("path", TARGETS)
