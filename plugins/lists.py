@@ -15,6 +15,12 @@ plugin = Plugin("lists", sentences="lists.{language}.yaml")
 
 MAXIMUM_ITEMS = 500
 SHOPPING = "shopping"
+_NO_ITEM = re.compile(
+    r"(?:and|oh|um|uh|er|also|what else|und|ach(?: ja)?|äh|y|et|euh|"
+    r"[那这]个|还有|然后|嗯|呃|哦|对了)?",
+    re.IGNORECASE,
+)
+"""What is said between items, and what is nothing."""
 _AND = re.compile(r"\s*(?:,|;|、|，|\band\b|\bund\b|\bet\b|\by\b|和|还有)\s*", re.IGNORECASE)
 ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and breakfast")
 
@@ -110,7 +116,8 @@ def split(said: str) -> list[str]:
     if said.casefold().strip() in ONE_THING:
         return [said.strip()]
     items = [item.strip(" .!?。") for item in _AND.split(said)]
-    return [_plain(item) for item in items if item] or [said.strip()]
+    items = [item for item in items if not _NO_ITEM.fullmatch(item)]
+    return [_plain(item) for item in items] or [said.strip()]
 
 
 def key_of(list_name: str) -> str:

@@ -347,7 +347,9 @@ class Router:
         if language not in self._vocabularies:
             more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
             self._vocabularies[language] = vocabulary_of(known, phrases, more)
-        meant = otherwise(text, known, self._vocabularies[language])
+        # What is told to be so was heard rightly: 棚子还收起的 is no 棚子换首起的.
+        told = known.stated(text)
+        meant = None if told else otherwise(text, known, self._vocabularies[language])
         said = [text, meant] if meant else [text]
         found = [one for form in said for one in rewordings(form, known, phrases)]
         return [meant, *found] if meant else found

@@ -55,6 +55,15 @@ ENCODED = frozenset({"en"})
 RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
+CLIMATE = "climate.change"
+ALREADY = {
+    "home.turn_off": "off",
+    "home.open": "open",
+    "home.close": "closed",
+    "home.lock": "locked",
+    "home.unlock": "unlocked",
+}
+"""The state of what a tool has nothing to do with."""
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
 """Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
 LEAST = 0.2
@@ -169,6 +178,8 @@ class Semantics:
         found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
         if found is None or not self._acceptable(guesses, found, said, language):
             return None
+        if found.filled.call.tool in known.stated(text):
+            return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:
             return None  # "can't see my hand in front of my face" says so; what says less may not
         if self._tools[found.guess.intent.tool].risk != "read" and wonders(text, language):
@@ -248,7 +259,7 @@ class Semantics:
             return False  # "tomorrow" cancels no alarm
         if "run" in said.actions and works and not filled.call.tool.startswith(RUNS):
             return False  # "start the cast-off scene", which is none of here, sets nothing else off
-        if _is_on_already(filled, said):
+        if _is_so_already(filled, said):
             return False  # "the lamp is too dark": it wants to be brighter
         if _says_nothing(said, lexicon(language)) and not (said.numbers or said.colors):
             return False  # "the lights" alone: on or off? "the timer": what of it?
@@ -365,9 +376,17 @@ def _is_implied(intent: Intent, said: Mentions) -> bool:
     return _is_implied_by(ToolCall(tool=intent.tool, arguments=dict(intent.arguments)), said)
 
 
-def _is_on_already(filled: Filled, said: Mentions) -> bool:
-    lit = all(entity.state == "on" for entity in filled.targets.entities)
-    return filled.call.tool == "home.turn_on" and bool(said.names) and not said.actions and lit
+def _is_so_already(filled: Filled, said: Mentions) -> bool:
+    """Whether nobody says what shall be done, and it would only make things what they are: "the
+    awning is still in" does not wish it in. What is off becomes no warmer."""
+    if said.actions or not filled.targets.entities:
+        return False
+    states = {entity.state for entity in filled.targets.entities}
+    if filled.call.tool == CLIMATE:
+        return states == {"off"}
+    if filled.call.tool == "home.turn_on":
+        return bool(said.names) and not states & {"off", "unknown", "unavailable"}
+    return bool(said.names) and states == {ALREADY.get(filled.call.tool)}
 
 
 def _is_implied_by(call: ToolCall, said: Mentions) -> bool:

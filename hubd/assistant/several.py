@@ -19,6 +19,8 @@ from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
 LISTED = "lists.add"
+PAUSED, ENDED = "media.pause", "timers.cancel"
+"""What a bare "stop" means."""
 MOST_PARTS = 5
 """More are a story."""
 
@@ -109,6 +111,8 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if last is None and _is_cry(piece, said, decision, text):
+            continue  # "stop, turn the lamp off" ends no timer
         asked = known.inquires_first(known.stripped(piece))
         if decision.route == "semantic" and _is_unspoken(said) and not asked:
             continue  # "that timer just now, five minutes more" cancels none
@@ -221,6 +225,13 @@ async def _corrected(
         if set(meant.entities) - set(begun.entities):
             return []  # "…, no, too bright, ten percent" is of the same thing or of none
     return [Part(text=instead, decision=meant)] if meant.tool else []
+
+
+def _is_cry(piece: str, said: Mentions, decision: Decision, text: str) -> bool:
+    """Whether a part is but "stop", called before what is meant: neither a timer nor the music."""
+    nameless = not (_names(said) or said.subjects or said.numbers or said.actions - {"stop"})
+    before = re.search(rf"(?:^|[,，!！])\s*{re.escape(piece)}\s*[,，!！]", text)
+    return nameless and before is not None and decision.tool in (PAUSED, ENDED)
 
 
 def _is_bare(said: Mentions) -> bool:

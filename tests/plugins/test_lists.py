@@ -17,6 +17,9 @@ from plugins.lists import key_of, split
         ("Milch und Brot", ["Milch", "Brot"]),
         ("牛奶和面包、鸡蛋", ["牛奶", "面包", "鸡蛋"]),
         ("candy", ["candy"]),
+        ("那个，折耳根，还有", ["折耳根"]),
+        ("butter, oh, and bacon", ["butter", "bacon"]),
+        ("und", ["und"]),
     ],
 )
 def test_items_are_taken_apart(said, items):

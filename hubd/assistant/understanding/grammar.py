@@ -35,6 +35,8 @@ SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
 comes before them."""
 
 REMIND = re.compile(r"(?:please )?remind |erinner|rappelle|recuérda|提醒", re.IGNORECASE)
+ITEMS = frozenset({"item", "items"})
+"""Slots of what stands on a list."""
 SOMEWHERE = "somewhere"
 """The area of a device whose area is not known."""
 
@@ -180,7 +182,7 @@ def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match
     return Match(
         intent=result.intent.name,
         slots={
-            name: _as_written(_plain(entity.value), text)
+            name: (_items_as_written if name in ITEMS else _as_written)(_plain(entity.value), text)
             if entity.is_wildcard
             else _plain(entity.value)
             for name, entity in result.entities.items()
@@ -223,6 +225,22 @@ def _as_written(value: Any, text: str) -> Any:
     words = map(re.escape, value.split())  # hassil leaves out the marks between them
     found = re.search(r"[\s,;，、；]+".join(words), text, re.IGNORECASE)
     return found[0] if found else value
+
+
+def _items_as_written(value: Any, text: str) -> Any:
+    """The same of items, which thinking aloud may have stood between: those that follow each other
+    in ``text`` are one, of "butter, what was it, bacon and cream" these three."""
+    whole = _as_written(value, text)
+    if whole != value or not isinstance(value, str) or value.casefold() in text.casefold():
+        return whole
+    words, found = value.split(), []
+    while words:
+        length = next(
+            (n for n in range(len(words), 0, -1) if " ".join(words[:n]) in text.casefold()), 1
+        )
+        found.append(_as_written(" ".join(words[:length]), text))
+        words = words[length:]
+    return ", ".join(found)
 
 
 def _compile(intents: Intents) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hubd.assistant.understanding.lexicon import Lexicon, plain
-from hubd.assistant.understanding.values import VALUE
+from hubd.assistant.understanding.values import NEVER, PART_OF_DAY, VALUE
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
 
@@ -140,8 +140,9 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
     after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
     pattern = VALUE.get(known.language, VALUE["en"])
+    of_day = PART_OF_DAY.get(known.language, NEVER)
     numbers = list(re.finditer(pattern, before))
-    value = re.match(pattern, after)
+    value = re.match(f"(?P<of_day>{of_day})?{pattern}", after)
     if not numbers or value is None:
         return _with_color(before, after, known)
     last = numbers[-1]
@@ -149,7 +150,10 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     unit = before[last.end("number") :] if whole and not value["unit"] else ""
     if whole and value["unit"]:
         unit = before[last.end() :]
-    return before[: last.start()] + after + unit
+    start = last.start()
+    if value["of_day"]:
+        start = len(re.sub(f"{of_day}$", "", before[:start]))
+    return before[:start] + after + unit
 
 
 def _with_color(first: str, instead: str, known: Lexicon) -> str:

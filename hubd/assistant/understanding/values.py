@@ -14,3 +14,8 @@ VALUE = {
     "zh": r"(?:百分之)?(?P<number>\d+(?:[.:]\d+)?)"
     r"(?P<unit>个?半?小时|分钟|秒钟?|点半|点\d+分|点|度|%)?",
 }
+
+PART_OF_DAY = {"zh": "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"}
+"""What may stand before a time, where it is one with it."""
+NEVER = "(?!)"
+"""The pattern of nothing."""

@@ -269,6 +269,7 @@ async def test_a_not_of_what_is_complained_of_or_wished_does_nothing(
         ("der Vorhang ist immer noch zu", "de", "home.close"),
         ("die Haustür ist schon abgeschlossen", "de", "home.lock"),
         ("都中午了，主卧窗帘还拉着", "zh", "home.close"),
+        ("太阳把苗都晒蔫了，客厅窗帘还收着", "zh", "home.close"),
     ],
 )
 async def test_what_is_told_to_be_so_already_is_not_done(

@@ -194,3 +194,63 @@ async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
     house = await make_house("home9.en.yaml")
     parts = await house.commands.parts(said, "en", "Kitchen")
     assert [part.decision.tool for part in parts if part.decision.tool] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "tools"),
+    [
+        ("en", "stop, turn the pendants off", ["home.turn_off"]),
+        ("en", "stop the music and turn off the arc lamp", ["media.pause", "home.turn_off"]),
+        ("de", "Halt, stopp, das Hoftor, äh, das Tor anhalten", ["home.stop"]),
+    ],
+)
+async def test_a_cry_ends_no_timer_and_no_music(make_house, language, said, tools):
+    house = await make_house(f"home10.{language}.yaml")
+    parts = await house.commands.parts(said, language, "")
+    assert [part.decision.tool for part in parts if part.decision.tool] == tools
+
+
+async def test_a_question_beside_a_command_is_no_item(make_house):
+    house = await make_house("home.en.yaml")
+    parts = await house.commands.parts("turn on the counter light, and what's on my list", "en", "")
+    assert [part.decision.tool for part in parts] == ["home.turn_on", "lists.show"]
+
+
+@pytest.mark.parametrize("said", ["Wecker sieben Uhr zehn", "Wecker auf sieben Uhr zehn"])
+async def test_ten_is_no_toe(make_house, said):
+    house = await make_house("home.de.yaml")
+    (part,) = await house.commands.parts(said, "de", "")
+    assert part.decision.call.arguments == {"when": "sieben Uhr zehn"}
+
+
+async def test_what_is_thought_between_items_is_none_of_them(make_house):
+    house = await make_house("home10.de.yaml")
+    said = "Schreib mal auf die Liste, Butter, äh, was war's noch, ach so, Speck und Schmand"
+    (part,) = await house.commands.parts(said, "de", "")
+    assert part.decision.call.arguments["items"] == ["Butter, Speck, Schmand"]
+
+
+async def test_a_time_is_corrected_with_its_part_of_the_day(make_house):
+    house = await make_house("home10.zh.yaml")
+    said = "早上七点半，呃不，晚上八点半，提醒我给豆豆罩笼子"
+    (part,) = await house.commands.parts(said, "zh", "")
+    assert part.decision.call.arguments == {"when": "晚上8点半", "what": "给豆豆罩笼子"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["番茄苗晒得叶子都蔫了，棚子还收起的", "太阳直射到电视上，啥子都看不清",
+     "我记不到打包间的门锁好没有了"],
+)  # fmt: skip
+async def test_what_is_told_sets_nothing_off(make_house, said):
+    house = await make_house("home10.zh.yaml")
+    parts = await house.commands.parts(said, "zh", "")
+    assert [part.decision.tool for part in parts] == [None]
+
+
+async def test_minutes_that_are_hung_on_are_more_of_the_timer(make_house):
+    house = await make_house("home10.de.yaml")
+    said = "Wäre es möglich, noch drei Minuten dranzuhängen? Am Timer, meine ich, bitte."
+    (part,) = await house.commands.parts(said, "de", "")
+    assert part.decision.tool == "timers.add"
+    assert part.decision.call.arguments == {"minutes": 3}
