@@ -22,6 +22,7 @@ BOUNDS = {
     "strangers13.en": (82, 1), "strangers13.de": (80, 0), "strangers13.zh": (90, 0),
     "strangers14.en": (84, 0), "strangers14.de": (82, 1), "strangers14.zh": (82, 0),
     "strangers15.en": (84, 1), "strangers15.de": (79, 0), "strangers15.zh": (93, 1),
+    "strangers16.en": (79, 1), "strangers16.de": (74, 1), "strangers16.zh": (78, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
