@@ -158,7 +158,9 @@ class Commands:
         repaired = await asyncio.to_thread(repairs, text, known, phrases)
         parts = await commands_in(text, known, decide, mentioned, repaired)
         tools = [part.decision.tool for part in parts if part.decision.tool]
-        if len(tools) < len(parts) and all(map(self._tools.only_reads, tools)):
+        lost = [known.stripped(part.text) for part in parts if not part.decision.tool]
+        worked = any(known.commands(said) and known.actions_in(said) for said in lost)
+        if lost and not worked and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question
         return parts
 

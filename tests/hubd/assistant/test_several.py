@@ -254,3 +254,18 @@ async def test_minutes_that_are_hung_on_are_more_of_the_timer(make_house):
     (part,) = await house.commands.parts(said, "de", "")
     assert part.decision.tool == "timers.add"
     assert part.decision.call.arguments == {"minutes": 3}
+
+
+@pytest.mark.parametrize(
+    ("said", "tools"),
+    [
+        ("turn on the sauna, and which timers are there", [None, "timers.list"]),
+        ("switch on the hot tub and tell me the time", [None, "clock.time"]),
+        ("tell me the time and place of the concert", [None]),
+        ("open the lease and tell me the rent", [None]),
+    ],
+)
+async def test_a_command_that_nobody_understands_is_told_beside_an_answer(make_house, said, tools):
+    house = await make_house("home.en.yaml")
+    parts = await house.commands.parts(said, "en", "kitchen")
+    assert [part.decision.tool for part in parts] == tools
