@@ -54,13 +54,11 @@ async def add(
         entries = [e for e in entries if not e.done or e.text not in wanted]
         await _keep(context, list_name, [*entries, *(Entry(text=item) for item in new)])
     text = _say(context, "added", list_name, wanted)
-    undo = [
-        ToolCall(tool="lists.remove", arguments={"item": i, "list_name": list_name}) for i in new
-    ]
-    return ToolResult(
-        text=text, data={"list": key_of(list_name), "items": wanted},
-        undo=undo[0] if len(undo) == 1 else None,
-    )  # fmt: skip
+    together = ", ".join(new)
+    undone = len(new) == 1 or (new and split(together) == new)  # as it will be taken apart again
+    undo = ToolCall(tool="lists.remove", arguments={"item": together, "list_name": list_name})
+    data = {"list": key_of(list_name), "items": wanted}
+    return ToolResult(text=text, data=data, undo=undo if undone else None)
 
 
 @plugin.tool(risk="act")

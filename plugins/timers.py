@@ -99,7 +99,7 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
     if context.now >= timer.due:  # the disk took so long that the job found no timer
         await ring(context, timer.id)
     return ToolResult(
-        text=_say(context, "timer_set", timer, span),
+        text=_say(context, "timer_set" if timer.name else "timer_set_unnamed", timer, span),
         data=_data(timer, now),
         undo=ToolCall(tool="timers.cancel", arguments={"timer": timer.id}),
     )

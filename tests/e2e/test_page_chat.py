@@ -59,6 +59,17 @@ def test_conversations_are_searched_renamed_opened_deleted_and_taken_back(page):
     expect(rows).to_have_count(2)
 
 
+def test_on_a_phone_undo_is_one_word_on_one_line(page, light_hub):
+    page.set_viewport_size({"width": 360, "height": 740})
+    ask(page, "set a timer for ten minutes, and what's on my shopping list")
+    undo = page.get_by_role("button", name="Undo")
+    box = undo.bounding_box()
+    assert box["height"] < 60
+    assert box["x"] + box["width"] <= 360
+    undo.click()
+    expect(page.locator(".action").first).to_contain_text("is cancelled")
+
+
 def test_a_question_can_be_put_otherwise(page, light_hub):
     ask(page, "set a tea timer for 8 minutes")
     ask(page, "set an egg timer for 7 minutes")

@@ -71,3 +71,19 @@ async def test_what_could_be_two_items_is_neither(workshop):
     await workshop("lists.add", items=["green tea and black tea"])
     with pytest.raises(ToolError):
         await workshop("lists.remove", item="tea")
+
+
+@pytest.mark.parametrize(
+    ("said", "before"), [("milk and bread", []), ("oats", []), ("milk, jam and tea", ["jam"])]
+)
+async def test_what_was_put_on_a_list_is_taken_off_again_together(workshop, said, before):
+    if before:
+        await workshop("lists.add", items=before)
+    added = await workshop("lists.add", items=[said])
+    await workshop.undo(added)
+    assert (await workshop("lists.show")).data["items"] == before
+
+
+async def test_what_would_be_taken_apart_otherwise_has_no_undo(workshop):
+    added = await workshop("lists.add", items=["milk", "mac and cheese"])
+    assert added.undo is None

@@ -56,7 +56,7 @@ async def test_which_is_asked_and_answered(house):
 
 async def test_what_is_missing_is_asked_and_completed(house):
     assert "how long" in (await house.say("set a timer")).casefold()
-    assert await house.say("ten minutes") == "The 10 minutes timer is set for 10 minutes."
+    assert await house.say("ten minutes") == "The timer is set for 10 minutes."
     assert await house.say("remind me to call Bob") == "When?"
     assert "Call Bob: today 17:00" in await house.say("at 5 pm")
 
