@@ -202,6 +202,8 @@ async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
         ("en", "stop, turn the pendants off", ["home.turn_off"]),
         ("en", "stop the music and turn off the arc lamp", ["media.pause", "home.turn_off"]),
         ("de", "Halt, stopp, das Hoftor, äh, das Tor anhalten", ["home.stop"]),
+        ("en", "stop, add milk and bread to the shopping list", ["lists.add"]),
+        ("de", "Stopp, Milch und Brot auf die Einkaufsliste", ["lists.add"]),
     ],
 )
 async def test_a_cry_ends_no_timer_and_no_music(make_house, language, said, tools):
