@@ -18,7 +18,7 @@ from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
-from hubd.assistant.several import Part, commands_in
+from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
@@ -137,6 +137,11 @@ class Commands:
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
+        if rest := after_a_cry(text):
+            alone = await self._parts(await self._by_rules(rest, language, area), rest, area)
+            tools = [part.decision.tool for part in alone if part.decision.tool]
+            if any(not tool.startswith(TALK) for tool in tools):
+                return alone  # "stop, turn the lamp off" ends no timer, "stop, I'm awake" does
 
         async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
             snapshot = self._tools.home.snapshot()

@@ -19,8 +19,6 @@ from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
 LISTED = "lists.add"
-PAUSED, ENDED = "media.pause", "timers.cancel"
-"""What a bare "stop" means."""
 MOST_PARTS = 5
 """More are a story."""
 
@@ -41,6 +39,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Without a tool where it is not understood."""
 
 
+_STOP = "(?:stopp?|halt|停)"
+_CRY = re.compile(rf"\s*(?:{_STOP}(?:\s*{_STOP})*\s*[,，!！.。]+\s*)+(?=\w)", re.IGNORECASE)
 _EXAMPLE = re.compile(
     r"^(?:like|such as|for example|zum beispiel|wie zum beispiel)\b|^(?:比如|例如)"
 )
@@ -48,6 +48,13 @@ _EXAMPLE = re.compile(
 Decide = Callable[[str, Decision | None, str], Awaitable[Decision]]
 """The decision on a part, after the one before it; the third is the part whose verb it shares, and
 empty where it has one of its own."""
+
+
+def after_a_cry(text: str) -> str:
+    """What follows a "stop" that is called out first, which may be all that is meant; empty where
+    there is none."""
+    found = _CRY.match(text)
+    return text[found.end() :] if found else ""
 
 
 def split(text: str, known: Lexicon) -> list[str]:
@@ -111,8 +118,6 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
-        if last is None and _is_cry(piece, said, decision, text):
-            continue  # "stop, turn the lamp off" ends no timer
         asked = known.inquires_first(known.stripped(piece))
         if decision.route == "semantic" and _is_unspoken(said) and not asked:
             continue  # "that timer just now, five minutes more" cancels none
@@ -225,13 +230,6 @@ async def _corrected(
         if set(meant.entities) - set(begun.entities):
             return []  # "…, no, too bright, ten percent" is of the same thing or of none
     return [Part(text=instead, decision=meant)] if meant.tool else []
-
-
-def _is_cry(piece: str, said: Mentions, decision: Decision, text: str) -> bool:
-    """Whether a part is but "stop", called before what is meant: neither a timer nor the music."""
-    nameless = not (_names(said) or said.subjects or said.numbers or said.actions - {"stop"})
-    before = re.search(rf"(?:^|[,，!！])\s*{re.escape(piece)}\s*[,，!！]", text)
-    return nameless and before is not None and decision.tool in (PAUSED, ENDED)
 
 
 def _is_bare(said: Mentions) -> bool:

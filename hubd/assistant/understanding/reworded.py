@@ -1,9 +1,8 @@
 """What an utterance comes to that is not understood as it stands, though it says it clearly.
 
-It corrects itself (repairs.py), it begins with a cry of "stop", it names a thing first and takes it
-up again ("den Ventilator, den mach auf 80 Prozent"), it says what is not meant, or somebody thinks
-aloud in the middle of it. Each comes to a sentence without that, which is then decided on like any
-other. Knows no tools.
+It corrects itself (repairs.py), it names a thing first and takes it up again ("den Ventilator, den
+mach auf 80 Prozent"), it says what is not meant, or somebody thinks aloud in the middle of it.
+Each comes to a sentence without that, which is then decided on like any other. Knows no tools.
 """
 
 import re
@@ -13,8 +12,6 @@ from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
 from hubd.assistant.understanding.words import Phrases, pieces_of
 
-_CRY = re.compile(r"(?:(?:stop|halt|stopp|停)\s*)+[!！]?$", re.IGNORECASE)
-"""What is called out before what is meant."""
 MOST_WORDS_ASIDE = 5
 """Of what is said in the middle of a sentence; in Chinese twice as many characters."""
 _TAKEN_UP = {
@@ -41,8 +38,6 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     if len(segments) < 2:
         return []
     found: list[str] = []
-    if after := _after_a_cry(segments):
-        found.append(_between(known).join(after))
     if rest := without_denied(segments, known, phrases):
         found.append(_between(known).join(rest))
     if joined := _taken_up(segments, known, phrases):
@@ -51,12 +46,6 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         joined = _taken_up(rest, known, phrases)
         found += [joined] if joined else [_between(known).join(rest)]
     return found
-
-
-def _after_a_cry(segments: Sequence[str]) -> list[str]:
-    """The segments after one or more that are but "stop"; none where there is no such one."""
-    first = next((at for at, one in enumerate(segments) if _CRY.match(one) is None), 0)
-    return list(segments[first:]) if first else []
 
 
 def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:

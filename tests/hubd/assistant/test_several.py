@@ -204,6 +204,9 @@ async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
         ("de", "Halt, stopp, das Hoftor, äh, das Tor anhalten", ["home.stop"]),
         ("en", "stop, add milk and bread to the shopping list", ["lists.add"]),
         ("de", "Stopp, Milch und Brot auf die Einkaufsliste", ["lists.add"]),
+        ("en", "stop, I'm awake", ["timers.cancel"]),
+        ("en", "stop, the eggs are out", ["timers.cancel"]),
+        ("en", "stop the roof hatch, it's stuck", ["home.stop"]),
     ],
 )
 async def test_a_cry_ends_no_timer_and_no_music(make_house, language, said, tools):
