@@ -6,8 +6,9 @@ from engine.kernels.attention_part import number_attender
 from engine.kernels.byte_part import byte_attender
 from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
+from engine.kernels.multipliers import row_multiplier, tile_multiplier
 from engine.kernels.panels import panel_multiplier
-from engine.kernels.simd import Dot, row_multiplier, tile_multiplier
+from engine.kernels.simd import Dot
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
 from engine.kernels.vectors import INTEGERS, call
