@@ -20,10 +20,10 @@ from rag.chunk import ChunkSpan, embedded_text
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
 from rag.errors import LoadError
+from rag.file_reader import FileReader
 from rag.files import Found, FoundFile
 from rag.load_requests import LoadReply
 from rag.loaders import check_size
-from rag.reader import Reader
 from rag.reindex import embed_missing, sweep
 from rag.store import NewChunk, Record, Store
 from rag.types import Document, FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
@@ -44,7 +44,7 @@ class Ingester:
         self._thread = thread
         self.embedder = embedder
         self._activity = activity
-        self._reader = Reader(store, thread, activity)
+        self._reader = FileReader(store, thread, activity)
         self._made_by = f"reader {READER_VERSION}"
 
     async def close(self) -> None:

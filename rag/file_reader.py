@@ -30,7 +30,7 @@ _BROKE_THE_READER = "it is damaged, or reading it takes too much memory or time"
 Reply = TypeVar("Reply", LoadReply, RecogniseReply)
 
 
-class Reader:
+class FileReader:
     """Owns the loading process, which is there while there is something to read."""
 
     def __init__(self, store: Store, thread: DatabaseThread, activity: Activity) -> None:
