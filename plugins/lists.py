@@ -16,8 +16,11 @@ plugin = Plugin("lists", sentences="lists.{language}.yaml")
 MAXIMUM_ITEMS = 500
 SHOPPING = "shopping"
 _NO_ITEM = re.compile(
-    r"(?:and|oh|um|uh|er|also|what else|und|ach(?: ja)?|äh|y|et|euh|"
-    r"[那这]个|还有|然后|嗯|呃|哦|对了)?",
+    r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: was|'s) it(?: again| called)?|"
+    r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
+    r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
+    r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|还有|然后|嗯|呃|哦|"
+    r"[哦啊]?对了?)?",
     re.IGNORECASE,
 )
 """What is said between items, and what is nothing."""

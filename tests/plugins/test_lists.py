@@ -19,6 +19,9 @@ from plugins.lists import key_of, split
         ("candy", ["candy"]),
         ("那个，折耳根，还有", ["折耳根"]),
         ("butter, oh, and bacon", ["butter", "bacon"]),
+        ("milk, what was it, oh yeah, eggs", ["milk", "eggs"]),
+        ("Kren und, was war's noch, ach ja, Germ", ["Kren", "Germ"]),
+        ("生抽，还有，还有啥子喃，哦对，粉条", ["生抽", "粉条"]),
         ("und", ["und"]),
     ],
 )
