@@ -67,7 +67,7 @@ async def outcomes(commands: Commands, data: dict[str, Any], area: str, show: bo
     found: dict[str, list[Outcome]] = {}
     for sample in samples(data):
         began = time.perf_counter()
-        parts = await commands.parts(sample.text, data["language"], area)
+        parts = await commands.decider.parts(sample.text, data["language"], area)
         times.append(time.perf_counter() - began)
         outcome = judged_parts(sample, [part.decision for part in parts])
         found.setdefault(sample.style, []).append(outcome)
@@ -118,7 +118,7 @@ async def measure(files: Sequence[Path], show: bool, timed: bool) -> None:
         with tempfile.TemporaryDirectory() as folder:
             database = await Database.open(Path(folder) / "hubd.db")
             commands, home = await house(database, description, embed, classifiers)
-            await commands.semantics.prepare(data["language"])
+            await commands.decider.semantics.prepare(data["language"])
             place = Names.area(home.snapshot(), data.get("area", ""))
             found = await outcomes(commands, data, place.id if place else "", show, times)
             await database.close()

@@ -18,7 +18,8 @@ from engine.protocol import ChatMessage
 from hubd.assistant import prompt
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache, asked
-from hubd.assistant.commands import Commands, Kind, Outcome, Step
+from hubd.assistant.commands import Commands, Outcome, Step
+from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.ground import Grounded, Grounding
@@ -107,7 +108,7 @@ class Assistant:
             engine.client,
             tools,
             router,
-            self.commands.mentions,
+            self.commands.decider.mentions,
             self.semantics.similar,
             config.assistant.temperature,
         )
@@ -187,7 +188,7 @@ class Assistant:
     ) -> AsyncGenerator[Event, None]:
         """What no sentence and no word explains: a command goes to the model, a question to the
         documents, a statement to the documents and then to the model."""
-        kind, language = await self.commands.kind(utterance.text, utterance.language)
+        kind, language = await self.commands.decider.kind(utterance.text, utterance.language)
         if kind == "command":
             events = self._by_model(utterance, language, conversation, clock)
         else:
@@ -237,7 +238,7 @@ class Assistant:
             log.info("the model did not work on a command: %s", error or "it took too long")
         if not texts:
             clock.mark("first_token_ms")
-            texts.append(otherwise or await self.commands.declined(wanted.text, language))
+            texts.append(otherwise or await self.commands.decider.declined(wanted.text, language))
             yield Token(text=texts[-1])
         refused = not actions and asks is None
         done = _done("".join(texts), conversation, clock, actions=actions, refused=refused)
@@ -269,7 +270,8 @@ class Assistant:
         if found != "answers":
             there_are = retrieval.passages or await self._library.documents(visible=visible)
             text = ask(language, "not_told" if there_are else "no_documents")
-            if kind == "statement" and await self.commands.speaks_of_home(utterance.text, language):
+            decider = self.commands.decider
+            if kind == "statement" and await decider.speaks_of_home(utterance.text, language):
                 loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
                 async with aclosing(loop):
                     async for event in loop:

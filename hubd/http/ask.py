@@ -170,7 +170,7 @@ async def explain(request: web.Request) -> web.StreamResponse:
     """What would be done with a text, and why; nothing is."""
     services = request.app[SERVICES]
     body = await read_body(request, Explain)
-    decision = await services.assistant.commands.decide(
+    decision = await services.assistant.commands.decider.decide(
         body.text.strip(), body.language, area_id(services, body.area)
     )
     return reply({name: getattr(decision, name) for name in EXPLAINED})

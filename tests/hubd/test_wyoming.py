@@ -208,7 +208,7 @@ async def test_the_end_waits_for_who_is_being_answered_and_for_nobody_else(liste
     async with contextlib.AsyncExitStack() as stack, contextlib.AsyncExitStack() as clients:
         port, services = await stack.enter_async_context(listening())
         idle = await clients.enter_async_context(AsyncTcpClient(LOOPBACK, port))
-        async with services.assistant.commands._routing:  # nobody is understood meanwhile
+        async with services.assistant.commands.decider._routing:  # nobody is understood meanwhile
             waiting = asyncio.create_task(say(port, "list timers"))
             await until(lambda: services.turns.running == 1)
             closing = asyncio.create_task(stack.aclose())
@@ -223,7 +223,7 @@ async def test_the_end_waits_for_who_is_being_answered_and_for_nobody_else(liste
 
 async def test_who_hangs_up_is_not_answered(listening):
     async with listening() as (port, services):
-        async with services.assistant.commands._routing:
+        async with services.assistant.commands.decider._routing:
             client = AsyncTcpClient(LOOPBACK, port)
             await client.connect()
             await client.write_event(Transcript(text="turn on the lamp").event())

@@ -160,7 +160,7 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
         more = said.difference or _MORE.search(said.text)
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
             return None
-        return _duration(said.text, language) or None
+        return duration(said.text, language) or None
     if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):
         return None
     if intent.needs == "time":
@@ -197,7 +197,9 @@ def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
     return found[1] if found else None
 
 
-def _duration(text: str, language: str) -> dict[str, Any] | None:
+def duration(text: str, language: str) -> dict[str, Any] | None:
+    """Hours, minutes and seconds that are said in digits; empty where none are, ``None`` where it
+    is not clear."""
     found: dict[str, Any] = {}
     if _AND_A_HALF.search(text):
         return None

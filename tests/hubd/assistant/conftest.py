@@ -123,7 +123,8 @@ class House:
         async def client():
             return model
 
-        agent = (client, self.tools, self.router, self.commands.mentions, self.semantics.similar)
+        mentions = self.commands.decider.mentions
+        agent = (client, self.tools, self.router, mentions, self.semantics.similar)
         self.agent = Agent(*agent) if model else None
 
     async def say(
@@ -153,7 +154,7 @@ class House:
             text, conversation, language=language, area=utterance.area, person=person
         )
         if step is None:
-            kind, spoken = await self.commands.kind(text, language)
+            kind, spoken = await self.commands.decider.kind(text, language)
             if self.agent is None or kind != "command":
                 return None
             return await self._by_model(utterance, spoken)
@@ -175,7 +176,7 @@ class House:
 
         wanted = Wanted(text=utterance.text, language=language, area=utterance.area)
         said = [ran.text async for ran in self.agent.carry_out(wanted, run)]
-        return " ".join(said) or await self.commands.declined(utterance.text, language)
+        return " ".join(said) or await self.commands.decider.declined(utterance.text, language)
 
     async def _run(self, step, utterance, provenance):
         speaker = Speaker(

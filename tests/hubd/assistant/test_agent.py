@@ -31,7 +31,7 @@ def agent(house, model):
         return model
 
     return Agent(
-        client, house.tools, house.router, house.commands.mentions, house.semantics.similar
+        client, house.tools, house.router, house.commands.decider.mentions, house.semantics.similar
     )
 
 
@@ -164,7 +164,7 @@ async def test_what_a_tool_tells_has_nothing_else_done(house, told, tool, entity
         ran.append(decision.call)
         return Ran(text=told, ok=ok)
 
-    parts = (house.tools, house.router, house.commands.mentions, house.semantics.similar)
+    parts = (house.tools, house.router, house.commands.decider.mentions, house.semantics.similar)
     agent = Obedient(None, *parts, wish={"tool": tool, "arguments": {"entities": [entity]}})
     text = "make the desk lamp go dark and be quick"  # "and": the model is asked what is left
     assert [one.text async for one in agent.carry_out(wanted(text), run)] == [told]
@@ -196,7 +196,7 @@ WHY_NOT = [
 @pytest.mark.parametrize(("tool", "arguments", "text", "reason"), WHY_NOT)
 async def test_a_call_needs_the_support_of_the_words(house, tool, arguments, text, reason):
     found = next(one for one in house.tools.tools() if one.name == tool)
-    said = await house.commands.mentions(text, "en")
+    said = await house.commands.decider.mentions(text, "en")
     call = ToolCall(tool=tool, arguments=arguments)
     why = why_not(call, found, text, said, house.home.snapshot(), "living_room", lexicon("en"))
     assert (reason in why) if reason else (why == "")

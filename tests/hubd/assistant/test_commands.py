@@ -131,7 +131,7 @@ async def test_what_needs_a_yes_is_declined_for_later_at_once(house, text):
     assert "yes when it is done" in said
     assert house.called == []
     assert await house.tools._context("routines", Speaker()).storage.all() == {}
-    decision = await house.commands.decide(text, "en", "")
+    decision = await house.commands.decider.decide(text, "en", "")
     assert decision.declined
     assert decision.tool is None
     assert "needs a person's yes" in decision.reason
@@ -144,7 +144,7 @@ async def test_what_would_not_be_done_then_is_not_promised_now(house, text):
     told = await house.say(text)
     assert house.called == []
     assert told is None or "did nothing" in told
-    decision = await house.commands.decide(text, "en", "living_room")
+    decision = await house.commands.decider.decide(text, "en", "living_room")
     assert decision.call is None
 
 
@@ -162,11 +162,13 @@ async def test_a_command_for_later_never_opens_anything(house):
 
 
 async def test_a_command_that_nothing_explains_is_for_the_model(house):
-    decision = await house.commands.decide("deal with the desk lamp somehow", "en", "")
+    decision = await house.commands.decider.decide("deal with the desk lamp somehow", "en", "")
     assert (decision.route, decision.tool) == ("documents", None)
-    decision = await house.commands.decide("do something about the desk lamp", "en", "")
+    decision = await house.commands.decider.decide("do something about the desk lamp", "en", "")
     assert (decision.route, decision.tool) == ("model", None)
-    decision = await house.commands.decide("what does error E04 on the oven mean?", "en", "")
+    decision = await house.commands.decider.decide(
+        "what does error E04 on the oven mean?", "en", ""
+    )
     assert (decision.route, decision.tool) == ("documents", None)
 
 

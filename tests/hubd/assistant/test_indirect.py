@@ -7,7 +7,7 @@ HOMES = {"en": "home5.en.yaml", "de": "home5.de.yaml", "zh": "home5.zh.yaml"}
 
 async def decided(make_house, text: str, language: str):
     house = await make_house(HOMES[language])
-    parts = await house.commands.parts(text, language, house.home.snapshot().areas[0].id)
+    parts = await house.commands.decider.parts(text, language, house.home.snapshot().areas[0].id)
     return [part.decision for part in parts]
 
 

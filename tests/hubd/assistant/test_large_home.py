@@ -31,7 +31,7 @@ async def test_the_prompt_of_a_command_stays_within_its_budget(large, model):
         return model
 
     agent = Agent(
-        client, large.tools, large.router, large.commands.mentions, large.semantics.similar
+        client, large.tools, large.router, large.commands.decider.mentions, large.semantics.similar
     )
     wanted = Wanted(text="do something about the lights in room 7", language="en", area="room_3")
     offer, _ = await agent.offer(wanted)

@@ -17,7 +17,7 @@ async def counts_of(make_house, assistant_data, name):
     area = next(a.id for a in house.home.snapshot().areas if a.name == data["area"])
     found = []
     for sample in samples(data):
-        parts = await house.commands.parts(sample.text, data["language"], area)
+        parts = await house.commands.decider.parts(sample.text, data["language"], area)
         found.append(judged_parts(sample, [part.decision for part in parts]))
     return counted(found)
 

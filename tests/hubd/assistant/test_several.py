@@ -18,14 +18,14 @@ import pytest
 )
 async def test_what_is_not_done_is_told_but_for_remarks(make_house, text, tools):
     house = await make_house("home.en.yaml")
-    parts = await house.commands.parts(text, "en", "kitchen")
+    parts = await house.commands.decider.parts(text, "en", "kitchen")
     assert [part.decision.tool for part in parts] == tools
 
 
 async def test_of_two_things_for_a_list_never_one_alone_is_noted(make_house):
     house = await make_house("home.en.yaml")
     said = "we need, let me look, butter and cling film on the shopping list"
-    parts = await house.commands.parts(said, "en", "kitchen")
+    parts = await house.commands.decider.parts(said, "en", "kitchen")
     assert "lists.add" not in [part.decision.tool for part in parts]
 
 
@@ -40,7 +40,7 @@ async def test_of_two_things_for_a_list_never_one_alone_is_noted(make_house):
 )
 async def test_it_is_understood(make_house, text, language, tool, arguments):
     house = await make_house("home.en.yaml")
-    (part,) = await house.commands.parts(text, language, "living_room")
+    (part,) = await house.commands.decider.parts(text, language, "living_room")
     assert part.decision.tool == tool
     assert part.decision.asks is None
     if arguments is not None:
@@ -49,7 +49,7 @@ async def test_it_is_understood(make_house, text, language, tool, arguments):
 
 async def test_a_time_that_nobody_understands_is_asked_for(make_house):
     house = await make_house("home.en.yaml")
-    (part,) = await house.commands.parts("wake me up at wibble", "en", "living_room")
+    (part,) = await house.commands.decider.parts("wake me up at wibble", "en", "living_room")
     assert (part.decision.tool, part.decision.asks) == ("alarms.set", "missing")
 
 
@@ -64,7 +64,7 @@ async def test_a_time_that_nobody_understands_is_asked_for(make_house):
 )
 async def test_a_time_that_is_half_understood_is_asked_for(make_house, language, said):
     house = await make_house(f"home.{language}.yaml")
-    (part,) = await house.commands.parts(said, language, "living_room")
+    (part,) = await house.commands.decider.parts(said, language, "living_room")
     assert part.decision.call is None or part.decision.asks == "missing"
 
 
@@ -72,7 +72,7 @@ async def test_a_time_that_is_half_understood_is_asked_for(make_house, language,
 async def test_a_list_in_german_is_noted_whole(make_house, home):
     house = await make_house(home)
     said = "wir brauchen, äh, butter und frischhaltefolie auf die einkaufsliste"
-    (part,) = await house.commands.parts(said, "de", "küche")
+    (part,) = await house.commands.decider.parts(said, "de", "küche")
     assert part.decision.tool == "lists.add"
     assert part.decision.call.arguments["items"] == ["butter und frischhaltefolie"]
 
@@ -81,7 +81,7 @@ async def test_a_list_in_german_is_noted_whole(make_house, home):
 async def test_who_is_called_is_no_item(make_house, called):
     house = await make_house("home.en.yaml")
     text = f"{called}, put milk on the shopping list"
-    decision = (await house.commands.parts(text, "en", "kitchen"))[-1].decision
+    decision = (await house.commands.decider.parts(text, "en", "kitchen"))[-1].decision
     assert decision.tool == "lists.add"
     assert decision.call.arguments["items"] == ["milk"]
 
@@ -89,7 +89,7 @@ async def test_who_is_called_is_no_item(make_house, called):
 async def test_no_list_is_noted_as_one_item(make_house):
     house = await make_house("home4.de.yaml")
     said = "Kannst du bitte Klopapier und Müllbeutel auf Liste schreiben"
-    parts = await house.commands.parts(said, "de", "küche")
+    parts = await house.commands.decider.parts(said, "de", "küche")
     items = [
         i
         for part in parts
@@ -123,7 +123,7 @@ async def test_no_list_is_noted_as_one_item(make_house):
 )
 async def test_nothing_else_is_set_off(make_house, home, language, area, said, done):
     house = await make_house(home)
-    parts = await house.commands.parts(said, language, area)
+    parts = await house.commands.decider.parts(said, language, area)
     tools = [part.decision.tool for part in parts if part.decision.tool]
     assert all(done and tool.startswith(done) for tool in tools)
     assert bool(tools) == bool(done)
@@ -159,7 +159,7 @@ async def test_what_was_said_last_takes_the_place_of_its_kind(
     make_house, language, said, tool, arguments
 ):
     house = await make_house(f"home.{language}.yaml")
-    (part,) = await house.commands.parts(said, language, "living_room")
+    (part,) = await house.commands.decider.parts(said, language, "living_room")
     assert part.decision.tool == tool
     if arguments is not None:
         call = part.decision.call.arguments
@@ -182,7 +182,7 @@ async def test_how_it_shall_be_and_how_it_is_are_opposites(
     make_house, home, language, area, said, step
 ):
     house = await make_house(home)
-    (part,) = await house.commands.parts(said, language, area)
+    (part,) = await house.commands.decider.parts(said, language, area)
     assert part.decision.call is not None
     assert step in part.decision.call.arguments.values()
 
@@ -192,7 +192,7 @@ async def test_how_it_shall_be_and_how_it_is_are_opposites(
 )
 async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
     house = await make_house("home9.en.yaml")
-    parts = await house.commands.parts(said, "en", "Kitchen")
+    parts = await house.commands.decider.parts(said, "en", "Kitchen")
     assert [part.decision.tool for part in parts if part.decision.tool] == []
 
 
@@ -211,34 +211,36 @@ async def test_what_somebody_supposes_sets_nothing_off(make_house, said):
 )
 async def test_a_cry_ends_no_timer_and_no_music(make_house, language, said, tools):
     house = await make_house(f"home10.{language}.yaml")
-    parts = await house.commands.parts(said, language, "")
+    parts = await house.commands.decider.parts(said, language, "")
     assert [part.decision.tool for part in parts if part.decision.tool] == tools
 
 
 async def test_a_question_beside_a_command_is_no_item(make_house):
     house = await make_house("home.en.yaml")
-    parts = await house.commands.parts("turn on the counter light, and what's on my list", "en", "")
+    parts = await house.commands.decider.parts(
+        "turn on the counter light, and what's on my list", "en", ""
+    )
     assert [part.decision.tool for part in parts] == ["home.turn_on", "lists.show"]
 
 
 @pytest.mark.parametrize("said", ["Wecker sieben Uhr zehn", "Wecker auf sieben Uhr zehn"])
 async def test_ten_is_no_toe(make_house, said):
     house = await make_house("home.de.yaml")
-    (part,) = await house.commands.parts(said, "de", "")
+    (part,) = await house.commands.decider.parts(said, "de", "")
     assert part.decision.call.arguments == {"when": "sieben Uhr zehn"}
 
 
 async def test_what_is_thought_between_items_is_none_of_them(make_house):
     house = await make_house("home10.de.yaml")
     said = "Schreib mal auf die Liste, Butter, äh, was war's noch, ach so, Speck und Schmand"
-    (part,) = await house.commands.parts(said, "de", "")
+    (part,) = await house.commands.decider.parts(said, "de", "")
     assert part.decision.call.arguments["items"] == ["Butter, Speck, Schmand"]
 
 
 async def test_a_time_is_corrected_with_its_part_of_the_day(make_house):
     house = await make_house("home10.zh.yaml")
     said = "早上七点半，呃不，晚上八点半，提醒我给豆豆罩笼子"
-    (part,) = await house.commands.parts(said, "zh", "")
+    (part,) = await house.commands.decider.parts(said, "zh", "")
     assert part.decision.call.arguments == {"when": "晚上8点半", "what": "给豆豆罩笼子"}
 
 
@@ -249,14 +251,14 @@ async def test_a_time_is_corrected_with_its_part_of_the_day(make_house):
 )  # fmt: skip
 async def test_what_is_told_sets_nothing_off(make_house, said):
     house = await make_house("home10.zh.yaml")
-    parts = await house.commands.parts(said, "zh", "")
+    parts = await house.commands.decider.parts(said, "zh", "")
     assert [part.decision.tool for part in parts] == [None]
 
 
 async def test_minutes_that_are_hung_on_are_more_of_the_timer(make_house):
     house = await make_house("home10.de.yaml")
     said = "Wäre es möglich, noch drei Minuten dranzuhängen? Am Timer, meine ich, bitte."
-    (part,) = await house.commands.parts(said, "de", "")
+    (part,) = await house.commands.decider.parts(said, "de", "")
     assert part.decision.tool == "timers.add"
     assert part.decision.call.arguments == {"minutes": 3}
 
@@ -272,5 +274,5 @@ async def test_minutes_that_are_hung_on_are_more_of_the_timer(make_house):
 )
 async def test_a_command_that_nobody_understands_is_told_beside_an_answer(make_house, said, tools):
     house = await make_house("home.en.yaml")
-    parts = await house.commands.parts(said, "en", "kitchen")
+    parts = await house.commands.decider.parts(said, "en", "kitchen")
     assert [part.decision.tool for part in parts] == tools

@@ -36,7 +36,7 @@ async def test_most_is_understood_and_nothing_is_done_the_other_way_round(
     area = next(a.id for a in house.home.snapshot().areas if a.name == data["area"])
     found = []
     for sample in samples(data):
-        parts = await house.commands.parts(sample.text, data["language"], area)
+        parts = await house.commands.decider.parts(sample.text, data["language"], area)
         found.append(judged_parts(sample, [part.decision for part in parts]))
     counts = counted(found)
     assert counts["opposite"] == 0

@@ -36,14 +36,14 @@ LEFT = [
 @pytest.mark.parametrize(("language", "said", "tool"), FOUND)
 async def test_a_clause_among_reasons_is_found(make_house, language, said, tool):
     house = await make_house(f"home.{language}.yaml")
-    parts = await house.commands.parts(said, language, "kitchen")
+    parts = await house.commands.decider.parts(said, language, "kitchen")
     assert [part.decision.tool for part in parts if part.decision.tool] == [tool]
 
 
 @pytest.mark.parametrize(("language", "said"), LEFT)
 async def test_conditions_and_what_others_say_have_nothing_done(make_house, language, said):
     house = await make_house(f"home.{language}.yaml")
-    parts = await house.commands.parts(said, language, "living_room")
+    parts = await house.commands.decider.parts(said, language, "living_room")
     called = [p.decision for p in parts if p.decision.tool and p.decision.asks is None]
     assert called == []
 

@@ -1,0 +1,184 @@
+"""What an utterance comes to: one decision, or one for each command that it joins.
+
+Rules first, then the parts of a sentence, other words for what they do not know, one clause of it,
+and likeness to examples last. Nothing is remembered and nothing is done here.
+"""
+
+import asyncio
+from typing import Literal
+
+import msgspec
+
+from hubd.assistant import all_but, follow, later
+from hubd.assistant.decision import Decision, answering, is_open, lacks, told
+from hubd.assistant.questions import ask
+from hubd.assistant.route import Router
+from hubd.assistant.semantic import Semantics
+from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
+from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.repairs import repairs
+from hubd.assistant.understanding.spans import spans
+from hubd.tools import Speaker, ToolBox
+
+Kind = Literal["command", "statement", "question"]
+
+
+class Decider:
+    """Decides for all conversations, one utterance after the other."""
+
+    def __init__(self, tools: ToolBox, router: Router, semantics: Semantics) -> None:
+        self.semantics = semantics
+        self._tools, self._router = tools, router
+        self._routing = asyncio.Lock()
+
+    async def decide(self, text: str, language: str | None, area: str) -> Decision:
+        """The decision by sentences and words, or else by likeness to examples.
+
+        The route is ``model`` where the model would be asked.
+        """
+        first, *further = await self.parts(text, language, area)
+        decision = first.decision
+        if further:
+            each = "; ".join(f"“{one.text}” {told(one.decision)}" for one in (first, *further))
+            return msgspec.structs.replace(decision, reason=f"several commands: {each}")
+        if decision.tool is None and not decision.declined:
+            kind, _ = await self.kind(text, decision.language)
+            if kind == "command":
+                reason = "a command that no sentence and no word explains: the model is asked"
+                return msgspec.structs.replace(decision, route="model", reason=reason)
+        return decision
+
+    async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
+        """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
+        whole = await self.by_rules(text, language, area)
+        return await self.resolved(whole, text, area)
+
+    async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
+        """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
+        parts = await self._parts(whole, text, area)
+        if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
+            return parts
+        async with self._routing:
+            reworded = self._router.reworded
+            others = await asyncio.to_thread(reworded, text, whole.language)
+        for other in others:
+            again = await self.by_rules(other, whole.language, area)
+            found = await self._parts(again, other, area)
+            if not any(lacks(part.decision) for part in found):
+                return found
+        if part := await self._of_a_span(text, whole.language, area):
+            return [part]
+        return parts
+
+    async def _of_a_span(self, text: str, language: str, area: str) -> Part | None:
+        """The one clause of ``text`` that asks for something, where the others say nothing."""
+        known, phrases = lexicon(language), self._router.phrases(language)
+        for span in await asyncio.to_thread(spans, text, known, phrases):
+            async with self._routing:
+                decided = all_but.decided
+                found = await asyncio.to_thread(decided, self._router, span.text, language, area)
+            if lacks(found) or found.tool is None or found.asks == "which":
+                continue
+            if self._tools.only_reads(found.tool) or not span.tells:
+                return Part(text=span.text, decision=found)
+        return None
+
+    async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
+        whole = await self._for_later(whole, text, area)
+        if is_open(whole) and (parts := await self._several(text, whole, area)):
+            return parts
+        return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
+
+    async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
+        """The commands of a sentence that is no single one; empty where it does not join any."""
+        language, known = whole.language, lexicon(whole.language)
+        if rest := after_a_cry(text):
+            alone = await self._parts(await self.by_rules(rest, language, area), rest, area)
+            tools = [part.decision.tool for part in alone if part.decision.tool]
+            if any(not tool.startswith(TALK) for tool in tools):
+                return alone  # "stop, turn the lamp off" ends no timer, "stop, I'm awake" does
+
+        async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
+            snapshot = self._tools.home.snapshot()
+            further = None
+            if before is not None:
+                further = follow.follow(self._router, part, before, snapshot, at_once=True)
+            if verb_of:
+                return further or await self._with_verb(part, verb_of, language, area)
+            decision = await self.by_rules(part, language, area)
+            if not follow.names_more(decision):
+                decision = further or decision
+            decision = await self._for_later(decision, part, area)
+            return await self._or_by_likeness(decision, part, area)
+
+        async def mentioned(part: str) -> Mentions:
+            return await self.mentions(part, language)
+
+        phrases = self._router.phrases(language)
+        repaired = await asyncio.to_thread(repairs, text, known, phrases)
+        parts = await commands_in(text, known, decide, mentioned, repaired)
+        tools = [part.decision.tool for part in parts if part.decision.tool]
+        lost = [known.stripped(part.text) for part in parts if not part.decision.tool]
+        worked = any(known.commands(said) and known.actions_in(said) for said in lost)
+        if lost and not worked and all(map(self._tools.only_reads, tools)):
+            return []  # "tell me the time and place of the concert" is one question
+        return parts
+
+    async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+        async with self._routing:
+            with_verb = self._router.with_verb
+            return await asyncio.to_thread(with_verb, part, verb_of, language, area)
+
+    async def _for_later(self, decision: Decision, text: str, area: str) -> Decision:
+        """The decision, or that on a command for later, where ``text`` is one that can wait."""
+
+        async def decide(command: str) -> list[Decision]:
+            return [part.decision for part in await self.parts(command, decision.language, area)]
+
+        if decision.tool is None and not decision.declined and len(text) <= MAXIMUM_UTTERANCE:
+            known = lexicon(decision.language)
+            decision = await later.at_a_time(text, known, decide) or decision
+        return await later.unless_unattended(decision, decide)
+
+    async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
+        if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
+            return decision
+        return await self.semantics.decide(text, decision.language, area) or decision
+
+    async def by_rules(self, text: str, language: str | None, area: str) -> Decision:
+        """The router's decision, made beside the event loop: it may take tens of milliseconds."""
+        async with self._routing:  # the router keeps what it compiled
+            spoken = await self._router.prepare(text, language)
+            decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
+        if not is_open(decision):
+            return decision
+        speaker = Speaker(language=decision.language, area=area)
+        return answering(await self._tools.answer(text, speaker), decision)
+
+    async def mentions(self, text: str, language: str) -> Mentions:
+        """What ``text`` speaks of: the evidence for or against a call."""
+        async with self._routing:
+            return await asyncio.to_thread(self._router.mentions, text, language)
+
+    async def kind(self, text: str, language: str | None) -> tuple[Kind, str]:
+        """What an utterance that no command explains wants, and the language it is in."""
+        async with self._routing:
+            spoken = await self._router.prepare(text, language)
+        known = lexicon(spoken)
+        said = known.fixed(known.stripped(text))
+        if known.inquires(said) and not (known.commands(said, whole=False) and known.keeps(said)):
+            return "question", spoken
+        begins_so = known.commands(said, whole=False)
+        return ("command" if begins_so else "statement"), spoken
+
+    async def speaks_of_home(self, text: str, language: str) -> bool:
+        """Whether ``text`` has to do with anything that could be worked."""
+        said = await self.mentions(text, language)
+        return bool(said.names or said.nouns or said.hints or said.subjects)
+
+    async def declined(self, text: str, language: str) -> str:
+        """What is said where a command is not understood: nothing was done."""
+        named = named_entities(await self.mentions(text, language), self._tools.home.snapshot())
+        return ask(language, "do_what" if named else "declined", named)
