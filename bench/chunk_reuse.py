@@ -29,8 +29,8 @@ from hubd.assistant import prompt
 from hubd.benchmarks._household import Found, found_in
 from hubd.benchmarks.cache import SAMPLES
 from hubd.config import load_config
+from hubd.engine_child import model_path
 from hubd.paths import find_paths
-from hubd.supervisor import model_path
 
 PARAMS = SamplingParams(temperature=0.0, max_tokens=64)
 SYSTEM = "Answer the question from the passages, briefly."

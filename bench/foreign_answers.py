@@ -23,9 +23,9 @@ from engine.engine import Engine
 from engine.protocol import ChatMessage, ChatRequest
 from engine.sampling_params import SamplingParams
 from hubd.config import load_config
+from hubd.engine_child import model_path
 from hubd.http.volatile import PromptMemory
 from hubd.paths import find_paths
-from hubd.supervisor import model_path
 
 RECORDED = Path(__file__).resolve().parents[2] / "shared" / "ha" / "recorded"
 FILE = "ha-2025.4.4-ollama.jsonl"

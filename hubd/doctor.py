@@ -19,6 +19,7 @@ from engine.errors import EngineError
 from hubd import lock, models
 from hubd.client import connected
 from hubd.config import DEFAULT_MODEL, Config, load_config
+from hubd.engine_child import model_path
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.home import link
@@ -28,7 +29,6 @@ from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
 from hubd.reindexing import source_of
 from hubd.reranking import folder_of
-from hubd.supervisor import model_path
 from rag.db import connect
 from rag.embed import DIMENSION, MODEL
 from rag.errors import RagError

@@ -15,10 +15,11 @@ import msgspec
 from engine.client import EngineClient
 from engine.protocol import Health
 from hubd import config
+from hubd.engine_child import Encoder
 from hubd.events import Notice, NoticeBoard
 from hubd.paths import Paths
 from hubd.remote import RemoteClient, Server, watched
-from hubd.supervisor import Encoder, EngineDown, EngineState, EngineSupervisor
+from hubd.supervisor import EngineDown, EngineState, EngineSupervisor
 
 FALLBACK_IDLE_S = 600.0
 """When the child is unloaded that stood in for a server, where the settings do not say."""

@@ -9,7 +9,6 @@ import contextlib
 import logging
 import os
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator
@@ -22,6 +21,7 @@ from engine.client import EngineClient
 from engine.errors import EngineError
 from engine.protocol import Health
 from hubd import config
+from hubd.engine_child import Encoder, command, end, first_to_go, model_path, next_line
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.paths import Paths
@@ -44,9 +44,6 @@ FAILURES = 5
 BACKOFF_S = (0.0, 1.0, 2.0, 5.0)
 HOLD_S = 30.0
 """After ``FAILURES`` failures in a row nothing is tried for this long."""
-TERMINATE_S = 5.0
-OOM_HANDICAP = 500
-"""Of 1000 (proc(5), oom_score_adj): as if it used half of the memory more than it does."""
 
 Phase = Literal["off", "starting", "restarting", "ready", "failed"]
 
@@ -76,16 +73,6 @@ class EngineState(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that answers instead, where the settings name one."""
     away: str = ""
     """Why it does not, and the engine here does; empty while it answers."""
-
-
-class Encoder(msgspec.Struct, frozen=True, kw_only=True):
-    """An embedding model that the child has besides the language model, or alone."""
-
-    folder: Path
-    name: str
-    idle_unload: float
-    """Seconds; 0 for never."""
-    alone: bool = False
 
 
 class EngineSupervisor:
@@ -253,7 +240,7 @@ class EngineSupervisor:
         self._socket.unlink(missing_ok=True)
         self._last_lines.clear()
         process = await asyncio.create_subprocess_exec(
-            *self._command(),
+            *command(self._settings, self._paths, self._socket, self._encoder),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -261,43 +248,18 @@ class EngineSupervisor:
             process_group=0,  # Ctrl-C in the terminal is for the daemon, which ends the child
         )
         self.pid = process.pid
-        _first_to_go(process.pid)
+        first_to_go(process.pid)
         reader = asyncio.create_task(self._log_lines(process))
         try:
             yield process
         finally:
             self.pid = None
-            ending = asyncio.create_task(_end(process))
+            ending = asyncio.create_task(end(process))
             try:
                 await asyncio.shield(ending)
             finally:  # the whole of it also where the supervisor is closed meanwhile
                 await ending
                 await reader
-
-    def _command(self) -> list[str]:
-        settings = self._settings
-        return [
-            *(sys.executable, "-m", "engine.server"),
-            *("--socket", str(self._socket)),
-            *(() if self._alone else ("--model", str(self.model))),
-            *(_options_for(self._encoder) if self._encoder else ()),
-            *("--threads", str(settings.threads)),
-            *("--context-length", str(settings.context_length)),
-            *("--cache-directory", str(self._paths.cache)),
-            *("--kv-mb", str(settings.kv_mb)),
-            *("--kv-format", settings.kv_format),
-            *([f"--activation={settings.activation}"] if settings.activation else []),
-            *("--sparsity", settings.sparsity),
-            *self._draft_options(),
-            *("--prefix-disk-mb", str(settings.prefix_disk_mb)),
-            *(["--reuse-chunks"] if settings.reuse_chunks else []),
-            *(f"--adapter={_in_models(name, self._paths)}" for name in settings.adapters),
-            "--exit-with-parent",
-        ]
-
-    def _draft_options(self) -> list[str]:
-        name = self._settings.draft_model
-        return [f"--draft-model={_in_models(name, self._paths)}"] if name else []
 
     async def _wait_ready(self, process: asyncio.subprocess.Process) -> bool:
         """Until the child says that it is ready (True), or ends (False).
@@ -382,7 +344,7 @@ class EngineSupervisor:
 
     async def _log_lines(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
-        while line := await _line(process.stderr):
+        while line := await next_line(process.stderr):
             self._last_lines.append(line)
             log.info("engine says: %s", line)
 
@@ -402,52 +364,3 @@ class EngineSupervisor:
         elif phase != "off":
             self._settled.clear()
         self._board.publish("engine", msgspec.to_builtins(state))
-
-
-def model_path(settings: config.Engine, paths: Paths) -> Path:
-    """The model file: a name in the model folder, or a path of its own."""
-    return _in_models(settings.model, paths)
-
-
-def _in_models(name: str, paths: Paths) -> Path:
-    named = Path(name).expanduser()
-    return named if len(named.parts) > 1 else paths.models / named
-
-
-def _options_for(encoder: Encoder) -> list[str]:
-    return [
-        *("--encoder", str(encoder.folder)),
-        *("--encoder-name", encoder.name),
-        *("--encoder-idle-unload", str(encoder.idle_unload)),
-    ]
-
-
-def _first_to_go(pid: int) -> None:
-    """When memory is short the kernel ends the engine and not the hub, which starts it again."""
-    file = Path(f"/proc/{pid}/oom_score_adj")
-    with contextlib.suppress(OSError, ValueError):  # another system, or the child is gone
-        file.write_text(str(min(1000, int(file.read_text()) + OOM_HANDICAP)))
-
-
-async def _line(stream: asyncio.StreamReader) -> str:
-    """The next line; a longer one than the stream holds comes in pieces. Empty at the end."""
-    try:
-        return (await stream.readuntil()).decode(errors="replace").rstrip() or " "
-    except asyncio.IncompleteReadError as error:
-        return error.partial.decode(errors="replace").rstrip()
-    except asyncio.LimitOverrunError as error:
-        return (await stream.readexactly(error.consumed)).decode(errors="replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close the child's input, ask it to end, then make it."""
-    if process.stdin:
-        process.stdin.close()
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is not None:
-            break
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(TERMINATE_S):
-                await process.wait()

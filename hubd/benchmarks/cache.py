@@ -27,10 +27,10 @@ from engine.errors import EngineError
 from engine.protocol import ChatMessage, ChatRequest, CompletionRequest
 from hubd.benchmarks._household import prompts_of
 from hubd.config import load_config
+from hubd.engine_child import model_path
 from hubd.errors import HubError
 from hubd.http.volatile import PromptMemory
 from hubd.paths import find_paths
-from hubd.supervisor import model_path
 from rag.errors import RagError
 
 SYSTEM_TOKENS, NEW_TOKENS = 2000, 30

@@ -45,7 +45,7 @@ def pull(reference: str | None) -> None:
 def list_() -> None:
     """List the models in the model folder; the one in use is marked."""
     from hubd import models
-    from hubd.supervisor import model_path
+    from hubd.engine_child import model_path
 
     config, paths = settings()
     used = model_path(config.engine, paths)
