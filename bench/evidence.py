@@ -1,6 +1,7 @@
 """Fit the models of rag/evidence.py, and say how well they refuse questions not fitted on.
 
-    python -m bench.evidence --eval FOLDER [--cache FILE] [--embedder sentence-transformers]
+    python -m bench.evidence --eval FOLDER [--cache FILE] [--reader FILE]
+        [--embedder sentence-transformers]
 
 ``FOLDER`` holds xquad.en.json and xquad.zh.json; bench/household.json, bench/refusals/ and those
 questions of samples/ that are not held out come besides. Prints the tables of docs/retrieval.md,
@@ -24,16 +25,19 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from bench.papers import FOLDER, read_papers
 from bench.retrieval import Encoder, Question, fill, read_household, read_xquad
+from engine.cross_encoder import CrossEncoder
 from rag import db
-from rag.embed import DIMENSION, MODEL
+from rag.embed import DIMENSION, MODEL, model_folder
 from rag.evaluate import Case, holds_answer, read_cases
 from rag.evidence import (
+    ADAPTER,
     ANSWERABLE,
     CHINESE,
     CLOSE,
     LEXICAL,
     MAX_EMBEDDED,
     WITH_ENCODER,
+    WITH_READER,
     Candidate,
     Features,
     Model,
@@ -41,6 +45,7 @@ from rag.evidence import (
     embedded_text,
     lexical_features,
     prefilter,
+    read_text,
 )
 from rag.language import detect
 from rag.library import Library
@@ -52,11 +57,11 @@ from rag.worker import State
 
 Condition = Literal[
     "full", "hard", "easy", "home", "home-", "families", "families-", "known", "known-", "spoken",
-    "spoken-", "unseen", "unseen-", "samples", "samples-",
+    "spoken-", "unseen", "unseen-", "later", "later-", "samples", "samples-",
 ]  # fmt: skip
 """XQuAD with everything, without the gold paragraph, without its article; bench/household.json,
-bench/refusals/, of that the families at the mill, at the quay and in the tower, and samples/, yes
-and no."""
+bench/refusals/, of that the families at the mill, at the quay, in the tower, and two later ones,
+and samples/, yes and no."""
 PAIRS: tuple[tuple[Condition, Condition], ...] = (
     ("full", "hard"),
     ("full", "easy"),
@@ -65,10 +70,11 @@ PAIRS: tuple[tuple[Condition, Condition], ...] = (
     ("known", "known-"),
     ("spoken", "spoken-"),
     ("unseen", "unseen-"),
+    ("later", "later-"),
     ("samples", "samples-"),
 )
-POSITIVE = ("full", "home", "families", "known", "spoken", "unseen", "samples")
-MEASURED = ("spoken", "spoken-", "unseen", "unseen-")
+POSITIVE = ("full", "home", "families", "known", "spoken", "unseen", "later", "samples")
+MEASURED = ("spoken", "spoken-", "unseen", "unseen-", "later", "later-")
 """Nothing is fitted on these."""
 FOLDS = 5
 WEIGHT = {"full": 0.5, "hard": 0.1, "easy": 1.0, "home": 10.0, "home-": 10.0}
@@ -79,6 +85,8 @@ OF_FAMILY: dict[str, tuple[Condition, Condition]] = {
     "family-mill": ("known", "known-"),
     "family-quay": ("spoken", "spoken-"),
     "family-tower": ("unseen", "unseen-"),
+    "family-orchard": ("later", "later-"),
+    "family-arcade": ("later", "later-"),
 }
 """Measured by themselves; the others together."""
 MINING_ROUNDS = 3
@@ -107,23 +115,38 @@ class Fit(NamedTuple):
         return self.bias + one.features @ self.weights
 
 
+Read = Callable[[str, Sequence[str]], NDArray[np.float32]]
+"""A question and texts → log odds of the reader."""
+
+
+class Encoders(NamedTuple):
+    """What reads sentences; None for full text alone."""
+
+    encode: Encoder | None
+    read: Read | None
+
+
 def sample(
     condition: Condition,
     group: int,
     question: str,
     passages: Sequence[Passage],
-    encode: Encoder | None,
+    encoders: Encoders,
     answers: Callable[[Candidate], bool],
 ) -> Sample | None:
     """What ``rag.evidence`` sees of a question and its passages."""
     asked = take_apart(question)
     candidates = candidates_of(passages)
     features = lexical_features(asked, candidates)
+    encode, read = encoders
     if encode is not None and asked.language == "en" and candidates:
         kept = sorted(range(len(candidates)), key=lambda i: -prefilter(features[i]))[:MAX_EMBEDDED]
         candidates, features = [candidates[i] for i in kept], [features[i] for i in kept]
         cosines = encode([embedded_text(c) for c in candidates]) @ encode([question])[0]
         features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
+        if read is not None:
+            scores = read(question, [read_text(c) for c in candidates])
+            features = [f._replace(read=float(s)) for f, s in zip(features, scores, strict=True)]
     if not candidates:
         return None
     right = [condition in POSITIVE and answers(candidate) for candidate in candidates]
@@ -141,9 +164,10 @@ def _has_expected(case: Case, candidate: Candidate) -> bool:
 
 
 def xquad_samples(
-    store: Store, questions: Sequence[Question], encode: Encoder | None
+    store: Store, questions: Sequence[Question], encoders: Encoders
 ) -> Iterable[Sample | None]:
     """Each question with all documents and without its own; every fourth without its article."""
+    encode = encoders.encode
     for number, question in enumerate(questions):
         english = encode is not None and detect(question.text) == "en"
         vector = encode([question.text])[0] if encode is not None and english else None
@@ -158,7 +182,7 @@ def xquad_samples(
         for condition, is_hidden in hidden.items():
             seen = [p for p in found if not is_hidden(p.document)][:PASSAGES]
             answers = partial(_has_answer, question)
-            yield sample(condition, question.group, question.text, seen, encode, answers)
+            yield sample(condition, question.group, question.text, seen, encoders, answers)
 
 
 def _begins(prefix: str, name: str) -> bool:
@@ -166,18 +190,19 @@ def _begins(prefix: str, name: str) -> bool:
 
 
 def household_samples(
-    store: Store, questions: Sequence[Question], encode: Encoder | None
+    store: Store, questions: Sequence[Question], encoders: Encoders
 ) -> Iterable[Sample | None]:
+    encode = encoders.encode
     for question in questions:
         condition: Condition = "home" if question.answer else "home-"
         english = encode is not None and detect(question.text) == "en"
         vector = encode([question.text])[0] if encode is not None and english else None
         found = retrieve(store, question.text, vector, PASSAGES).passages
         answers = partial(_has_answer, question)
-        yield sample(condition, question.group, question.text, found, encode, answers)
+        yield sample(condition, question.group, question.text, found, encoders, answers)
 
 
-class _Embedder:
+class Embedder:
     """The encoder as a library takes one."""
 
     model, dimension = MODEL, DIMENSION
@@ -210,7 +235,7 @@ async def family_passages(folder: Path, encode: Encoder) -> list[tuple[Case, int
         for paper in papers:
             (home / "papers" / paper.name).write_text(paper.text, encoding="utf-8")
         library = await Library.open(
-            home / "library.db", embedder=_Embedder(encode), uploads=home / "uploads"
+            home / "library.db", embedder=Embedder(encode), uploads=home / "uploads"
         )
         await library.ingest([home / "papers"])
         for paper in papers:
@@ -230,14 +255,14 @@ async def family_passages(folder: Path, encode: Encoder) -> list[tuple[Case, int
 
 
 def family_samples(
-    found: Sequence[tuple[Case, int, list[Passage]]], encode: Encoder | None, language: str
+    found: Sequence[tuple[Case, int, list[Passage]]], encoders: Encoders, language: str
 ) -> Iterable[Sample | None]:
     """The invented families' questions in one language; those about one paper are of one group."""
     for case, group, passages in found:
         if detect(case.question) == language:
             condition = _family_condition(case)
             answers = partial(_holds_words, case)
-            yield sample(condition, group, case.question, passages, encode, answers)
+            yield sample(condition, group, case.question, passages, encoders, answers)
 
 
 def _family_condition(case: Case) -> Condition:
@@ -257,7 +282,7 @@ async def sample_passages(
     papers = Path(__file__).parents[1] / "samples"
     uploads = folder / "uploads"
     uploads.mkdir()
-    library = await Library.open(folder / "samples.db", embedder=_Embedder(encode), uploads=uploads)
+    library = await Library.open(folder / "samples.db", embedder=Embedder(encode), uploads=uploads)
     await library.ingest([papers / "household", papers / "cabinet"])
     found = [(case, (await library.retrieve(case.question, PASSAGES)).passages) for case in cases]
     await library.close()
@@ -272,7 +297,7 @@ def tuning_cases() -> list[Case]:
 
 
 def own_samples(
-    found: Sequence[tuple[Case, list[Passage]]], encode: Encoder | None, language: str
+    found: Sequence[tuple[Case, list[Passage]]], encoders: Encoders, language: str
 ) -> Iterable[Sample | None]:
     """The family's questions in one language; those about one document are of one group."""
     for case, passages in found:
@@ -280,7 +305,7 @@ def own_samples(
             condition: Condition = "samples" if case.answerable else "samples-"
             group = zlib.crc32((case.document or case.id).encode())
             answers = partial(_has_expected, case)
-            yield sample(condition, group, case.question, passages, encode, answers)
+            yield sample(condition, group, case.question, passages, encoders, answers)
 
 
 def fit(samples: Sequence[Sample], used: NDArray[np.bool_], start: Model) -> Fit:
@@ -350,7 +375,7 @@ def measure_evidence(samples: Sequence[Sample], used: Sequence[str], start: Mode
     print("fitted on all")
     print_rates(samples, [slope * one + shift for one in raw])
     weights = [
-        float(w) if n in SET else round(slope * float(w), 1)
+        float(w) if n in SET else round(slope * float(w), 2 if n == "read" else 1)
         for n, w in zip(Features._fields, final.weights, strict=True)
     ]
     bias = slope * final.bias + shift
@@ -402,16 +427,19 @@ CHINESE_FEATURES = (
     *("foreign_subject", "absent", "behind"),
 )
 MODELS = (
-    ("with encoder", "en", True, WITH_ENCODER, ("cosine", *LEXICAL_FEATURES)),
-    ("without encoder", "en", False, LEXICAL, LEXICAL_FEATURES),
-    ("Chinese", "zh", False, CHINESE, CHINESE_FEATURES),
+    ("with reader", "en", 2, WITH_READER, ("read", "cosine", *LEXICAL_FEATURES)),
+    ("with encoder", "en", 1, WITH_ENCODER, ("cosine", *LEXICAL_FEATURES)),
+    ("without encoder", "en", 0, LEXICAL, LEXICAL_FEATURES),
+    ("Chinese", "zh", 0, CHINESE, CHINESE_FEATURES),
 )
+"""Title, language, how many encoders read along, the weights to start with, features."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("--eval", type=Path, required=True, help="folder with the XQuAD files")
     parser.add_argument("--cache", type=Path, help="SQLite file for embeddings")
+    parser.add_argument("--reader", type=Path, default=ADAPTER, help="by bench.train_reader")
     parser.add_argument("--embedder", choices=("engine", "sentence-transformers"), default="engine")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -422,9 +450,10 @@ def main() -> None:
         fill(home, passages, encode)
         found = asyncio.run(sample_passages(folder, encode, tuning_cases()))
         families = asyncio.run(family_passages(folder, encode))
-        for title, language, with_encoder, start, used in MODELS:
+        reader = CrossEncoder.load_adapted(model_folder(), options.reader)
+        for title, language, reading, start, used in MODELS:
             print(f"\nEvidence, {title}\n")
-            model = encode if with_encoder else None
+            model = Encoders(encode if reading else None, reader.read if reading > 1 else None)
             store = Store(db.connect(folder / f"{title}.db"))
             passages, questions = read_xquad(options.eval / f"xquad.{language}.json")
             fill(store, passages, encode)

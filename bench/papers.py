@@ -1,4 +1,4 @@
-"""Read bench/refusals/*.txt: papers of invented families with questions that they answer or not.
+"""Read bench/refusals/*.txt and bench/reading/*.txt: papers of invented families, with questions.
 
 The format stands in bench/refusals/README.md.
 """
@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "refusals"
+READING = Path(__file__).parent / "reading"
 
 
 class Asked(NamedTuple):
-    """A question about a paper; ``answer`` holds words of it, "" where no paper answers."""
+    """A question about a paper."""
 
     question: str
     answer: str
+    """Words of the paper, "" where no paper answers."""
+    would_answer: str = ""
+    """Where none does: a sentence that would, if it stood in the paper."""
 
 
 class Paper(NamedTuple):
@@ -38,14 +42,14 @@ def read_papers(path: Path) -> list[Paper]:
         text = "\n".join(line for line in lines if line[:2] not in ("? ", "! ")) + "\n"
         asked = []
         for line in lines:
-            question, _, answer = line[2:].partition(" => ")
+            question, _, answer = (part.strip() for part in line[2:].partition(" => "))
             if line.startswith("? "):
                 if not answer or (_bare(answer) not in _bare(text) and not name.endswith(".ics")):
                     raise ValueError(f"{path}: {name} does not say {answer!r}: {line}")
                 asked.append(Asked(question, answer))
             elif line.startswith("! "):
-                asked.append(Asked(question, ""))
-        papers.append(Paper(name, text, asked))
+                asked.append(Asked(question, "", answer))
+        papers.append(Paper(name.strip(), text, asked))
     return papers
 
 

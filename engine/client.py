@@ -26,6 +26,8 @@ from engine.protocol import (
     Health,
     ModelCard,
     ModelList,
+    Ranked,
+    RerankRequest,
     StreamOptions,
     Timings,
     Usage,
@@ -180,6 +182,19 @@ class EngineClient:
         ordered = sorted(data, key=lambda embedding: embedding.index)
         return [e.embedding for e in ordered if not isinstance(e.embedding, str)]
 
+    async def rerank(self, query: str, documents: Sequence[str], *, model: str) -> list[float]:
+        """Log odds that each document answers the query, in the documents' order.
+
+        model: which cross-encoder.
+
+        Raises EngineUnavailable, EngineRefused.
+        """
+        request = RerankRequest(query=query, documents=list(documents), model=model)
+        async with self._request("POST", "/v1/rerank", msgspec.json.encode(request)) as response:
+            await _check(response)
+            results = _decoded(await _read(response), _Reranked).results
+        return [one.relevance_score for one in sorted(results, key=lambda one: one.index)]
+
     @asynccontextmanager
     async def proxy(
         self, method: str, path: str, body: bytes | None = None
@@ -210,6 +225,10 @@ class EngineClient:
         finally:
             # Unless read to its end the connection closes, and with it ends the engine's work.
             response.close()
+
+
+class _Reranked(msgspec.Struct):
+    results: list[Ranked]
 
 
 class _Embeddings(msgspec.Struct):

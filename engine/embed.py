@@ -24,7 +24,7 @@ Slice = list[int]
 """Numbers of the texts that are encoded in one step."""
 
 
-def _silent(stage: str, fraction: float) -> None:
+def silent(stage: str, fraction: float) -> None:
     """Progress that nobody watches."""
 
 
@@ -54,7 +54,7 @@ class TextEncoder:
         where = Path(path)
         file = open_folder(where) if where.is_dir() else open_gguf(where)
         try:
-            return cls(file, Encoder(file, threads, cache_directory, progress or _silent))
+            return cls(file, Encoder(file, threads, cache_directory, progress or silent))
         finally:
             file.close()
 

@@ -106,17 +106,16 @@ class EmbedService:
         if self._own_thread is not None:
             self._own_thread.shutdown(wait=False, cancel_futures=True)
 
+    def _load(self) -> TextEncoder:
+        """Read the files, in a thread. Raises OSError, EngineError."""
+        return TextEncoder.load(self._path, threads=self._threads, cache_directory=self._cache)
+
     async def _loaded(self) -> TextEncoder:
         async with self._loading:
             if self._encoder is None:
                 began = time.perf_counter()
                 try:
-                    self._encoder = await asyncio.to_thread(
-                        TextEncoder.load,
-                        self._path,
-                        threads=self._threads,
-                        cache_directory=self._cache,
-                    )
+                    self._encoder = await asyncio.to_thread(self._load)
                 except (EngineError, OSError) as error:
                     log.error("cannot load %s: %s", self._path, error)
                     text = f"the embedding model {self.name} cannot be loaded: {error}"

@@ -30,11 +30,11 @@ def listed(inputs: str | list[str | int | list[int]], param: str) -> list[str | 
     return [entry for entry in inputs if not isinstance(entry, int)]
 
 
-def check_count(inputs: Sequence[Input]) -> Sequence[Input]:
+def check_count(inputs: Sequence[Input], param: str = "input") -> Sequence[Input]:
     """The same, unless there are too few or too many: InvalidRequestError."""
     if not 0 < len(inputs) <= MAX_INPUTS:
         raise InvalidRequestError(
-            f"input has {len(inputs)} entries; send 1 to {MAX_INPUTS}", param="input"
+            f"{param} has {len(inputs)} entries; send 1 to {MAX_INPUTS}", param=param
         )
     return inputs
 

@@ -17,6 +17,7 @@ from engine.kernels.compiling import fill_cache
 from engine.kernels.dispatch import compile_operation
 from engine.kernels.encoder import POSITIONS, SEQUENCES, STARTS
 from engine.kernels.program import ROWS, STEP_SLOTS, TOKENS
+from engine.lora import Adapters
 from engine.threads import ThreadPool
 from engine.weights import Progress, Weights
 
@@ -34,14 +35,17 @@ class Encoder:
         threads: int | None,
         cache_directory: Path | None,
         progress: Progress,
+        adapters: Adapters | None = None,
     ) -> None:
         """threads: default the cores that this process may use. Without a cache directory weights
-        are packed into memory. Raises ModelFormatError."""
+        are packed into memory. adapters: opened for this file. Raises ModelFormatError."""
         self.config: EncoderConfig = file.config
         c = file.config
         threads = len(os.sched_getaffinity(0)) if threads is None else threads
         names = list(tensor_shapes(c))
-        self._weights = Weights(file.tensors, names, file.content_hash, cache_directory, progress)
+        adapters = adapters or Adapters()
+        content = adapters.content_hash(file.content_hash)
+        self._weights = Weights(file.tensors, names, content, cache_directory, progress, adapters)
         self._positions = _position_table(file)
         self.step_rows = max(STEP_ROWS, c.max_tokens)
         """Tokens that `encode` takes at once, of all texts together."""

@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import msgspec
 import numpy as np
@@ -58,6 +58,9 @@ from engine.protocol import (
     ModelCard,
     ModelList,
     PromptTokensDetails,
+    Ranked,
+    RerankReply,
+    RerankRequest,
     SamplingFields,
     TextChoice,
     TextLogprobs,
@@ -65,6 +68,7 @@ from engine.protocol import (
     Usage,
     event,
 )
+from engine.rerank_service import RerankService
 from engine.sampling_params import SamplingParams
 
 log = logging.getLogger(__name__)
@@ -75,11 +79,17 @@ Body = TypeVar("Body")
 class Endpoints:
     """The routes of one engine, which may still be loading."""
 
-    def __init__(self, model_name: str, encoder: EmbedService | None = None) -> None:
+    def __init__(
+        self,
+        model_name: str,
+        encoder: EmbedService | None = None,
+        rerankers: Sequence[RerankService] = (),
+    ) -> None:
         """model_name: of the language model, empty where the encoder is alone."""
         self.model_name = model_name
         self.engine: Engine | None = None
         self.encoder = encoder
+        self.rerankers = {service.name: service for service in rerankers}
         self.health = Health(status="loading", model=model_name)
         self._created = int(time.time())
 
@@ -94,6 +104,7 @@ class Endpoints:
                 web.post("/v1/chat/completions", self.chat),
                 web.post("/v1/completions", self.complete),
                 web.post("/v1/embeddings", self.embed),
+                web.post("/v1/rerank", self.rerank),
             ]
         )
         return app
@@ -115,6 +126,8 @@ class Endpoints:
         if self.encoder is not None:
             busy = health.active + self.encoder.active
             health = msgspec.structs.replace(health, active=busy, encoder=self.encoder.state)
+        reading = sum(service.active for service in self.rerankers.values())
+        health = msgspec.structs.replace(health, active=health.active + reading)
         return json_reply(health, status=200 if health.status == "ready" else 503)
 
     async def get_models(self, request: web.Request) -> web.Response:
@@ -209,6 +222,20 @@ class Endpoints:
         count = sum(map(len, encoded))
         return json_reply(embedding_reply(self.model_name, vectors, count, body))
 
+    async def rerank(self, request: web.Request) -> web.Response:
+        body = await _body(request, RerankRequest)
+        if not self.rerankers:
+            raise NotReadyError("there is no cross-encoder here")
+        service = self.rerankers.get(body.model or next(iter(self.rerankers)))
+        if service is None:
+            self._unknown(body.model)
+        documents = check_count(body.documents, "documents")
+        scores, count = await service.rerank(body.query, documents)
+        best = np.argsort(-scores, kind="stable")[: body.top_n]
+        results = [Ranked(index=int(at), relevance_score=float(scores[at])) for at in best]
+        usage = Usage(prompt_tokens=count, total_tokens=count)
+        return json_reply(RerankReply(model=service.name, results=results, usage=usage))
+
     async def _chat_chunks(
         self,
         streams: Sequence[Stream],
@@ -290,6 +317,7 @@ class Endpoints:
             cards = [ModelCard(id=self.model_name, created=self._created, context_length=length)]
         if self.encoder is not None:
             cards.append(ModelCard(id=self.encoder.name, created=self._created))
+        cards += [ModelCard(id=name, created=self._created) for name in self.rerankers]
         return cards
 
     def _ready(self) -> Engine:
@@ -306,8 +334,11 @@ class Endpoints:
 
     def _check_model(self, name: str | None) -> None:
         if name and name != self.model_name:
-            served = ", ".join(repr(card.id) for card in self._cards())
-            raise UnknownModelError(f"there is no model {name!r} here; this engine serves {served}")
+            self._unknown(name)
+
+    def _unknown(self, name: str | None) -> NoReturn:
+        served = ", ".join(repr(card.id) for card in self._cards())
+        raise UnknownModelError(f"there is no model {name!r} here; this engine serves {served}")
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:

@@ -7,9 +7,9 @@ matrix NAME of the model a NAME.lora_a and a NAME.lora_b. It is untrusted input,
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,16 @@ class AdapterFile(NamedTuple):
         if not abs(scale) <= _LARGEST_SCALE:
             raise ValueError(f"{text!r}: a scale from {-_LARGEST_SCALE:g} to {_LARGEST_SCALE:g}")
         return cls(Path(file if colon else text), scale)
+
+
+class AdaptedModel(Protocol):
+    """What an adapter is checked against: a model file's metadata, and its tensors by name."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+    @property
+    def tensors(self) -> Mapping[str, TensorInfo]: ...
 
 
 class _Pair(NamedTuple):
@@ -90,14 +100,19 @@ class Adapters:
         self._digest = hashlib.sha256()
 
     @classmethod
-    def opened(cls, files: Sequence[AdapterFile], base: GGUFFile) -> Self:
-        """Raises OSError, or ModelFormatError for a file that does not fit the model."""
+    def opened(
+        cls, files: Sequence[AdapterFile], base: AdaptedModel, others: frozenset[str] = frozenset()
+    ) -> Self:
+        """others: names of tensors that are none of a pair, and somebody else's to read.
+
+        Raises OSError, or ModelFormatError for a file that does not fit the model.
+        """
         if len(files) > MAX_ADAPTERS:
             raise ModelFormatError(f"{len(files)} adapters; at most {MAX_ADAPTERS} are possible")
         adapters = cls()
         try:
             for path, scale in files:
-                adapters._add(path, scale, base)
+                adapters._add(path, scale, base, others)
         except BaseException:
             adapters.close()
             raise
@@ -132,12 +147,12 @@ class Adapters:
         for file in self._files:
             file.close()
 
-    def _add(self, path: Path, scale: float, base: GGUFFile) -> None:
+    def _add(self, path: Path, scale: float, base: AdaptedModel, others: frozenset[str]) -> None:
         file = GGUFFile(path)
         self._files.append(file)
         try:
             alpha = _check_metadata(file, base)
-            for name, (a, b) in _pairs(file).items():
+            for name, (a, b) in _pairs(file, others).items():
                 rank = _check_shapes(name, a, b, base)
                 factor = scale * alpha / rank if alpha else scale  # as llama.cpp takes 0
                 self._pairs.setdefault(name, []).append(_Pair(file, a, b, factor))
@@ -146,7 +161,7 @@ class Adapters:
             raise ModelFormatError(f"adapter {path.name}: {error}") from None
 
 
-def _check_metadata(file: GGUFFile, base: GGUFFile) -> float:
+def _check_metadata(file: GGUFFile, base: AdaptedModel) -> float:
     """The adapter's alpha, 0 if it has none; ModelFormatError if it is not one for this model."""
     meta = file.metadata
     if meta.get("general.type") != "adapter":
@@ -169,9 +184,9 @@ def _check_metadata(file: GGUFFile, base: GGUFFile) -> float:
     return float(alpha)
 
 
-def _pairs(file: GGUFFile) -> dict[str, tuple[TensorInfo, TensorInfo]]:
+def _pairs(file: GGUFFile, others: frozenset[str]) -> dict[str, tuple[TensorInfo, TensorInfo]]:
     """A and B by the name of the tensor that they change."""
-    tensors = file.tensors
+    tensors = {name: info for name, info in file.tensors.items() if name not in others}
     found = {}
     for name, info in tensors.items():
         stem, ending = name[: -len(_A)], name[-len(_A) :]
@@ -188,7 +203,7 @@ def _pairs(file: GGUFFile) -> dict[str, tuple[TensorInfo, TensorInfo]]:
     return found
 
 
-def _check_shapes(name: str, a: TensorInfo, b: TensorInfo, base: GGUFFile) -> int:
+def _check_shapes(name: str, a: TensorInfo, b: TensorInfo, base: AdaptedModel) -> int:
     """The rank of a pair that fits the model's tensor; ModelFormatError otherwise."""
     if name not in base.tensors:
         raise _error(a, f"the model has no tensor {name!r}")

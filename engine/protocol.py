@@ -4,10 +4,10 @@ Shared by server and client; imports msgspec alone. Fields that a request leaves
 mean the default; unknown fields are ignored, since clients send many.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "cancelled"]
@@ -145,6 +145,16 @@ class EmbeddingRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     model: str | None = None
     encoding_format: EncodingFormat | None = None
     input_type: Literal["query", "passage"] | None = None
+
+
+class RerankRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Body of ``POST /v1/rerank``, as Jina, Cohere and llama.cpp's server have it."""
+
+    query: str
+    documents: list[str]
+    model: str | None = None
+    top_n: Annotated[int, Meta(ge=1)] | None = None
+    """Only so many results, the best; default all."""
 
 
 class PromptTokensDetails(msgspec.Struct, frozen=True):
@@ -285,6 +295,20 @@ class EmbeddingReply(msgspec.Struct, frozen=True, kw_only=True):
     data: list[Embedding]
     usage: Usage
     object: Literal["list"] = "list"
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    """Of the document in the request."""
+    relevance_score: float
+    """Log odds that the document answers the query."""
+
+
+class RerankReply(msgspec.Struct, frozen=True, kw_only=True):
+    model: str
+    results: list[Ranked]
+    """Best first."""
+    usage: Usage
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,6 +34,7 @@ from engine.endpoints import Endpoints
 from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
+from engine.rerank_service import RerankService
 from engine.settle import settle
 from engine.sparsity.calibrated import Sparsity, calibrated
 
@@ -90,9 +91,9 @@ async def _shut_down(
     endpoints.health = msgspec.structs.replace(endpoints.health, status="stopping")
     if endpoints.engine is not None:
         await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS)
-    if endpoints.encoder is not None:
+    for service in _encoders(endpoints):
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(endpoints.encoder.close(), STOP_SECONDS)
+            await asyncio.wait_for(service.close(), STOP_SECONDS)
     await runner.cleanup()
     if options.socket is not None:
         options.socket.unlink(missing_ok=True)
@@ -111,7 +112,7 @@ def _end_without_memory(loop: asyncio.AbstractEventLoop, context: dict[str, Any]
 
 
 def _endpoints(options: argparse.Namespace) -> Endpoints:
-    """A language model that is loading, an encoder that waits for its first text, or both."""
+    """A language model that is loading, encoders that wait for their first text, or both."""
     encoder = None
     if options.encoder is not None:
         encoder = EmbedService(
@@ -121,11 +122,27 @@ def _endpoints(options: argparse.Namespace) -> Endpoints:
             cache_directory=options.cache_directory,
             idle_seconds=options.encoder_idle_unload or math.inf,
         )
+    rerankers = [
+        RerankService(
+            options.encoder,
+            adapter,
+            threads=options.threads,
+            cache_directory=options.cache_directory,
+            idle_seconds=options.encoder_idle_unload or math.inf,
+        )
+        for adapter in options.reranker
+    ]
     if options.model is not None:
-        return Endpoints(options.model.stem, encoder)
-    endpoints = Endpoints("", encoder)
+        return Endpoints(options.model.stem, encoder, rerankers)
+    endpoints = Endpoints("", encoder, rerankers)
     endpoints.health = Health(status="ready", fraction=1.0)
     return endpoints
+
+
+def _encoders(endpoints: Endpoints) -> list[EmbedService]:
+    """All that makes vectors or scores."""
+    first = [] if endpoints.encoder is None else [endpoints.encoder]
+    return [*first, *endpoints.rerankers.values()]
 
 
 def _share_compute_thread(engine: Engine, encoder: EmbedService) -> None:
@@ -146,8 +163,8 @@ def _load(
 
     def ready(engine: Engine) -> None:
         endpoints.engine = engine
-        if endpoints.encoder is not None:
-            _share_compute_thread(engine, endpoints.encoder)
+        for service in _encoders(endpoints):
+            _share_compute_thread(engine, service)
         endpoints.health = Health(status="ready", model=endpoints.model_name, fraction=1.0)
         log.info("ready: %s", endpoints.model_name)
 
@@ -236,6 +253,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--encoder-idle-unload", type=float, default=600.0, help="seconds; 0 for never"
     )
+    parser.add_argument(
+        "--reranker",
+        type=Path,
+        action="append",
+        default=[],
+        help="an adapter that makes a cross-encoder of --encoder: GGUF; more than once for several",
+    )
     parser.add_argument("--socket", type=Path, help="Unix socket to listen on")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on without --socket")
     parser.add_argument("--port", type=int, help="port without --socket; 0 takes a free one")
@@ -286,6 +310,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         parser.error("give either --socket PATH or --port N")
     if options.model is None and options.encoder is None:
         parser.error("give --model FILE, --encoder PATH, or both")
+    if options.reranker and options.encoder is None:
+        parser.error("--reranker is an adapter of --encoder: give both")
     return options
 
 

@@ -11,7 +11,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -57,6 +57,7 @@ from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
 from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
+from rag.evidence import Read
 from rag.library import Library
 from rag.rerank import Reranker
 from rag.worker_embedder import WorkerEmbedder
@@ -149,7 +150,7 @@ async def open_rooms(
     try:
         database = await Database.open(paths.database)
         stack.push_async_callback(database.close)
-        engine, embedder = await open_models(stack, config, paths, board)
+        engine, embedder, read = await open_models(stack, config, paths, board)
         library = await Library.open(
             paths.database,
             embedder=embedder,
@@ -159,6 +160,7 @@ async def open_rooms(
             make_elsewhere=elsewhere(config.rag),
         )
         stack.push_async_callback(library.close)
+        library.read = read
         library.reranker = reranker_of(config)
         if library.reranker:
             stack.push_async_callback(library.reranker.close)
@@ -248,19 +250,30 @@ async def open_tools(
     return tools, offer
 
 
+class Models(NamedTuple):
+    """What computes for the household."""
+
+    engine: HouseholdEngine
+    embedder: Embedder
+    """The one that the configuration names."""
+    read: Read | None
+    """Reads a question with sentences, where the engine does."""
+
+
 async def open_models(
     stack: contextlib.AsyncExitStack, config: Config, paths: Paths, board: NoticeBoard
-) -> tuple[HouseholdEngine, Embedder]:
-    """The engine, and the embedder that the configuration names. Neither starts a process yet."""
+) -> Models:
+    """The engine and what makes vectors. Neither starts a process yet."""
     encoder = encoder_of(config)
     chosen = HouseholdEngine(config.engine, paths, board, encoder)
     engine = await stack.enter_async_context(chosen)
     if encoder is None:
         worker = WorkerEmbedder(idle_seconds=config.rag.idle_unload or float("inf"))
         stack.push_async_callback(worker.close)
-        return engine, CachingEmbedder(worker)
+        return Models(engine, CachingEmbedder(worker), None)
     beside = EngineEmbedder.beside(engine, config, paths, encoder)
-    return engine, CachingEmbedder(await stack.enter_async_context(beside))
+    embedder = await stack.enter_async_context(beside)
+    return Models(engine, CachingEmbedder(embedder), embedder.read)
 
 
 async def _listen(stack: contextlib.AsyncExitStack, services: Services, doors: Doors) -> str:

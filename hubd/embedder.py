@@ -1,4 +1,6 @@
-"""The library's embedder: texts to vectors by the engine, in the process of the language model.
+"""The library's encoders: texts to vectors, and questions read with texts, both by the engine.
+
+They run in the process of the language model.
 
 Where there is no such process (no model, one that fails, one on another machine), the embedding
 model gets an engine of its own for as long as it is needed.
@@ -6,8 +8,8 @@ model gets an engine of its own for as long as it is needed.
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,12 +18,14 @@ from numpy.typing import NDArray
 from engine.client import EngineClient
 from engine.errors import EngineError, EngineRefused, EngineUnavailable
 from hubd.config import Config
+from hubd.engine_child import Encoder
 from hubd.events import NoticeBoard
 from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
-from hubd.supervisor import Encoder, EngineDown, EngineSupervisor
+from hubd.supervisor import EngineDown, EngineSupervisor
 from rag.embed import DIMENSION, MODEL, checked, model_folder
 from rag.errors import EmbedderError
+from rag.evidence import ADAPTER
 from rag.worker import State
 
 BATCH = 32
@@ -32,6 +36,8 @@ ATTEMPTS = 3
 FULL_SECONDS = 30.0
 """How long an engine that has too much to do is asked again."""
 ASK_AGAIN_SECONDS = 0.2
+
+Reply = TypeVar("Reply")
 
 _STATES: dict[str, State] = {"starting": "starting", "restarting": "starting", "ready": "ready"}
 
@@ -44,7 +50,12 @@ def encoder_of(config: Config) -> Encoder | None:
         folder = model_folder()
     except FileNotFoundError:
         return None
-    return Encoder(folder=folder, name=MODEL, idle_unload=config.rag.idle_unload)
+    return Encoder(
+        folder=folder,
+        name=MODEL,
+        idle_unload=config.rag.idle_unload,
+        rerankers=(ADAPTER,),
+    )
 
 
 class EngineEmbedder:
@@ -84,12 +95,13 @@ class EngineEmbedder:
         return next((_STATES[state] for state in states if state in _STATES), "stopped")
 
     async def start(self) -> None:
-        """Load the model now, so that the first question need not wait.
+        """Load the model and its reader now, so that the first question need not wait.
 
         Raises:
             EmbedderError: there is no engine that does it.
         """
         await self.embed(["warm"])
+        await self.read("warm", ["warm"])
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors of ``texts``: float32 (len(texts), 384). Text past 256 tokens is not seen.
@@ -97,32 +109,49 @@ class EngineEmbedder:
         Raises:
             EmbedderError: there is no engine that does it, or it gave an unusable vector.
         """
-        self._active += 1
-        try:
-            batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
-            vectors = [await self._embed_batch(batch) for batch in batches]
-        except (EngineError, EngineDown, TimeoutError) as error:
-            raise EmbedderError(f"the engine makes no vectors: {error or 'too slow'}") from error
-        finally:
-            self._active -= 1
+        batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
+        vectors = [await self._embed_batch(batch) for batch in batches]
         return np.concatenate(vectors) if vectors else np.empty((0, DIMENSION), np.float32)
+
+    async def read(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Log odds that each text answers the question: float32 (len(texts),), finite.
+
+        Raises:
+            EmbedderError: there is no engine that does it, or it gave no numbers.
+        """
+        if not texts:
+            return np.empty(0, np.float32)
+        found = await self._ask(lambda client: client.rerank(question, texts, model=ADAPTER.stem))
+        scores = np.array(found, np.float32)
+        if scores.shape != (len(texts),) or not np.isfinite(scores).all():
+            raise EmbedderError(f"the engine gave no numbers for {len(texts)} texts")
+        return scores
 
     async def close(self) -> None:
         """End the engine of its own."""
         await self._alone.__aexit__(None, None, None)
 
     async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One request; a process that went away is replaced."""
-        for attempt in range(ATTEMPTS):
-            try:
-                async with asyncio.timeout(REQUEST_SECONDS):
-                    vectors = await _ask_until_there_is_room(await self._client(), texts)
-                return checked(np.array(vectors, np.float32).ravel(), len(texts), DIMENSION)
-            except (EngineUnavailable, EngineRefused) as error:
-                going = isinstance(error, EngineUnavailable) or error.code == "shutting_down"
-                if not going or attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError
+        vectors = await self._ask(lambda client: client.embed(texts, model=MODEL))
+        return checked(np.array(vectors, np.float32).ravel(), len(texts), DIMENSION)
+
+    async def _ask(self, ask: Callable[[EngineClient], Awaitable[Reply]]) -> Reply:
+        """One request; a process that went away is replaced. Raises EmbedderError."""
+        self._active += 1
+        try:
+            for attempt in range(ATTEMPTS):
+                try:
+                    async with asyncio.timeout(REQUEST_SECONDS):
+                        return await _ask_until_there_is_room(await self._client(), ask)
+                except (EngineUnavailable, EngineRefused) as error:
+                    going = isinstance(error, EngineUnavailable) or error.code == "shutting_down"
+                    if not going or attempt == ATTEMPTS - 1:
+                        raise
+            raise AssertionError
+        except (EngineError, EngineDown, TimeoutError) as error:
+            raise EmbedderError(f"the engine makes no vectors: {error or 'too slow'}") from error
+        finally:
+            self._active -= 1
 
     async def _client(self) -> EngineClient:
         """Of the language model's process, even while it loads, else of the other one."""
@@ -132,11 +161,13 @@ class EngineEmbedder:
             return await self._alone.listening(patient=True)
 
 
-async def _ask_until_there_is_room(client: EngineClient, texts: Sequence[str]) -> list[list[float]]:
+async def _ask_until_there_is_room(
+    client: EngineClient, ask: Callable[[EngineClient], Awaitable[Reply]]
+) -> Reply:
     deadline = time.monotonic() + FULL_SECONDS
     while True:
         try:
-            return await client.embed(texts, model=MODEL)
+            return await ask(client)
         except EngineRefused as error:
             if error.code != "queue_full" or time.monotonic() > deadline:
                 raise

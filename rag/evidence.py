@@ -9,6 +9,7 @@ encoder comes in as a function.
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -24,6 +25,13 @@ from rag.years import years_in
 
 Embed = Callable[[Sequence[str]], Awaitable[npt.NDArray[np.float32]]]
 """Texts → unit vectors, float32 ``(n, d)``."""
+
+Read = Callable[[str, Sequence[str]], Awaitable[npt.NDArray[np.float32]]]
+"""A question and texts → log odds that each text answers it, float32 ``(n,)``."""
+
+ADAPTER = Path(__file__).parent / "reader.gguf"
+"""What makes a reader of all-MiniLM-L6-v2: a LoRA and a head, trained by bench/train_reader.py on
+bench/reading/."""
 
 MAX_EMBEDDED = 12
 """Sentences worth 5–12 ms of encoder each, the lexically best; 24 measure no better."""
@@ -41,8 +49,10 @@ KEEP_QUOTE = 0.5
 
 
 class Features(NamedTuple):
-    """What is known of a candidate sentence; all but ``cosine`` between 0 and 1."""
+    """What is known of a candidate sentence; all but the first two between 0 and 1."""
 
+    read: float
+    """Log odds of the reader: question and sentence read together."""
     cosine: float
     sentence: float
     """Weighted share of the question's terms in the sentence and in what stands above it:
@@ -92,15 +102,28 @@ class Model(NamedTuple):
 # questions name one.
 WITH_ENCODER = Model(
     -3.5,
-    Features(5.1, 2.9, 0.1, -2.8, -2.3, -0.7, -1.4, -0.3, -2.0, -2.5, -1.7, -6.1, -5.0, -4.0, -4.0),
+    Features(
+        0.0, 5.1, 2.9, 0.1, -2.8, -2.3, -0.7, -1.4, -0.3, -2.0, -2.5, -1.7, -6.1, -5.0, -4.0, -4.0
+    ),
+)
+WITH_READER = Model(
+    -2.4,
+    Features(
+        *(0.14, 3.9, 2.3, 0.3, -2.4, -2.6, -0.4, -1.2, -0.3, -1.4, -2.3, -2.2, -5.6),
+        *(-5.0, -4.0, -4.0),
+    ),
 )
 LEXICAL = Model(
     -1.6,
-    Features(0.0, 3.2, 0.9, -3.0, -2.0, -0.8, -1.2, -0.6, -2.2, -2.8, -2.0, -2.8, -5.0, -4.0, -4.0),
+    Features(
+        0.0, 0.0, 3.2, 0.9, -3.0, -2.0, -0.8, -1.2, -0.6, -2.2, -2.8, -2.0, -2.8, -5.0, -4.0, -4.0
+    ),
 )
 CHINESE = Model(
     -3.2,
-    Features(0.0, 8.6, 2.0, -1.4, -3.1, 0.0, 0.0, -2.0, -2.2, 0.0, -1.5, -3.0, -5.0, 0.0, -4.0),
+    Features(
+        0.0, 0.0, 8.6, 2.0, -1.4, -3.1, 0.0, 0.0, -2.0, -2.2, 0.0, -1.5, -3.0, -5.0, 0.0, -4.0
+    ),
 )
 
 ANSWERABLE = 0.5
@@ -129,12 +152,17 @@ class Candidate(NamedTuple):
     """The same with those of the sentence and of its subject."""
 
 
-async def evidence(question: str, passages: Sequence[Passage], embed: Embed | None) -> Evidence:
+async def evidence(
+    question: str,
+    passages: Sequence[Passage],
+    embed: Embed | None = None,
+    read: Read | None = None,
+) -> Evidence:
     """The one to three sentences (or short paragraphs) of ``passages`` that answer best.
 
-    Quotes keep page offsets. ``embed`` is called at most once, and not for a question that an
-    English encoder cannot read; ``None`` when there is no encoder. Without candidates: no quotes,
-    probability 0. Refuse below ``ANSWERABLE``.
+    Quotes keep page offsets. ``embed`` and ``read`` are called at most once, and not for a question
+    that an English encoder cannot read; ``None`` where there is none. Without candidates: no
+    quotes, probability 0. Refuse below ``ANSWERABLE``.
     """
     asked = take_apart(question)
     candidates = candidates_of(passages)
@@ -149,6 +177,10 @@ async def evidence(question: str, passages: Sequence[Passage], embed: Embed | No
             cosines = vectors[1:] @ vectors[0]
             features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         model = WITH_ENCODER
+        if candidates and read is not None:
+            scores = await read(question, [read_text(c) for c in candidates])
+            features = [f._replace(read=float(s)) for f, s in zip(features, scores, strict=True)]
+            model = WITH_READER
     widen = asked.kind is None or asked.kind.name == "reason"
     return judge(model, candidates, features, widen=widen)
 
@@ -197,7 +229,7 @@ def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
 
 
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
-    """The features of every candidate but the cosine, which stays 0."""
+    """The features of every candidate but the first two, which stay 0."""
     weights = inverse_frequency([candidate.present for candidate in candidates])
     often_paraphrased = asked.actions | (asked.wanted & COMMON)
     weights |= {key: COMMON_WEIGHT * weights.get(key, weights[""]) for key in often_paraphrased}
@@ -219,6 +251,7 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
         unnamed = strict and asked.kind is not None and not asked.kind.implied & candidate.present
         features.append(
             Features(
+                read=0.0,
                 cosine=0.0,
                 sentence=_coverage(asked.wanted, candidate.present, weights),
                 evenly=_coverage(asked.wanted, candidate.present, alike),
@@ -251,6 +284,14 @@ def embedded_text(candidate: Candidate) -> str:
     return f"{above}: {text}" if above else text
 
 
+def read_text(candidate: Candidate) -> str:
+    """What the reader reads of a candidate: all that stands above it, from the document's name."""
+    passage = candidate.passage
+    above = (name_words(passage.document), passage.heading, candidate.sentence.context)
+    text = " ".join(part for part in (candidate.subject, candidate.sentence.text) if part)
+    return f"{' > '.join(dict.fromkeys(part for part in above if part))}: {text}"
+
+
 def judge(
     model: Model, candidates: Sequence[Candidate], features: Sequence[Features], *, widen: bool
 ) -> Evidence:
@@ -259,7 +300,7 @@ def judge(
     ``widen`` quotes the short paragraph around a sentence: where no kind of answer is asked for,
     the remedy often stands one sentence after the words of the question.
     """
-    scores = [_probability(model, one) for one in features]
+    scores = [1 / (1 + math.exp(-log_odds(model, one))) for one in features]
     ranked = sorted(range(len(candidates)), key=lambda i: -scores[i])
     # What names less of what the question names than the best does speaks of another thing: the
     # dishwasher's E04 is none of the oven's.
@@ -358,6 +399,6 @@ def _paragraph(candidate: Candidate) -> tuple[int, int]:
     return start, end
 
 
-def _probability(model: Model, features: Features) -> float:
-    log_odds = model.bias + sum(w * x for w, x in zip(model.weights, features, strict=True))
-    return 1 / (1 + math.exp(-log_odds))
+def log_odds(model: Model, features: Features) -> float:
+    """That a sentence with these features answers."""
+    return model.bias + sum(w * x for w, x in zip(model.weights, features, strict=True))

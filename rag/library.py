@@ -28,7 +28,7 @@ from rag.errors import (
     LoadError,
     UnknownDocumentError,
 )
-from rag.evidence import evidence
+from rag.evidence import Read, evidence
 from rag.files import Found
 from rag.ingest import Ingester, document_of
 from rag.picture_requests import Mark
@@ -73,6 +73,8 @@ class Library:
         self._store = store
         self._thread = thread
         self._embedder = embedder
+        self.read: Read | None = None
+        """Reads a question with sentences, once set."""
         self.reranker: Reranker | None = None
         """Puts passages into another order, once set; the caller's to close, as the embedder is."""
         self._uploads = uploads
@@ -193,10 +195,10 @@ class Library:
         """
         sections = await self._thread.run(self._sections, passages)
         try:
-            return await evidence(question, sections, self._embedder.embed)
+            return await evidence(question, sections, self._embedder.embed, self.read)
         except EmbedderError as error:
-            _log.warning("weighing sentences without vectors: %s", error)
-            return await evidence(question, sections, None)
+            _log.warning("weighing sentences by their words: %s", error)
+            return await evidence(question, sections)
 
     @property
     def embedder(self) -> Embedder:

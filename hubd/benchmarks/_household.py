@@ -53,9 +53,10 @@ async def found_in(folder: Path, questions: Path) -> list[Found]:
         stack.callback(shutil.rmtree, home, ignore_errors=True)
         stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
         create_directories(paths)
-        _, embedder = await open_models(stack, config, paths, NoticeBoard())
+        _, embedder, read = await open_models(stack, config, paths, NoticeBoard())
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
+        library.read = read
         await library.ingest([folder])
         answered = []
         for case in read_cases(questions):

@@ -124,12 +124,13 @@ async def _evaluate(
         stack.callback(shutil.rmtree, paths.run, ignore_errors=True)
         create_directories(paths)
         config = load_config(real.config_file)
-        engine, own = await open_models(stack, config, paths, NoticeBoard())
+        engine, own, read = await open_models(stack, config, paths, NoticeBoard())
         embedder = await configured(config.rag, own)
         if embedder is not own:
             stack.push_async_callback(embedder.close)
         library = await Library.open(paths.database, embedder=embedder, uploads=paths.uploads)
         stack.push_async_callback(library.close)
+        library.read = read
         await _open_reranker(stack, library, config, reranker)
         if squad_file:
             papers = home / "papers"

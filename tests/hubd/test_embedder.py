@@ -50,6 +50,17 @@ async def test_in_the_process_of_the_language_model_even_while_that_loads(paths,
         check(await embedder.embed(TEXTS))
 
 
+async def test_questions_are_read_with_texts_in_the_same_process(paths, model_path):
+    async with opened(paths, model=str(model_path)) as (embedder, engine):
+        scores = await embedder.read("How do I unlock the oven door?", TEXTS[1:])
+        assert scores.dtype == np.float32
+        assert scores[0] > scores[1]
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGKILL)
+        again = await embedder.read("How do I unlock the oven door?", TEXTS[1:])
+        assert np.array_equal(again, scores)
+
+
 async def test_without_a_language_model_it_has_a_process_of_its_own(paths):
     async with opened(paths, model="none.gguf") as (embedder, engine):
         check(await embedder.embed(TEXTS))

@@ -47,6 +47,17 @@ def passage(text: str, start: int = 0, document: str = "boiler.md", heading: str
     )
 
 
+class CountingReader:
+    """Says of one text that it answers; remembers what it was asked."""
+
+    def __init__(self, word: str) -> None:
+        self.word, self.calls = word, list[tuple[str, list[str]]]()
+
+    async def __call__(self, question: str, texts: Sequence[str]) -> np.ndarray:
+        self.calls.append((question, list(texts)))
+        return np.array([9.0 if self.word in text else -9.0 for text in texts], np.float32)
+
+
 class CountingEncoder:
     """Unit vectors that are all alike; remembers what it was asked."""
 
@@ -102,6 +113,29 @@ async def test_nothing_to_quote() -> None:
 async def test_the_right_piece_is_quoted_without_an_encoder(question: str, words: str) -> None:
     found = await evidence(question, [passage(PAGE)], None)
     assert words in found.quotes[0].text
+
+
+async def test_the_reader_sees_what_stands_above_and_its_word_counts() -> None:
+    text = "# Boiler\n\n## Service\n\nInes comes in March. She brings her dog along."
+    question, reader = "Does anybody bring an animal?", CountingReader("dog")
+    encode = CountingEncoder()
+    found = await evidence(question, [passage(text, document="boiler-notes.md")], encode, reader)
+    assert len(encode.calls) == len(reader.calls) == 1
+    asked, texts = reader.calls[0]
+    assert asked == question
+    assert "boiler notes > Service: Ines comes in March." in texts
+    assert "dog" in found.quotes[0].text
+    against = CountingReader("nothing of it")
+    refused = await evidence(question, [passage(text, document="boiler-notes.md")], encode, against)
+    assert refused.answerable < found.answerable
+
+
+async def test_the_reader_is_not_asked_what_it_cannot_read() -> None:
+    reader = CountingReader("压力")
+    await evidence("锅炉的压力是多少？", [passage("压力是1.5巴。")], CountingEncoder(), reader)
+    await evidence("What is the pressure?", [], CountingEncoder(), reader)
+    await evidence("What is the pressure?", [passage(PAGE)], None, reader)
+    assert not reader.calls
 
 
 async def test_a_foreign_code_is_refused() -> None:

@@ -205,9 +205,9 @@ async def test_a_section_that_was_found_twice_keeps_its_better_score(
     assert len(passages) > 1
     seen = []
 
-    async def spied(question, sections, embed):
+    async def spied(question, sections, embed, read):
         seen.extend(sections)
-        return await evidence(question, sections, embed)
+        return await evidence(question, sections, embed, read)
 
     monkeypatch.setattr("rag.library.evidence", spied)
     for order in (passages, passages[::-1]):
