@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from playwright.sync_api import Page, expect
 
-from rag import files, ingest, load_worker, loaders, reader
+from rag import file_reader, files, ingest, load_worker, loaders
 from rag.loaders import _SIGNATURES
 from tests.e2e.conftest import Hub
 
@@ -46,7 +46,7 @@ def page(hub: Hub, open_page: Callable[..., Page]) -> Page:
 
 
 def modules() -> Iterator[ModuleType]:
-    yield from (files, ingest, load_worker, loaders, reader)
+    yield from (files, ingest, load_worker, loaders, file_reader)
     for path in sorted(Path(*loaders.__path__).glob("[a-z]*.py")):
         yield importlib.import_module(f"rag.loaders.{path.stem}")
 
