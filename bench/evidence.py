@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
-from bench.papers import FOLDER, read_papers
+from bench.papers import FOLDER, Paper, read_papers
 from bench.retrieval import Encoder, Question, fill, read_household, read_xquad
 from engine.cross_encoder import CrossEncoder
 from rag import db
@@ -221,6 +221,19 @@ class Embedder:
         """Nothing."""
 
 
+async def library_of(papers: Sequence[Paper], home: Path, encode: Encoder) -> Library:
+    """A library of a family's papers, in a new folder; the caller's to close."""
+    (home / "papers").mkdir(parents=True)
+    (home / "uploads").mkdir()
+    for paper in papers:
+        (home / "papers" / paper.name).write_text(paper.text, encoding="utf-8")
+    library = await Library.open(
+        home / "library.db", embedder=Embedder(encode), uploads=home / "uploads"
+    )
+    await library.ingest([home / "papers"])
+    return library
+
+
 async def family_passages(folder: Path, encode: Encoder) -> list[tuple[Case, int, list[Passage]]]:
     """What a library of each family's papers finds for their questions, and the paper's number.
 
@@ -228,16 +241,8 @@ async def family_passages(folder: Path, encode: Encoder) -> list[tuple[Case, int
     """
     found = []
     for file in sorted(FOLDER.glob("family-*.txt")):
-        home = folder / file.stem
-        (home / "papers").mkdir(parents=True)
-        (home / "uploads").mkdir()
         papers = read_papers(file)
-        for paper in papers:
-            (home / "papers" / paper.name).write_text(paper.text, encoding="utf-8")
-        library = await Library.open(
-            home / "library.db", embedder=Embedder(encode), uploads=home / "uploads"
-        )
-        await library.ingest([home / "papers"])
+        library = await library_of(papers, folder / file.stem, encode)
         for paper in papers:
             group = zlib.crc32(f"{file.stem}/{paper.name}".encode())
             for asked in paper.asked:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.evidence import Embedder
+from bench.evidence import library_of
 from bench.papers import READING, Asked, Paper, read_papers
 from bench.retrieval import Encoder
 from rag.evidence import (
@@ -26,7 +26,6 @@ from rag.evidence import (
     prefilter,
     read_text,
 )
-from rag.library import Library
 from rag.question import take_apart
 
 PASSAGES = 5
@@ -55,15 +54,8 @@ async def readings(folder: Path, encode: Encoder) -> list[Reading]:
 
 
 async def _of_family(file: Path, home: Path, encode: Encoder) -> list[Reading]:
-    (home / "papers").mkdir(parents=True)
-    (home / "uploads").mkdir()
     papers = read_papers(file)
-    for paper in papers:
-        (home / "papers" / paper.name).write_text(paper.text, encoding="utf-8")
-    library = await Library.open(
-        home / "library.db", embedder=Embedder(encode), uploads=home / "uploads"
-    )
-    await library.ingest([home / "papers"])
+    library = await library_of(papers, home, encode)
     found: list[Reading] = []
     for paper in papers:
         for asked in paper.asked:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.papers import FOLDER, read_papers
+from bench.evidence import MEASURED, OF_FAMILY
+from bench.papers import FOLDER, READING, read_papers
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(FOLDER.glob("family-*.txt"))
@@ -38,3 +39,27 @@ def test_no_question_is_one_of_those_that_are_put_aside():
     ]
     aside = {line["question"] for line in lines}
     assert not asked & aside
+
+
+def test_what_the_reader_learns_from_is_whole():
+    files = sorted(READING.glob("*.txt"))
+    assert len(files) == 16
+    for file in files:
+        papers = read_papers(file)
+        asked = [question for paper in papers for question in paper.asked]
+        assert len(papers) == 16
+        assert all(bool(one.answer) != bool(one.would_answer) for one in asked)
+        assert sum(bool(one.answer) for one in asked) == 144
+
+
+def test_no_question_that_is_measured_is_learnt():
+    def asked_in(files):
+        papers = [paper for file in files for paper in read_papers(file)]
+        return {asked.question for paper in papers for asked in paper.asked}
+
+    aside = (ROOT / "samples").glob("*questions.jsonl")
+    lines = [json.loads(line) for file in aside for line in file.read_text("utf-8").splitlines()]
+    families = [file for file in FILES if OF_FAMILY.get(file.stem, ("", ""))[0] in MEASURED]
+    assert len(families) == 4
+    measured = asked_in(families) | {line["question"] for line in lines}
+    assert not asked_in(READING.glob("*.txt")) & measured
