@@ -28,8 +28,8 @@ from engine.lora import AdapterFile, Adapters
 from engine.weights import Progress
 
 WEIGHT, BIAS = "cls.weight", "cls.bias"
-MOST_OF_QUERY = 2
-"""A query has at most 1 / 2 of the tokens that are seen."""
+QUERY_SHARE = 0.5
+"""Of the tokens that are seen, a query has at most so much."""
 
 
 class Head(NamedTuple):
@@ -89,7 +89,7 @@ class CrossEncoder(TextEncoder):
         most = self.config.max_tokens
         (asked,) = self.tokens([query])
         end = asked[-1]
-        asked = [*asked[:-1][: most // MOST_OF_QUERY - 1], end]
+        asked = [*asked[:-1][: int(most * QUERY_SHARE) - 1], end]
         return [
             [*asked, *document[1:-1][: most - len(asked) - 1], end]
             for document in self.tokens(documents)

@@ -6,6 +6,7 @@ ranks them and says how likely the best one answers. Must not know of databases 
 encoder comes in as a function.
 """
 
+import logging
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,11 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.answer_types import holds
+from rag.errors import EmbedderError
 from rag.lexical import coverage, inverse_frequency, keys, name_words, terms_of
 from rag.question import COMMON, COMMON_WEIGHT, Question, is_name, take_apart
 from rag.sentences import Sentence, split
 from rag.types import Evidence, Passage
 from rag.years import years_in
+
+_log = logging.getLogger(__name__)
 
 Embed = Callable[[Sequence[str]], Awaitable[npt.NDArray[np.float32]]]
 """Texts → unit vectors, float32 ``(n, d)``."""
@@ -162,7 +166,10 @@ async def evidence(
 
     Quotes keep page offsets. ``embed`` and ``read`` are called at most once, and not for a question
     that an English encoder cannot read; ``None`` where there is none. Without candidates: no
-    quotes, probability 0. Refuse below ``ANSWERABLE``.
+    quotes, probability 0. Refuse below ``ANSWERABLE``. A reader that fails is done without.
+
+    Raises:
+        EmbedderError: ``embed`` does.
     """
     asked = take_apart(question)
     candidates = candidates_of(passages)
@@ -178,9 +185,14 @@ async def evidence(
             features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         model = WITH_ENCODER
         if candidates and read is not None:
-            scores = await read(question, [read_text(c) for c in candidates])
-            features = [f._replace(read=float(s)) for f, s in zip(features, scores, strict=True)]
-            model = WITH_READER
+            try:
+                scores = await read(question, [read_text(c) for c in candidates])
+            except EmbedderError as error:
+                _log.warning("weighing sentences without the reader: %s", error)
+            else:
+                read_so = zip(features, scores, strict=True)
+                features = [f._replace(read=float(score)) for f, score in read_so]
+                model = WITH_READER
     widen = asked.kind is None or asked.kind.name == "reason"
     return judge(model, candidates, features, widen=widen)
 

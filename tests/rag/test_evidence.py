@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rag import db
+from rag.errors import EmbedderError
 from rag.evidence import (
     ANSWERABLE,
     MAX_EMBEDDED,
@@ -128,6 +129,15 @@ async def test_the_reader_sees_what_stands_above_and_its_word_counts() -> None:
     against = CountingReader("nothing of it")
     refused = await evidence(question, [passage(text, document="boiler-notes.md")], encode, against)
     assert refused.answerable < found.answerable
+
+
+async def test_a_reader_that_fails_is_done_without() -> None:
+    async def broken(question: str, texts: Sequence[str]) -> np.ndarray:
+        raise EmbedderError("gone")
+
+    asked, page = "What should the pressure be?", [passage(PAGE)]
+    without = await evidence(asked, page, CountingEncoder())
+    assert await evidence(asked, page, CountingEncoder(), broken) == without
 
 
 async def test_the_reader_is_not_asked_what_it_cannot_read() -> None:

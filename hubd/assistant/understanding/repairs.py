@@ -126,6 +126,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         return
     for at in range(len(before) - 1, 0, -1):
         if kind_of(before[at]) == kinds[0]:
+            while kinds[0] == "unknown" and at > 1 and kind_of(before[at - 1]) == "unknown":
+                at -= 1  # "shearing combs" is one thing that nobody knows
             kept = [piece.text for piece in before[:at]]
             if _ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text):
                 kept.pop()
