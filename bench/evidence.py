@@ -27,6 +27,7 @@ from bench.papers import FOLDER, Paper, read_papers
 from bench.retrieval import Encoder, Question, fill, read_household, read_xquad
 from engine.cross_encoder import CrossEncoder
 from rag import db
+from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
 from rag.embed import DIMENSION, MODEL, model_folder
 from rag.evaluate import Case, holds_answer, read_cases
 from rag.evidence import (
@@ -38,14 +39,10 @@ from rag.evidence import (
     MAX_EMBEDDED,
     WITH_ENCODER,
     WITH_READER,
-    Candidate,
     Features,
     Model,
-    candidates_of,
-    embedded_text,
     lexical_features,
     prefilter,
-    read_text,
 )
 from rag.language import detect
 from rag.library import Library
@@ -142,7 +139,7 @@ def sample(
     if encode is not None and asked.language == "en" and candidates:
         kept = sorted(range(len(candidates)), key=lambda i: -prefilter(features[i]))[:MAX_EMBEDDED]
         candidates, features = [candidates[i] for i in kept], [features[i] for i in kept]
-        cosines = encode([embedded_text(c) for c in candidates]) @ encode([question])[0]
+        cosines = encode([embedded_sentence(c) for c in candidates]) @ encode([question])[0]
         features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         if read is not None:
             scores = read(question, [read_text(c) for c in candidates])

@@ -16,16 +16,8 @@ import numpy as np
 from bench.evidence import library_of
 from bench.papers import READING, Asked, Paper, read_papers
 from bench.retrieval import Encoder
-from rag.evidence import (
-    WITH_ENCODER,
-    Candidate,
-    candidates_of,
-    embedded_text,
-    lexical_features,
-    log_odds,
-    prefilter,
-    read_text,
-)
+from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
+from rag.evidence import WITH_ENCODER, lexical_features, log_odds, prefilter
 from rag.question import take_apart
 
 PASSAGES = 5
@@ -74,7 +66,7 @@ def _by_temptation(
     kept = sorted(range(len(candidates)), key=lambda i: -prefilter(features[i]))[:CANDIDATES]
     if not kept:
         return []
-    cosines = encode([embedded_text(candidates[i]) for i in kept]) @ encode([question])[0]
+    cosines = encode([embedded_sentence(candidates[i]) for i in kept]) @ encode([question])[0]
     odds = [
         log_odds(WITH_ENCODER, features[i]._replace(cosine=float(cosine)))
         for i, cosine in zip(kept, cosines, strict=True)
@@ -112,7 +104,7 @@ def _tells(answer: str, candidate: Candidate) -> bool:
 def _inserted(paper: Paper, asked: Asked, candidates: Sequence[Candidate], encode: Encoder) -> str:
     """The sentence that would answer, under what stands above the most similar one of the paper."""
     own = [c for c in candidates if c.passage.document == paper.name] or list(candidates)
-    cosines = encode([embedded_text(c) for c in own]) @ encode([asked.would_answer])[0]
+    cosines = encode([embedded_sentence(c) for c in own]) @ encode([asked.would_answer])[0]
     place = own[int(np.argmax(cosines))]
     sentence = place.sentence._replace(text=asked.would_answer)
     return read_text(place._replace(sentence=sentence, subject=""))

@@ -8,7 +8,6 @@ encoder comes in as a function.
 
 import logging
 import math
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.answer_types import holds
+from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
 from rag.errors import EmbedderError
 from rag.lexical import coverage, inverse_frequency, keys, name_words, terms_of
 from rag.question import COMMON, COMMON_WEIGHT, Question, is_name, take_apart
-from rag.sentences import Sentence, split
+from rag.sentences import split
 from rag.types import Evidence, Passage
 from rag.years import years_in
 
@@ -40,9 +40,6 @@ bench/reading/."""
 MAX_EMBEDDED = 12
 """Sentences worth 5–12 ms of encoder each, the lexically best; 24 measure no better."""
 MAX_QUOTES = 3
-_PRONOUN = re.compile(
-    r"(?:he|she|it|they|his|her|hers|its|their|this|these|that|those)\b", re.IGNORECASE
-)
 MAX_PARAGRAPH = 300
 """Characters of a paragraph that is quoted whole."""
 SHORTEST_PART = 5
@@ -143,19 +140,6 @@ CLOSE = 0.25
 closest. Half of all questions being answerable, about one in five of those quotes answers."""
 
 
-class Candidate(NamedTuple):
-    """A sentence with the passage it stands in."""
-
-    sentence: Sentence
-    passage: Passage
-    subject: str
-    """The sentence before it, when it begins with a pronoun that stands for something there."""
-    around: frozenset[str]
-    """Keys of the headings, of the document's name, and of what stands above the sentence."""
-    present: frozenset[str]
-    """The same with those of the sentence and of its subject."""
-
-
 async def evidence(
     question: str,
     passages: Sequence[Passage],
@@ -180,7 +164,7 @@ async def evidence(
         order = order[:MAX_EMBEDDED]
         candidates, features = [candidates[i] for i in order], [features[i] for i in order]
         if candidates:
-            vectors = await embed([question, *(embedded_text(c) for c in candidates)])
+            vectors = await embed([question, *(embedded_sentence(c) for c in candidates)])
             cosines = vectors[1:] @ vectors[0]
             features = [f._replace(cosine=float(c)) for f, c in zip(features, cosines, strict=True)]
         model = WITH_ENCODER
@@ -219,25 +203,6 @@ def shown(found: Evidence) -> list[Passage]:
 def _apart(one: Passage, other: Passage) -> bool:
     same_page = (one.document, one.page) == (other.document, other.page)
     return not same_page or one.end <= other.start or other.end <= one.start
-
-
-def candidates_of(passages: Sequence[Passage]) -> list[Candidate]:
-    """The sentences of ``passages`` that can answer, each text once a document, in order."""
-    seen: set[tuple[str, str]] = set()
-    candidates = []
-    for passage in passages:
-        above = keys(passage.heading) | keys(name_words(passage.document))
-        before = ""
-        for sentence in split(passage.text):
-            subject = before if _PRONOUN.match(sentence.text) else ""
-            before = sentence.text
-            if (passage.document, sentence.text) in seen or not _can_answer(sentence):
-                continue
-            seen.add((passage.document, sentence.text))
-            around = above | keys(sentence.context)
-            present = around | keys(sentence.text) | keys(subject)
-            candidates.append(Candidate(sentence, passage, subject, around, present))
-    return candidates
 
 
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
@@ -286,22 +251,6 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
             )
         )
     return features
-
-
-def embedded_text(candidate: Candidate) -> str:
-    """What the encoder reads of a candidate: the innermost heading says what a bare value is of."""
-    context = candidate.sentence.context or candidate.passage.heading
-    above = context.rsplit(" > ", 1)[-1]
-    text = " ".join(part for part in (candidate.subject, candidate.sentence.text) if part)
-    return f"{above}: {text}" if above else text
-
-
-def read_text(candidate: Candidate) -> str:
-    """What the reader reads of a candidate: all that stands above it, from the document's name."""
-    passage = candidate.passage
-    above = (name_words(passage.document), passage.heading, candidate.sentence.context)
-    text = " ".join(part for part in (candidate.subject, candidate.sentence.text) if part)
-    return f"{' > '.join(dict.fromkeys(part for part in above if part))}: {text}"
 
 
 def judge(
@@ -367,14 +316,6 @@ def _names_others(asked: Question, text: str) -> bool:
     if not asked.people or asked.people & keys(text):
         return False
     return any(is_name(term) and term.key not in asked.wanted for term in terms_of(text))
-
-
-def _can_answer(sentence: Sentence) -> bool:
-    """Headings, and fragments without two words or a value, say nothing by themselves."""
-    if sentence.kind == "heading":
-        return False
-    found = terms_of(sentence.text)
-    return len(found) >= 2 or any(term.kind in ("number", "code") for term in found)
 
 
 def prefilter(features: Features) -> float:

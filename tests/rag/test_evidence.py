@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from rag import db
+from rag.candidates import candidates_of
 from rag.errors import EmbedderError
 from rag.evidence import (
     ANSWERABLE,
     MAX_EMBEDDED,
     MAX_QUOTES,
     Embed,
-    candidates_of,
     evidence,
     lexical_features,
     shown,
