@@ -24,11 +24,11 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from bench.papers import FOLDER, Paper, read_papers
-from bench.retrieval import Encoder, Question, fill, read_household, read_xquad
+from bench.retrieval import Embedder, Encoder, Question, fill, read_household, read_xquad
 from engine.cross_encoder import CrossEncoder
 from rag import db
 from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
-from rag.embed import DIMENSION, MODEL, model_folder
+from rag.embed import model_folder
 from rag.evaluate import Case, holds_answer, read_cases
 from rag.evidence import (
     ADAPTER,
@@ -50,7 +50,6 @@ from rag.question import take_apart
 from rag.retrieve import retrieve
 from rag.store import Store
 from rag.types import Passage
-from rag.worker import State
 
 Condition = Literal[
     "full", "hard", "easy", "home", "home-", "families", "families-", "known", "known-", "spoken",
@@ -197,25 +196,6 @@ def household_samples(
         found = retrieve(store, question.text, vector, PASSAGES).passages
         answers = partial(_has_answer, question)
         yield sample(condition, question.group, question.text, found, encoders, answers)
-
-
-class Embedder:
-    """The encoder as a library takes one."""
-
-    model, dimension = MODEL, DIMENSION
-    state: State = "ready"
-
-    def __init__(self, encode: Encoder) -> None:
-        self._encode = encode
-
-    async def start(self) -> None:
-        """Nothing: it is loaded with the first text."""
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._encode(texts) if texts else np.empty((0, DIMENSION), np.float32)
-
-    async def close(self) -> None:
-        """Nothing."""
 
 
 async def library_of(papers: Sequence[Paper], home: Path, encode: Encoder) -> Library:

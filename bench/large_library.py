@@ -3,9 +3,10 @@
     python -m bench.large_library --xquad ../shared/eval/xquad.en.json [--chunks 100000]
 
 The paragraphs of XQuAD are documents; the rest are chunks of 120 of their words, drawn by chance,
-with vectors around theirs. Every twelfth question is asked of the library. The embedding of the
-question is not measured here (it takes 7 ms). ``--keep`` leaves the library in FILE, and with
-``--into`` chunks are added to one that is there, for a daemon to serve.
+with vectors around theirs, and those of eight sentences around that. Every twelfth question is
+asked of the library. The embedding of the question is not measured here (it takes 7 ms). ``--keep``
+leaves the library in FILE, and with ``--into`` chunks are added to one that is there, for a daemon
+to serve.
 """
 
 import argparse
@@ -22,11 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.chunk import embedded_text
 from rag.db import connect
 from rag.embed import DIMENSION
+from rag.embed_chunks import Text, embed_chunks
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
+from rag.vectors import Embedded, signs_of
 from rag.worker_embedder import WorkerEmbedder
 
 SPREAD = 0.8
@@ -56,10 +58,14 @@ def read(path: Path) -> Paragraphs:
     return found
 
 
-async def embedded(texts: Sequence[str]) -> Vectors:
+async def embedded(
+    paragraphs: Sequence[str], questions: Sequence[str]
+) -> tuple[list[Embedded], Vectors]:
+    """What is made of the paragraphs, and the vectors of the questions."""
     embedder = WorkerEmbedder()
     try:
-        return await embedder.embed(texts)
+        texts = [Text(f"paragraph-{n}.txt", "", text) for n, text in enumerate(paragraphs)]
+        return await embed_chunks(embedder, texts), await embedder.embed(questions)
     finally:
         await embedder.close()
 
@@ -77,19 +83,25 @@ def drawn(chance: random.Random, words: Sequence[str]) -> str:
     return " ".join(f"{' '.join(chosen[at : at + WORDS_A_SENTENCE])}." for at in starts)
 
 
-def near(chance: np.random.Generator, centres: Vectors) -> Vectors:
-    """A unit vector around one of the centres."""
-    centre = centres[chance.integers(len(centres))]
-    spread = chance.standard_normal(DIMENSION, dtype=np.float32)
-    vector = centre + SPREAD * spread / np.linalg.norm(spread)
-    unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
-    return unit
+def near(chance: np.random.Generator, centre: Vectors, count: int) -> Vectors:
+    """``count`` unit vectors around a centre."""
+    spread = chance.standard_normal((count, DIMENSION), dtype=np.float32)
+    vectors = centre + SPREAD * spread / np.linalg.norm(spread, axis=1, keepdims=True)
+    units: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return units
 
 
-def put(store: Store, name: str, texts: Sequence[str], vectors: Sequence[Vectors]) -> None:
+def invented(chance: np.random.Generator, centres: Vectors) -> Embedded:
+    """A chunk around one of the centres, and its sentences around it."""
+    (vector,) = near(chance, centres[chance.integers(len(centres))], 1)
+    sentences = near(chance, vector, WORDS_A_CHUNK // WORDS_A_SENTENCE)
+    return Embedded(vector, signs_of(sentences))
+
+
+def put(store: Store, name: str, texts: Sequence[str], embedded: Sequence[Embedded]) -> None:
     made, start = [], 0
-    for text, vector in zip(texts, vectors, strict=True):
-        made.append(NewChunk(1, start, start + len(text), text, "", vector))
+    for text, one in zip(texts, embedded, strict=True):
+        made.append(NewChunk(1, start, start + len(text), text, "", one))
         start += len(text) + 1
     record = Record(
         name=name, path=f"/papers/{name}", type="txt", bytes=start,
@@ -105,7 +117,7 @@ def fill(store: Store, chunks: int, paragraphs: Sequence[str], centres: Vectors)
     while (there := store.chunk_count()) < chunks:
         count = min(CHUNKS_A_DOCUMENT, chunks - there)
         texts = [drawn(chance, words) for _ in range(count)]
-        put(store, f"filler-{there}.txt", texts, [near(vectors, centres) for _ in texts])
+        put(store, f"filler-{there}.txt", texts, [invented(vectors, centres) for _ in texts])
         print(f"\r{there + count:,} of {chunks:,} chunks", end="", file=sys.stderr)
     print(file=sys.stderr)
 
@@ -144,17 +156,16 @@ def main() -> None:
     parser.add_argument("--into", type=Path, help="Add chunks to this library, and no more.")
     given = parser.parse_args()
     paragraphs = read(given.xquad)
-    texts = [embedded_text(f"paragraph-{n}.txt", "", t) for n, t in enumerate(paragraphs.texts)]
     asked = paragraphs.questions[::EVERY]
-    vectors = asyncio.run(embedded([*texts, *(question for question, _ in asked)]))
-    centres, questions = vectors[: len(texts)], vectors[len(texts) :]
+    made, questions = asyncio.run(embedded(paragraphs.texts, [question for question, _ in asked]))
+    centres = np.stack([one.vector for one in made])
     with tempfile.TemporaryDirectory() as folder:
         path = given.into or given.keep or Path(folder) / "hub.db"
         connection = connect(path)
         store = Store(connection)
         for number, text in enumerate(paragraphs.texts):
             if given.into is None and not store.record_named(f"paragraph-{number}.txt"):
-                put(store, f"paragraph-{number}.txt", [text], [centres[number]])
+                put(store, f"paragraph-{number}.txt", [text], [made[number]])
         fill(store, given.chunks, paragraphs.texts, centres)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()

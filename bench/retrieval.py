@@ -7,6 +7,7 @@ about a minute on one thread, less when ``--cache`` (a SQLite file) holds the em
 """
 
 import argparse
+import asyncio
 import json
 import os
 import sqlite3
@@ -14,29 +15,22 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
 from rag import db
-from rag.embed import model_folder
+from rag.embed import DIMENSION, MODEL, model_folder
+from rag.embed_chunks import Text, embed_chunks
 from rag.language import detect, fts_query
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Passage
+from rag.worker import State
 
 Vectors = NDArray[np.float32]
-Condition = Literal["full", "hard", "easy", "home", "home-"]
-"""XQuAD with everything, without the gold paragraph, without its article; household yes and no."""
-
-POSITIVE = ("full", "home")
-FOLDS = 5
-HOUSEHOLD_WEIGHT = 20.0
-"""A household question weighs as much as this many of XQuAD's; both sides end up about equal."""
-MINING_ROUNDS = 3
-PASSAGES = 5
 
 
 class Question(NamedTuple):
@@ -46,16 +40,6 @@ class Question(NamedTuple):
     document: str
     answer: str
     group: int
-
-
-class Sample(NamedTuple):
-    """A question under a condition, with the features and labels of its candidate sentences."""
-
-    condition: Condition
-    group: int
-    features: NDArray[np.float64]
-    """(candidates, features)"""
-    right: NDArray[np.bool_]
 
 
 class Encoder:
@@ -87,6 +71,25 @@ class Encoder:
         if self._model is None:
             self._model = _model(self._embedder)
         return np.asarray(self._model(batch), np.float32)
+
+
+class Embedder:
+    """An encoder as a library takes one."""
+
+    model, dimension = MODEL, DIMENSION
+    state: State = "ready"
+
+    def __init__(self, encode: Encoder) -> None:
+        self._encode = encode
+
+    async def start(self) -> None:
+        """Nothing: it is loaded with the first text."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(texts) if texts else np.empty((0, DIMENSION), np.float32)
+
+    async def close(self) -> None:
+        """Nothing."""
 
 
 def _model(embedder: str) -> Callable[[list[str]], Vectors]:
@@ -150,10 +153,11 @@ def fill(store: Store, passages: Sequence[Passage], encode: Encoder) -> None:
     for passage in passages:
         by_name.setdefault(passage.document, []).append(passage)
     for name, parts in by_name.items():
-        vectors = encode([f"{p.heading}: {p.text}" if p.heading else p.text for p in parts])
+        texts = [Text(name, p.heading, p.text) for p in parts]
+        made = asyncio.run(embed_chunks(Embedder(encode), texts))
         chunks = [
-            NewChunk(number, 0, p.end, p.text, p.heading, vector)
-            for number, (p, vector) in enumerate(zip(parts, vectors, strict=True), start=1)
+            NewChunk(number, 0, p.end, p.text, p.heading, one)
+            for number, (p, one) in enumerate(zip(parts, made, strict=True), start=1)
         ]
         record = Record(
             name=name,

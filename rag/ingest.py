@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag import files
 from rag.activity import Activity
 from rag.chunk import ChunkSpan, embedded_text
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
+from rag.embed_chunks import Text, embed_chunks
 from rag.errors import LoadError
 from rag.file_reader import FileReader
 from rag.files import Found, FoundFile
@@ -27,11 +27,14 @@ from rag.loaders import check_size
 from rag.reindex import embed_missing, sweep
 from rag.store import NewChunk, Record, Store
 from rag.types import Document, FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
+from rag.vectors import Embedded
 
 READER_VERSION = 2
 """Raise it when loaders or chunks change, so that unchanged files are read again."""
 KEEP_FROM = 32
 """Chunks of a file from which its vectors are kept batch by batch."""
+PIECE = "embedded "
+"""What the key of a chunk among unfinished work begins with."""
 
 
 class Ingester:
@@ -84,9 +87,10 @@ class Ingester:
         return await self._forget(gone, found) + reports
 
     async def _catch_up(self, wait_until_idle: WaitUntilIdle | None) -> None:
-        """Make all vectors anew where the library was opened with another model than theirs."""
+        """Make the vectors that are missing: all of them where the library was opened with another
+        model than theirs, those of sentences where an older version made the library."""
         table = self._store.table
-        if not await self._thread.run(lambda: table.serving):
+        if not await self._thread.run(lambda: table.complete):
             await embed_missing(
                 self._store, self._thread, table, self.embedder, wait_until_idle=wait_until_idle
             )
@@ -180,9 +184,10 @@ class Ingester:
         old: Record | None,
         chunks: Sequence[ChunkSpan],
         pace: "_Pace",
-    ) -> NDArray[np.float32]:
-        """A vector of each chunk; what the old version or a cut-off ingest has is not made anew."""
-        texts = [embedded_text(name, chunk.heading, chunk.text) for chunk in chunks]
+    ) -> list[Embedded]:
+        """What is made of each chunk; what the old version or a cut-off ingest has is not made
+        anew."""
+        texts = [Text(name, chunk.heading, chunk.text) for chunk in chunks]
         pieces = [_piece(self.embedder.model, text) for text in texts]
         known = await self._known_vectors(digest, old)
         missing = [at for at, piece in enumerate(pieces) if piece not in known]
@@ -191,26 +196,24 @@ class Ingester:
             await pace.wait()
             self._reader.check_open()
             batch = missing[start : start + BATCH]
-            vectors = await self.embedder.embed([texts[at] for at in batch])
-            new = {pieces[at]: v for at, v in zip(batch, vectors, strict=True)}
+            made = await embed_chunks(self.embedder, [texts[at] for at in batch])
+            new = {pieces[at]: one for at, one in zip(batch, made, strict=True)}
             known |= new
             if len(missing) > KEEP_FROM:
-                values = {piece: v.astype("<f4").tobytes() for piece, v in new.items()}
+                values = {piece: _as_bytes(one) for piece, one in new.items()}
                 await self._thread.run(self._store.keep_unfinished, digest, values)
             pace.report(name, len(texts) - len(missing) + start + len(batch), len(texts))
-        return np.stack([known[piece] for piece in pieces])
+        return [known[piece] for piece in pieces]
 
-    async def _known_vectors(
-        self, digest: str, old: Record | None
-    ) -> dict[str, NDArray[np.float32]]:
+    async def _known_vectors(self, digest: str, old: Record | None) -> dict[str, Embedded]:
         model = self.embedder.model
         known = {}
         if old is not None:
-            for heading, text, vector in await self._thread.run(self._store.chunks_of, old.path):
-                known[_piece(model, embedded_text(old.name, heading, text))] = vector
+            for heading, text, made in await self._thread.run(self._store.chunks_of, old.path):
+                known[_piece(model, Text(old.name, heading, text))] = made
         for piece, value in (await self._thread.run(self._store.unfinished, digest)).items():
-            if piece.startswith("vector "):
-                known[piece] = np.frombuffer(value, dtype="<f4")
+            if piece.startswith(PIECE):
+                known[piece] = _from_bytes(value, self.embedder.dimension)
         return known
 
     async def _skip(self, file: FoundFile, name: str, reason: str, collection: str) -> FileReport:
@@ -318,10 +321,19 @@ async def _sha256(path: Path) -> str:
         raise LoadError(f"the file cannot be read: {error.strerror or error}") from error
 
 
-def _piece(model: str, text: str) -> str:
-    """The key of a vector among unfinished work."""
-    digest = hashlib.blake2b(f"{model}\n{text}".encode(errors="replace"), digest_size=16)
-    return f"vector {digest.hexdigest()}"
+def _piece(model: str, text: Text) -> str:
+    """The key of what was made of a chunk among unfinished work."""
+    seen = f"{model}\n{embedded_text(*text)}"
+    digest = hashlib.blake2b(seen.encode(errors="replace"), digest_size=16)
+    return f"{PIECE}{digest.hexdigest()}"
+
+
+def _as_bytes(made: Embedded) -> bytes:
+    return made.vector.astype("<f4").tobytes() + made.sentences
+
+
+def _from_bytes(value: bytes, dimension: int) -> Embedded:
+    return Embedded(np.frombuffer(value, "<f4", dimension), value[4 * dimension :])
 
 
 def _queued(file: FoundFile, records: dict[str, Record], collection: str) -> Document:
@@ -337,8 +349,8 @@ def _queued(file: FoundFile, records: dict[str, Record], collection: str) -> Doc
     )
 
 
-def _new_chunk(span: ChunkSpan, vector: NDArray[np.float32]) -> NewChunk:
-    return NewChunk(span.page, span.start, span.end, span.text, span.heading, vector)
+def _new_chunk(span: ChunkSpan, made: Embedded) -> NewChunk:
+    return NewChunk(span.page, span.start, span.end, span.text, span.heading, made)
 
 
 def _unchanged(known: Record, reason: str = "") -> FileReport:

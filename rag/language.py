@@ -13,6 +13,9 @@ from typing import Literal
 
 Language = Literal["en", "zh", "other"]
 
+_SAMPLE = 500
+"""Characters that tell a text's language."""
+
 MAX_QUERY_CHARACTERS = 2_000
 MAX_QUERY_TERMS = 64
 
@@ -125,6 +128,11 @@ def detect(text: str) -> Language:
     if others > sum(map(len, words)):
         return "other"
     return "en" if _latin_language(words) == "en" else "other"
+
+
+def is_english(text: str) -> bool:
+    """Whether a long text is, by its beginning: an English encoder can read it."""
+    return detect(text[:_SAMPLE]) == "en"
 
 
 def terms(text: str) -> str:

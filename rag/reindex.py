@@ -5,9 +5,9 @@ Each batch is kept as it is made, so that what was cut off goes on where it was.
 
 import time
 
-from rag.chunk import embedded_text
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
+from rag.embed_chunks import Text, embed_chunks
 from rag.store import Store
 from rag.types import ReindexProgress, ReindexProgressCallback, WaitUntilIdle
 from rag.vector_table import VectorTable
@@ -41,9 +41,9 @@ async def embed_missing(
             continue
         if wait_until_idle:
             await wait_until_idle()
-        texts = [embedded_text(chunk.document, chunk.heading, chunk.text) for chunk in chunks]
-        vectors = await embedder.embed(texts)
-        await thread.run(store.add_vectors, table, [chunk.id for chunk in chunks], vectors)
+        texts = [Text(chunk.document, chunk.heading, chunk.text) for chunk in chunks]
+        made = await embed_chunks(embedder, texts)
+        await thread.run(store.add_vectors, table, [chunk.id for chunk in chunks], made)
         done, after = done + len(chunks), chunks[-1].id
         left = max(0, left - len(chunks))
         if progress:

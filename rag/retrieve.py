@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rag.answer_types import holds
 from rag.duplicates import merged
-from rag.language import character_query, detect, fts_query
+from rag.language import character_query, detect, fts_query, is_english
 from rag.lexical import coverage, inverse_frequency, keys, name_words, places_of, terms_of
 from rag.question import Question, take_apart
 from rag.sentences import split
@@ -29,9 +29,6 @@ FEW = 8
 """Chunks found by Chinese bigrams, below which single characters are searched as well."""
 
 _KINDS_OF_PAPER = keys("manual notes letter list document file copy scan guide plan summary paper")
-
-SAMPLE = 500
-"""Characters of a chunk that tell its language."""
 
 
 class Chunk(Protocol):
@@ -60,6 +57,9 @@ class Searchable(Protocol):
     def search_vector(
         self, vector: npt.NDArray[np.float32], k: int, visible: Visible = None
     ) -> list[tuple[int, float]]: ...
+    def nearest_sentences(
+        self, vector: npt.NDArray[np.float32], ids: Sequence[int]
+    ) -> Mapping[int, float]: ...
     def chunks(self, ids: Sequence[int]) -> Mapping[int, Chunk]: ...
 
 
@@ -71,7 +71,9 @@ class _Weights(NamedTuple):
     passage: float
     sentence: float
     cosine: float
-    untyped: float = -1.0
+    said: float = 0.0
+    untyped: float = 0.0
+    untyped_strict: float = -1.0
     named: float = 1.0
     foreign_year: float = -1.5
     foreign_script: float = 0.0
@@ -93,9 +95,12 @@ class _Features(NamedTuple):
     sentence: float
     """The same for the best single sentence with its headings."""
     cosine: float
+    said: float
+    """The cosine of its nearest sentence, about; of a chunk of one sentence its own."""
     untyped: float
-    """1 when the question asks for what cannot be missed, a price or a phone number, and no such
-    thing is in the chunk."""
+    """1 when the question asks for a kind of thing, and no such thing is in the chunk."""
+    untyped_strict: float
+    """1 when, besides, it is one that cannot be missed: a price or a phone number."""
     named: float
     """1 when the question names the document: "in the lease" and ``lease.docx``."""
     foreign_year: float
@@ -126,15 +131,17 @@ def retrieve(
         found = store.search_text(more, CANDIDATES_PER_LEG, visible)
         texts = dict.fromkeys((number for number, _ in found), 0.0) | texts
     cosines: dict[int, float] = {}
+    said: Mapping[int, float] = {}
     weights = _CHINESE if language == "zh" else _LEXICAL
     if language == "en" and query_vector is not None:
         cosines = dict(store.search_vector(query_vector, CANDIDATES_PER_LEG, visible))
+        said = store.nearest_sentences(query_vector, [*texts, *cosines]) if cosines else {}
         weights = _HYBRID if cosines else _LEXICAL
     chunks = store.chunks(list(dict.fromkeys([*texts, *cosines])))
-    chunks = {n: c for n, c in chunks.items() if n in texts or detect(c.text[:SAMPLE]) == "en"}
+    chunks = {n: c for n, c in chunks.items() if n in texts or is_english(c.text)}
     scores = {
         number: _probability(weights, features)
-        for number, features in _features(question, chunks, texts, cosines).items()
+        for number, features in _features(question, chunks, texts, cosines, said).items()
     }
     best = sorted(scores, key=lambda number: (-scores[number], number))
     passages = merged(_passage(chunks[number], scores[number]) for number in best)
@@ -146,6 +153,7 @@ def _features(
     chunks: Mapping[int, Chunk],
     texts: Mapping[int, float],
     cosines: Mapping[int, float],
+    said: Mapping[int, float],
 ) -> dict[int, _Features]:
     """The features of every candidate; a term's weight comes from its rarity among them."""
     asked = take_apart(question)
@@ -159,6 +167,7 @@ def _features(
     weights = inverse_frequency(inside.values())
     self_score = sum(weights.get(key, weights[""]) for key in wanted) or 1.0
     unseen_cosine = min(cosines.values(), default=0.0)
+    lacking = {number: _lacks_what_is_asked(asked, chunk) for number, chunk in chunks.items()}
     return {
         number: _Features(
             bm25=texts.get(number, 0.0) / self_score,
@@ -171,7 +180,9 @@ def _features(
                 default=0.0,
             ),
             cosine=cosines.get(number, unseen_cosine),
-            untyped=float(_lacks_what_is_asked(asked, chunk)),
+            said=said.get(number, cosines.get(number, unseen_cosine)),
+            untyped=float(lacking[number]),
+            untyped_strict=float(lacking[number] and asked.kind is not None and asked.kind.strict),
             named=float(_is_named(wanted, chunk.document)),
             foreign_year=float(_is_of_another_year(asked, chunk)),
             foreign_script=float(len(other_script & inside[number])),
@@ -182,7 +193,7 @@ def _features(
 
 def _lacks_what_is_asked(asked: Question, chunk: Chunk) -> bool:
     kind = asked.kind
-    return kind is not None and kind.strict and not holds(kind, chunk.text, asked.wanted)
+    return kind is not None and not holds(kind, chunk.text, asked.wanted)
 
 
 def _is_named(wanted: frozenset[str], document: str) -> bool:
@@ -217,7 +228,9 @@ def _probability(weights: _Weights, features: _Features) -> float:
         + weights.passage * features.passage
         + weights.sentence * features.sentence
         + weights.cosine * features.cosine
+        + weights.said * features.said
         + weights.untyped * features.untyped
+        + weights.untyped_strict * features.untyped_strict
         + weights.named * features.named
         + weights.foreign_year * features.foreign_year
         + weights.foreign_script * features.foreign_script

@@ -1,6 +1,6 @@
 """The tables of the room, and how those of an older version become them.
 
-``chunks`` holds what is searched, ``pages`` what is shown (packed, being read seldom);
+``chunks`` holds what is searched, ``pages`` what is shown; the texts of both are packed;
 ``chunk_text`` (FTS5) is an index that ``Store.rebuild`` makes again.
 """
 
@@ -99,6 +99,14 @@ MIGRATIONS = (
         )
     );
     """,
+    """
+    ALTER TABLE vectors ADD COLUMN sentences BLOB;
+        -- the signs of the chunk's sentences; NULL: not made yet
+    ALTER TABLE embedders ADD COLUMN with_sentences INTEGER NOT NULL DEFAULT 1;
+        -- 0: some of its vectors lack them
+    UPDATE embedders SET with_sentences = 0;
+    UPDATE chunks SET text = packed(text);
+    """,
 )
 
 
@@ -116,12 +124,12 @@ def bring_up_to_date(connection: apsw.Connection) -> None:
 
 
 def packed(text: str) -> bytes:
-    """A page's text as it is stored."""
+    """A text as it is stored."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
 def unpacked(stored: bytes) -> str:
-    """A stored page's text."""
+    """A stored text."""
     return zlib.decompress(stored).decode("utf-8", "surrogatepass")
 
 

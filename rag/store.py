@@ -21,6 +21,7 @@ from rag.schema import bring_up_to_date, packed, unpacked
 from rag.section import Placed, around
 from rag.types import Passage, Visible
 from rag.vector_table import EmbedderRow, VectorTable, embedders
+from rag.vectors import Embedded
 
 _CHUNK_COLUMNS = """
     chunks.id, documents.name, CASE WHEN documents.paged THEN chunks.page END,
@@ -57,7 +58,7 @@ class NewChunk(msgspec.Struct, frozen=True):
     end: int
     text: str
     heading: str
-    vector: NDArray[np.float32]
+    embedded: Embedded
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +149,16 @@ class Store:
             "WHERE chunks.id IN (SELECT value FROM json_each(?))",
             (msgspec.json.encode(list(ids)).decode(),),
         )
-        return {row[0]: Chunk(*row) for row in rows}
+        found = {}
+        for number, document, page, start, end, text, heading in rows:
+            found[number] = Chunk(number, document, page, start, end, unpacked(text), heading)
+        return found
+
+    def nearest_sentences(
+        self, vector: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
+        """About the cosine of each of these chunks' nearest sentence, for those that have any."""
+        return self.table.nearest_sentences(vector, ids)
 
     def vectors(self, ids: Sequence[int]) -> dict[int, NDArray[np.float32]]:
         """The unit vectors of the chunks with these ids, float32, within .0001 of what was put."""
@@ -268,16 +278,16 @@ class Store:
         """Nothing is under way any more."""
         self._connection.execute("DELETE FROM unfinished")
 
-    def chunks_of(self, path: str) -> list[tuple[str, str, NDArray[np.float32]]]:
-        """(heading, text, unit vector) of the chunks of the document at ``path``."""
+    def chunks_of(self, path: str) -> list[tuple[str, str, Embedded]]:
+        """(heading, text, what was made of it) of the chunks of the document at ``path``."""
         rows = self._connection.execute(
             "SELECT chunks.id, heading, text FROM chunks "
             "JOIN documents ON documents.id = document_id WHERE path = ?",
             (path,),
         )
-        chunks = [cast(tuple[int, str, str], row) for row in rows]
-        vectors = self.table.of([number for number, _, _ in chunks])
-        return [(h, t, vectors[number]) for number, h, t in chunks if number in vectors]
+        chunks = [cast(tuple[int, str, bytes], row) for row in rows]
+        made = self.table.made_of([number for number, _, _ in chunks])
+        return [(h, unpacked(t), made[number]) for number, h, t in chunks if number in made]
 
     def remove(self, name: str) -> bool:
         """Forget the document called ``name``; False if there is none."""
@@ -294,7 +304,8 @@ class Store:
                 "FROM chunks JOIN documents ON documents.id = document_id"
             )
             for row in rows:
-                self._index(*cast(tuple[int, str, str, str], row))
+                number, name, heading, text = cast(tuple[int, str, str, bytes], row)
+                self._index(number, name, heading, unpacked(text))
 
     def embedders(self) -> list[EmbedderRow]:
         """The models that there are vectors of, oldest first."""
@@ -328,19 +339,17 @@ class Store:
         found = self.chunks(table.missing(count, after))
         return [found[number] for number in sorted(found)]
 
-    def add_vectors(
-        self, table: VectorTable, ids: Sequence[int], vectors: NDArray[np.float32]
-    ) -> None:
-        """Keep the vectors, float32 (n, dimension), of stored chunks in ``table``."""
+    def add_vectors(self, table: VectorTable, ids: Sequence[int], made: Sequence[Embedded]) -> None:
+        """Keep what was made of stored chunks in ``table``."""
         with self._change(table):
             rows = self._connection.execute(
                 "SELECT id, document_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
                 (msgspec.json.encode(list(ids)).decode(),),
             )
             documents = {int(number): int(document) for number, document in rows}
-            for number, vector in zip(ids, vectors, strict=True):
+            for number, one in zip(ids, made, strict=True):
                 if number in documents:  # else it went away meanwhile
-                    table.insert([number], documents[number], vector[None])
+                    table.insert([number], documents[number], [one])
 
     @contextlib.contextmanager
     def _change(self, table: VectorTable | None = None) -> Iterator[None]:
@@ -358,12 +367,19 @@ class Store:
             self._connection.execute(
                 "INSERT INTO chunks (document_id, page, start, end, heading, text) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (document_id, chunk.page, chunk.start, chunk.end, chunk.heading, chunk.text),
+                (
+                    document_id,
+                    chunk.page,
+                    chunk.start,
+                    chunk.end,
+                    chunk.heading,
+                    packed(chunk.text),
+                ),
             )
             ids.append(self._connection.last_insert_rowid())
             self._index(ids[-1], name, chunk.heading, chunk.text)
         if chunks:
-            self.table.insert(ids, document_id, np.stack([chunk.vector for chunk in chunks]))
+            self.table.insert(ids, document_id, [chunk.embedded for chunk in chunks])
 
     def _index(self, chunk_id: int, name: str, heading: str, text: str) -> None:
         self._connection.execute(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rag.elsewhere import MakeElsewhere
 from rag.errors import IndexAwayError
 from rag.types import Visible
-from rag.vectors import Ids, Int8s, SignIndex, directions, quantized
+from rag.vectors import Embedded, Ids, Int8s, SignIndex, directions, likeness, quantized
 
 RESCORED = 1024
 """Candidates by sign whose cosines are then computed. Of 100 000, 98 in 100 of the nearest 24 are
@@ -53,8 +53,8 @@ def embedders(connection: apsw.Connection) -> list[EmbedderRow]:
 class Vectors(Protocol):
     """What keeps the vectors of chunks. All of it can be made again from the chunks' texts."""
 
-    def insert(self, ids: Sequence[int], document: int, vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors, (n, dimension), of new chunks of a document.
+    def insert(self, ids: Sequence[int], document: int, made: Sequence[Embedded]) -> None:
+        """Keep what was made of chunks of a document, instead of what there was of them.
 
         Raises:
             ValueError: one is of another dimension, not finite, or zero.
@@ -75,13 +75,20 @@ class Vectors(Protocol):
         """The unit vectors of these chunks; unknown ids are left out."""
         ...
 
+    def nearest_sentences(
+        self, vector: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
+        """About the cosine of each chunk's nearest sentence; without chunks that have none."""
+        ...
+
     def reload(self) -> None:
         """What is remembered in memory may not be what is stored: after a change undone."""
         ...
 
 
 _WITHOUT_VECTOR = (
-    "NOT EXISTS (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND embedder_id = ?)"
+    "NOT EXISTS (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND embedder_id = ? "
+    "AND sentences IS NOT NULL)"
 )
 
 
@@ -124,29 +131,42 @@ class VectorTable:
     @property
     def serving(self) -> bool:
         """Whether these are the vectors that are searched: every chunk has one."""
-        row = self._connection.execute(
-            "SELECT state FROM embedders WHERE id = ?", (self._embedder,)
-        ).fetchone()
-        return row is not None and row[0] == "serving"
+        return self._is("state = 'serving'")
 
-    def insert(self, ids: Sequence[int], document: int, vectors: NDArray[np.float32]) -> None:
+    @property
+    def complete(self) -> bool:
+        """Whether they are searched, and every chunk's sentences have theirs too."""
+        return self._is("state = 'serving' AND with_sentences")
+
+    def _is(self, condition: str) -> bool:
+        found = self._connection.execute(
+            f"SELECT 1 FROM embedders WHERE id = ? AND {condition}", (self._embedder,)
+        )
+        return found.fetchone() is not None
+
+    def insert(self, ids: Sequence[int], document: int, made: Sequence[Embedded]) -> None:
         """As ``Vectors.insert``."""
-        values = [quantized(vector, self.dimension) for vector in vectors]
+        values = [quantized(one.vector, self.dimension) for one in made]
+        known = self._values(ids)
         self._connection.executemany(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO vectors (chunk_id, embedder_id, value, sentences) "
+            "VALUES (?, ?, ?, ?)",
             (
-                (number, self._embedder, value.tobytes())
-                for number, value in zip(ids, values, strict=True)
+                (number, self._embedder, value.tobytes(), one.sentences)
+                for number, value, one in zip(ids, values, made, strict=True)
             ),
         )
-        if not values:
+        new = [at for at, number in enumerate(ids) if number not in known]
+        if not new:
             return
-        documents = np.full(len(ids), document, np.int64)
+        numbers = np.array([ids[at] for at in new], np.int64)
+        documents = np.full(len(new), document, np.int64)
+        added = np.stack([values[at] for at in new])
         if self._signs is not None:
-            self._signs.add(np.array(ids, np.int64), documents, np.stack(values))
+            self._signs.add(numbers, documents, added)
         if self.elsewhere is not None:
             with contextlib.suppress(IndexAwayError):  # the next comparison finds them missing
-                self.elsewhere.add(np.array(ids, np.int64), documents, np.stack(values))
+                self.elsewhere.add(numbers, documents, added)
 
     def remove(self, documents: Sequence[int]) -> None:
         """As ``Vectors.remove``; the rows of all models go."""
@@ -183,6 +203,38 @@ class VectorTable:
         found = self._values(ids)
         return dict(zip(found, directions(found.values(), self.dimension), strict=True))
 
+    def made_of(self, ids: Sequence[int]) -> dict[int, Embedded]:
+        """All that is kept of these chunks; those that lack something are left out."""
+        rows = self._connection.execute(
+            "SELECT chunk_id, value, sentences FROM vectors WHERE embedder_id = ? "
+            "AND chunk_id IN (SELECT value FROM json_each(?)) AND sentences IS NOT NULL",
+            (self._embedder, _json(ids)),
+        ).fetchall()
+        units = directions((cast(bytes, row[1]) for row in rows), self.dimension)
+        return {
+            cast(int, number): Embedded(unit, cast(bytes, sentences))
+            for (number, _, sentences), unit in zip(rows, units, strict=True)
+        }
+
+    def nearest_sentences(
+        self, vector: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
+        """As ``Vectors.nearest_sentences``."""
+        rows = self._connection.execute(
+            "SELECT chunk_id, sentences FROM vectors WHERE embedder_id = ? "
+            "AND chunk_id IN (SELECT value FROM json_each(?)) AND sentences <> x''",
+            (self._embedder, _json(ids)),
+        ).fetchall()
+        if not rows:
+            return {}
+        signs = [cast(bytes, row[1]) for row in rows]
+        row_bytes = -(-self.dimension // 8)
+        starts = np.cumsum([0, *(len(one) // row_bytes for one in signs[:-1])])
+        unit = vector / np.linalg.norm(vector)
+        nearest = np.maximum.reduceat(likeness(b"".join(signs), unit), starts)
+        numbers = [cast(int, row[0]) for row in rows]
+        return dict(zip(numbers, nearest.tolist(), strict=True))
+
     def reload(self) -> None:
         """As ``Vectors.reload``."""
         self._signs = None
@@ -201,7 +253,10 @@ class VectorTable:
         return False
 
     def missing(self, count: int, after: int = 0) -> list[int]:
-        """Up to ``count`` chunks with a number above ``after`` that this model has no vector of."""
+        """Up to ``count`` chunks, numbered above ``after``, that lack a vector of this model.
+
+        Or those of their sentences: versions up to 5 made none.
+        """
         rows = self._connection.execute(
             f"SELECT id FROM chunks WHERE id > ? AND {_WITHOUT_VECTOR} ORDER BY id LIMIT ?",
             (after, self._embedder, count),
@@ -209,7 +264,7 @@ class VectorTable:
         return [int(row[0]) for row in rows]
 
     def missing_count(self) -> int:
-        """How many chunks this model has no vector of."""
+        """How many chunks lack a vector of this model, or of their sentences."""
         counted = f"SELECT count(*) FROM chunks WHERE {_WITHOUT_VECTOR}"
         return int(self._connection.execute(counted, (self._embedder,)).get)
 
@@ -222,7 +277,8 @@ class VectorTable:
             return False
         self._connection.execute("UPDATE embedders SET state = 'old' WHERE state = 'serving'")
         self._connection.execute(
-            "UPDATE embedders SET state = 'serving' WHERE id = ?", (self._embedder,)
+            "UPDATE embedders SET state = 'serving', with_sentences = 1 WHERE id = ?",
+            (self._embedder,),
         )
         return True
 

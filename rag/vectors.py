@@ -3,10 +3,12 @@
 A vector is kept as int8 with its largest part at ±127: a quarter of float32, within .0001 of its
 direction. The search compares signs first (a bit a number, in memory): 100 000 vectors of 384
 numbers take 5 MB, and 8 ms where sqlite-vec 0.1.9 takes 155 ms over float32 and 34 to 300 over
-bits.
+bits. Of a chunk's sentences the signs are all that is kept.
 """
 
+import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,35 @@ def directions(values: Iterable[bytes], dimension: int) -> NDArray[np.float32]:
     rows = np.frombuffer(b"".join(values), np.int8).reshape(-1, dimension).astype(np.float32)
     units: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return units
+
+
+class Embedded(NamedTuple):
+    """What an encoder made of a chunk."""
+
+    vector: NDArray[np.float32]
+    """(dimension,), of length 1"""
+    sentences: bytes
+    """``signs_of`` the vectors of its sentences; empty where these were not embedded."""
+
+
+def signs_of(vectors: NDArray[np.float32]) -> bytes:
+    """The signs of vectors, (n, dimension): a bit a number, each vector on whole bytes."""
+    return np.packbits(vectors > 0, axis=1).tobytes()
+
+
+def likeness(signs: bytes, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """About the cosines, float32 (n,), of a unit vector, (dimension,), with those ``signs`` are of.
+
+    Half of a cosine's numbers is exact, so it lies within .05 for most (Gao & Long 2024,
+    arXiv:2405.12497); that a unit vector's numbers are √(2 / π · dimension) together, signs left
+    out, holds within 2 % for those of an encoder.
+    """
+    dimension = len(vector)
+    rows = np.frombuffer(signs, np.uint8).reshape(-1, -(-dimension // 8))
+    bits = np.unpackbits(rows, axis=1, count=dimension)
+    sums = 2.0 * (bits @ vector) - vector.sum()
+    found: NDArray[np.float32] = (sums * math.sqrt(math.pi / (2 * dimension))).astype(np.float32)
+    return found
 
 
 class SignIndex:

@@ -26,6 +26,7 @@ from rag.question import take_apart
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Evidence, Passage
+from rag.vectors import Embedded
 from rag.worker_embedder import WorkerEmbedder
 
 HOUSEHOLD = Path(__file__).parents[2] / "bench" / "household.json"
@@ -242,9 +243,10 @@ async def _fill(store: Store, sections: list[dict[str, Any]], embed: Embed) -> N
         documents.setdefault(section["document"], []).append(section)
     for name, parts in documents.items():
         vectors = await embed([f"{part['heading']}: {part['text']}" for part in parts])
+        made = [Embedded(vector, b"") for vector in vectors]
         chunks = [
-            NewChunk(number, 0, len(part["text"]), part["text"], part["heading"], vector)
-            for number, (part, vector) in enumerate(zip(parts, vectors, strict=True), start=1)
+            NewChunk(number, 0, len(part["text"]), part["text"], part["heading"], one)
+            for number, (part, one) in enumerate(zip(parts, made, strict=True), start=1)
         ]
         record = Record(
             name=name,

@@ -8,6 +8,7 @@ from rag.errors import IndexAwayError
 from rag.library import Library
 from rag.qdrant import QdrantIndex
 from rag.store import NewChunk, Record, Store
+from rag.vectors import Embedded
 
 qdrant_client = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
 
@@ -75,7 +76,7 @@ def put(store, name, vectors, collection=""):
         name=name, path=f"/p/{name}", type="txt", bytes=1, stamp="", sha256=name, made_by="",
         ingested_at="", collection=collection,
     )  # fmt: skip
-    chunks = [NewChunk(1, 0, 1, f"{name} {i}", "", v) for i, v in enumerate(vectors)]
+    chunks = [NewChunk(1, 0, 1, f"{name} {i}", "", Embedded(v, b"")) for i, v in enumerate(vectors)]
     store.replace(record, [name], chunks)
 
 

@@ -12,6 +12,7 @@ import pytest
 from rag import db
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
+from rag.vectors import Embedded
 from rag.worker_embedder import WorkerEmbedder
 
 XQUAD = Path(__file__).parents[3] / "shared" / "eval"
@@ -37,7 +38,7 @@ def fill(store: Store, texts: dict[str, str], vectors: list[np.ndarray]) -> None
             made_by="",
             ingested_at="",
         )
-        store.replace(record, [text], [NewChunk(1, 0, len(text), text, "", vector)])
+        store.replace(record, [text], [NewChunk(1, 0, len(text), text, "", Embedded(vector, b""))])
 
 
 @pytest.fixture

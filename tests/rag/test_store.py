@@ -5,6 +5,7 @@ from rag.db import connect
 from rag.embed import DIMENSION
 from rag.language import fts_query
 from rag.store import NewChunk, Record, Store
+from rag.vectors import Embedded
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def put(store: Store, name: str, texts: list[str], *, paged=True, path=None, hea
         paged=paged,
     )
     chunks = [
-        NewChunk(number, 0, len(text), text, heading, unit((number - 1, 1.0)))
+        NewChunk(number, 0, len(text), text, heading, Embedded(unit((number - 1, 1.0)), b""))
         for number, text in enumerate(texts, start=1)
     ]
     store.replace(record, texts, chunks)
@@ -89,7 +90,7 @@ def test_an_unusable_vector_is_refused_and_nothing_is_stored(store, bad):
     record = put(store, "a.pdf", ["before"])
     vector = np.full(DIMENSION, bad, np.float32)
     with pytest.raises(ValueError, match="not a usable vector"):
-        store.replace(record, ["after"], [NewChunk(1, 0, 5, "after", "", vector)])
+        store.replace(record, ["after"], [NewChunk(1, 0, 5, "after", "", Embedded(vector, b""))])
     assert found(store, "before") == ["before"]
     with pytest.raises(ValueError, match="not a usable vector"):
         store.search_vector(vector, 5)

@@ -2,18 +2,25 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rag.db import connect, migrate
 from rag.schema import MIGRATIONS
 from rag.store import NewChunk, Record, Store
+from rag.vectors import Embedded, likeness, signs_of
 
 
-def put(store: Store, name: str, vector: list[float]) -> None:
+def made(vector, sentences=b""):
+    return Embedded(np.array(vector, np.float32), sentences)
+
+
+def put(store: Store, name: str, vector: list[float], sentences: bytes = b"") -> None:
     record = Record(
         name=name, path=f"/p/{name}", type="txt", bytes=1, stamp="", sha256="", made_by="",
         ingested_at="", collection="private" if name == "secret" else "",
     )  # fmt: skip
-    store.replace(record, [name], [NewChunk(1, 0, 1, name, "", np.array(vector, np.float32))])
+    store.replace(record, [name], [NewChunk(1, 0, 1, name, "", made(vector, sentences))])
 
 
 def found(store: Store, vector: list[float], visible: frozenset[str] | None = None) -> list[str]:
@@ -36,11 +43,11 @@ def test_a_model_of_any_dimension_beside_another(path):
     missing = second.without_vector(second.table, 5)
     assert [chunk.document for chunk in missing] == ["a", "b"]
     assert not second.switch(second.table)
-    second.add_vectors(second.table, [missing[0].id], np.eye(70, dtype=np.float32)[:1])
+    second.add_vectors(second.table, [missing[0].id], [made(np.eye(70)[0])])
     assert found(second, [1.0] + [0.0] * 69) == []  # half of them would be no fair search
     assert found(first, [0.1, 1, 0]) == ["b", "a"]
     assert not second.switch(second.table)
-    second.add_vectors(second.table, [missing[1].id], np.eye(70, dtype=np.float32)[1:2])
+    second.add_vectors(second.table, [missing[1].id], [made(np.eye(70)[1])])
     assert second.switch(second.table)
     assert found(second, [0.0, 1.0] + [0.0] * 68) == ["b", "a"]
     while second.table.sweep(1):
@@ -56,7 +63,7 @@ def test_what_is_being_made_of_one_model_is_kept_until_another_is_wanted(path):
     store = Store(connect(path), "serving", 2)
     put(store, "a", [1, 0])
     coming = store.coming("coming", 2, "/models/coming")
-    store.add_vectors(coming, [1], np.eye(2, dtype=np.float32)[:1])
+    store.add_vectors(coming, [1], [made([1, 0])])
     assert not store.table.sweep(9)
     assert Store(connect(path), "serving", 2).coming("coming", 2, "").missing(1) == []
     assert store.embedders()[1].source == "/models/coming"
@@ -72,7 +79,7 @@ def test_chunks_without_a_vector_are_found_from_any_of_them_on(path):
     for name in "abcd":
         put(store, name, [1, 0])
     table = store.coming("n", 2, "")
-    store.add_vectors(table, [2], np.eye(2, dtype=np.float32)[:1])
+    store.add_vectors(table, [2], [made([1, 0])])
     assert table.missing_count() == 3
     assert table.missing(2) == [1, 3]
     assert table.missing(2, after=1) == [3, 4]
@@ -135,4 +142,40 @@ def test_a_file_of_version_3_is_taken_over(path):
     record = store.record("/a")
     assert record
     assert record.made_by == "reader 2"
-    assert path.with_name("hub.db.before-rag-5").is_file()
+    assert path.with_name(f"hub.db.before-rag-{len(MIGRATIONS)}").is_file()
+
+
+def test_a_library_without_sentences_goes_on_answering_while_they_are_made(path):
+    connection = connect(path)
+    store = Store(connection, "m", 16)
+    for number, name in enumerate("abc"):
+        put(store, name, np.eye(16)[number])
+    connection.execute("UPDATE vectors SET sentences = NULL WHERE chunk_id < 3")
+    connection.execute("UPDATE embedders SET with_sentences = 0")
+    table = store.table
+    assert (table.serving, table.complete) == (True, False)
+    assert found(store, np.eye(16)[1])[0] == "b"
+    assert store.nearest_sentences(np.eye(16, dtype=np.float32)[0], [1, 2, 3]) == {}
+    for chunk in store.without_vector(table, 9):
+        vector = np.eye(16)[chunk.id - 1]
+        store.add_vectors(table, [chunk.id], [made(vector, signs_of(vector[None]))])
+    assert found(store, np.eye(16)[1])[0] == "b"
+    assert store.switch(table)
+    assert table.complete
+    assert len(store.search_vector(np.ones(16, np.float32), 9)) == 3  # none of them twice
+
+
+@given(st.integers(0, 1000), st.sampled_from([8, 70, 384]))
+@settings(max_examples=20, deadline=None)
+def test_the_nearest_of_each_chunks_sentences_is_told(tmp_path_factory, seed, dimension):
+    chance = np.random.default_rng(seed)
+    sentences = [chance.standard_normal((n, dimension)).astype(np.float32) for n in (3, 0, 1)]
+    store = Store(connect(tmp_path_factory.mktemp("hub") / "hub.db"), "m", dimension)
+    for name, of_one in zip("abc", sentences, strict=True):
+        put(store, name, np.ones(dimension), signs_of(of_one))
+    asked = chance.standard_normal(dimension).astype(np.float32)
+    near = store.nearest_sentences(asked, [1, 2, 3, 99])
+    unit = asked / np.linalg.norm(asked)
+    assert near == pytest.approx(
+        {n: likeness(signs_of(sentences[n - 1]), unit).max() for n in (1, 3)}
+    )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.vectors import SignIndex, directions, quantized
+from rag.vectors import SignIndex, directions, likeness, quantized, signs_of
 
 
 def random_units(seed: int, count: int, dimension: int) -> np.ndarray:
@@ -62,3 +62,23 @@ def test_an_empty_index_finds_nothing():
 def test_what_is_no_vector_is_refused(bad):
     with pytest.raises(ValueError, match="not a usable vector"):
         quantized(bad.astype(np.float32), 4)
+
+
+@given(st.integers(0, 1000), st.sampled_from([5, 64, 70, 384]))
+@settings(max_examples=40, deadline=None)
+def test_signs_alone_tell_about_the_cosine(seed, dimension):
+    vectors = random_units(seed, 50, dimension)
+    asked = random_units(seed + 1, 1, dimension)[0]
+    asked = (vectors[0] + 0.5 * asked) / np.linalg.norm(vectors[0] + 0.5 * asked)
+    signs = signs_of(vectors)
+    assert len(signs) == 50 * -(-dimension // 8)
+    told = likeness(signs, asked)
+    halves = np.where(vectors > 0, 1.0, -1.0) @ asked * np.sqrt(np.pi / (2 * dimension))
+    assert told == pytest.approx(halves, abs=1e-5)
+    if dimension >= 64:
+        assert np.abs(told - vectors @ asked).mean() < 1 / np.sqrt(dimension)
+        assert told.argmax() == 0
+
+
+def test_no_signs_are_like_nothing():
+    assert likeness(b"", random_units(1, 1, 384)[0]).shape == (0,)
