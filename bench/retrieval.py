@@ -148,12 +148,15 @@ def _passage(document: str, page: int | None, text: str, heading: str) -> Passag
 
 
 def fill(store: Store, passages: Sequence[Passage], encode: Encoder) -> None:
-    """Put the passages into ``store``, those of one name as pages of one document."""
+    """Put the passages into ``store``, those of one name as pages of one document.
+
+    The names, which are invented, are not embedded.
+    """
     by_name: dict[str, list[Passage]] = {}
     for passage in passages:
         by_name.setdefault(passage.document, []).append(passage)
     for name, parts in by_name.items():
-        texts = [Text(name, p.heading, p.text) for p in parts]
+        texts = [Text("", p.heading, p.text) for p in parts]
         made = asyncio.run(embed_chunks(Embedder(encode), texts))
         chunks = [
             NewChunk(number, 0, p.end, p.text, p.heading, one)

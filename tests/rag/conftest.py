@@ -5,6 +5,7 @@ Whether retrieval is any good is tested with the real encoder only.
 
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import docx
@@ -16,8 +17,19 @@ from rag.embed import DIMENSION, Embedder
 from rag.library import Library
 
 
+@cache
+def direction(word: str):
+    """float32 (DIMENSION,), the same for the same word."""
+    digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
+    chance = np.random.default_rng(int.from_bytes(digest))
+    return chance.standard_normal(DIMENSION).astype(np.float32)
+
+
 class HashEmbedder(Embedder):
-    """Bags of hashed words: texts that share words are near. Counts what it is asked."""
+    """Bags of hashed words: texts that share words are near. Counts what it is asked.
+
+    A word is a direction by chance, so that signs tell as much as an encoder's.
+    """
 
     model = "hash"
     dimension = DIMENSION
@@ -30,8 +42,7 @@ class HashEmbedder(Embedder):
         vectors = np.zeros((len(texts), DIMENSION), np.float32)
         for vector, text in zip(vectors, texts, strict=True):
             for word in ["", *text.lower().split()]:
-                digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
-                vector[int.from_bytes(digest) % DIMENSION] += 1.0
+                vector += direction(word)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

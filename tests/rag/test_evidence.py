@@ -11,6 +11,8 @@ import pytest
 
 from rag import db
 from rag.candidates import candidates_of
+from rag.embed import CachingEmbedder, Embedder
+from rag.embed_chunks import Text, embed_chunks
 from rag.errors import EmbedderError
 from rag.evidence import (
     ANSWERABLE,
@@ -26,7 +28,6 @@ from rag.question import take_apart
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Evidence, Passage
-from rag.vectors import Embedded
 from rag.worker_embedder import WorkerEmbedder
 
 HOUSEHOLD = Path(__file__).parents[2] / "bench" / "household.json"
@@ -218,17 +219,10 @@ def household(tmp_path_factory: pytest.TempPathFactory) -> Household:
     questions = data["questions"][::2]
 
     async def measure() -> list[Evidence]:
-        embedder = WorkerEmbedder()
-        known: dict[str, np.ndarray] = {}
-
-        async def embed(texts: Sequence[str]) -> np.ndarray:
-            new = [text for text in dict.fromkeys(texts) if text not in known]
-            known.update(zip(new, await embedder.embed(new), strict=True))
-            return np.stack([known[text] for text in texts])
-
+        embedder = CachingEmbedder(WorkerEmbedder())
         try:
-            await _fill(store, data["sections"], embed)
-            return [await _ask(store, q["question"], embed) for q in questions]
+            await _fill(store, data["sections"], embedder)
+            return [await _ask(store, q["question"], embedder.embed) for q in questions]
         finally:
             await embedder.close()
 
@@ -237,13 +231,13 @@ def household(tmp_path_factory: pytest.TempPathFactory) -> Household:
     return Household(questions, results)
 
 
-async def _fill(store: Store, sections: list[dict[str, Any]], embed: Embed) -> None:
+async def _fill(store: Store, sections: list[dict[str, Any]], embedder: Embedder) -> None:
     documents: dict[str, list[dict[str, Any]]] = {}
     for section in sections:
         documents.setdefault(section["document"], []).append(section)
     for name, parts in documents.items():
-        vectors = await embed([f"{part['heading']}: {part['text']}" for part in parts])
-        made = [Embedded(vector, b"") for vector in vectors]
+        texts = [Text("", part["heading"], part["text"]) for part in parts]
+        made = await embed_chunks(embedder, texts)
         chunks = [
             NewChunk(number, 0, len(part["text"]), part["text"], part["heading"], one)
             for number, (part, one) in enumerate(zip(parts, made, strict=True), start=1)

@@ -26,8 +26,8 @@ together = pytest.mark.asyncio(loop_scope="module")
 
 TEXTS = [
     "The boiler pressure, the boiler pressure.",
-    "Every boiler is warm and has a filter. The pressure of the water is two. The filter is"
-    " cleaned in May.",
+    "Every boiler has a warm filter for all of the days. Water has two bar of pressure then."
+    " Filters are cleaned in May.",
     "The filter is cleaned in May.",
 ]
 QUESTION = "What is the boiler pressure in May?"

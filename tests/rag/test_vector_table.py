@@ -177,5 +177,5 @@ def test_the_nearest_of_each_chunks_sentences_is_told(tmp_path_factory, seed, di
     near = store.nearest_sentences(asked, [1, 2, 3, 99])
     unit = asked / np.linalg.norm(asked)
     assert near == pytest.approx(
-        {n: likeness(signs_of(sentences[n - 1]), unit).max() for n in (1, 3)}
+        {n: likeness(signs_of(sentences[n - 1]), unit).max() for n in (1, 3)}, abs=1e-6
     )
