@@ -27,6 +27,8 @@ LATE_S = 15.0
 """The scheduler looks at the clock this often (`hubd.schedule.LOOK_AGAIN_S`)."""
 BUSY_S = 15.0
 """What a test allows beyond, beside others on a machine that is busy."""
+STORY = {"messages": [{"role": "user", "content": "Tell a very long story."}]}
+"""A question to the bare model."""
 
 
 def every_route(app):
@@ -111,6 +113,12 @@ def light(environment, hubd):  # noqa: F811
             process.wait()
 
     return running
+
+
+def raw_model(client):
+    """The name of the language model without the household."""
+    names = [card["id"] for card in client.get("/v1/models").json()["data"]]
+    return next(name for name in names if name.startswith("raw:"))
 
 
 OWNERS = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
