@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from engine.errors import InvalidRequestError
 from engine.protocol import Embedding, EmbeddingReply, EmbeddingRequest, Usage
+from engine.tokenizer import Tokenizer
 
 MAX_INPUTS = 256
 
@@ -28,6 +29,16 @@ def listed(inputs: str | list[str | int | list[int]], param: str) -> list[str | 
     if ids:
         raise InvalidRequestError(f"{param} mixes token ids with texts", param=param)
     return [entry for entry in inputs if not isinstance(entry, int)]
+
+
+def token_lists(
+    tokenizer: Tokenizer, inputs: str | list[str | int | list[int]], param: str
+) -> list[list[int]]:
+    """Token lists of one text, several texts, one token list or several."""
+    return [
+        tokenizer.encode(entry) if isinstance(entry, str) else entry
+        for entry in listed(inputs, param)
+    ]
 
 
 def check_count(inputs: Sequence[Input], param: str = "input") -> Sequence[Input]:

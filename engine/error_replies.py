@@ -1,7 +1,8 @@
 """Errors as OpenAI's clients expect them: an honest status and a description."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 from aiohttp import web
@@ -51,6 +52,18 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
         log.exception("%s %s failed", request.method, request.path)
         detail = ErrorDetail(message="the engine failed on this request", type="server_error")
         return json_reply(ErrorReply(detail), status=500)
+
+
+@contextmanager
+def naming(param: str) -> Iterator[None]:
+    """Errors within are about that field: the engine knows a prompt, which the request may call
+    otherwise."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        if error.param == "prompt":
+            error.param = param
+        raise
 
 
 def described(error: Exception) -> tuple[int, ErrorDetail]:

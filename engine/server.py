@@ -30,11 +30,12 @@ import msgspec
 from aiohttp import web
 
 from engine.embed_service import EmbedService, Vectors
-from engine.endpoints import Endpoints
+from engine.endpoints import application
 from engine.engine import Engine
 from engine.lora import AdapterFile
 from engine.protocol import Health
 from engine.rerank_service import RerankService
+from engine.served import Served
 from engine.settle import settle
 from engine.sparsity.calibrated import Sparsity, calibrated
 
@@ -66,9 +67,9 @@ async def serve(options: argparse.Namespace) -> None:
         loop.add_signal_handler(number, stop.set)
     if options.exit_with_parent:
         _watch_parent(loop, stop)
-    endpoints = _endpoints(options)
+    served = _served(options)
     runner = web.AppRunner(
-        endpoints.application(),
+        application(served),
         handler_cancellation=True,  # a client that goes away cancels its work
         access_log=None,
         shutdown_timeout=0.2,
@@ -80,18 +81,16 @@ async def serve(options: argparse.Namespace) -> None:
         where = options.socket or f"{options.host}:{options.port}"
         raise SystemExit(f"cannot listen on {where}: {error}") from error
     if options.model is not None:
-        threading.Thread(target=_load, args=(loop, endpoints, options), daemon=True).start()
+        threading.Thread(target=_load, args=(loop, served, options), daemon=True).start()
     await stop.wait()
-    await _shut_down(runner, endpoints, options)
+    await _shut_down(runner, served, options)
 
 
-async def _shut_down(
-    runner: web.AppRunner, endpoints: Endpoints, options: argparse.Namespace
-) -> None:
-    endpoints.health = msgspec.structs.replace(endpoints.health, status="stopping")
-    if endpoints.engine is not None:
-        await asyncio.to_thread(endpoints.engine.close, STOP_SECONDS)
-    for service in _encoders(endpoints):
+async def _shut_down(runner: web.AppRunner, served: Served, options: argparse.Namespace) -> None:
+    served.health = msgspec.structs.replace(served.health, status="stopping")
+    if served.engine is not None:
+        await asyncio.to_thread(served.engine.close, STOP_SECONDS)
+    for service in served.encoders:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(service.close(), STOP_SECONDS)
     await runner.cleanup()
@@ -111,38 +110,20 @@ def _end_without_memory(loop: asyncio.AbstractEventLoop, context: dict[str, Any]
     loop.default_exception_handler(context)
 
 
-def _endpoints(options: argparse.Namespace) -> Endpoints:
+def _served(options: argparse.Namespace) -> Served:
     """A language model that is loading, encoders that wait for their first text, or both."""
-    encoder = None
-    if options.encoder is not None:
-        encoder = EmbedService(
-            options.encoder,
-            name=options.encoder_name,
-            threads=options.threads,
-            cache_directory=options.cache_directory,
-            idle_seconds=options.encoder_idle_unload or math.inf,
-        )
-    rerankers = [
-        RerankService(
-            options.encoder,
-            adapter,
-            threads=options.threads,
-            cache_directory=options.cache_directory,
-            idle_seconds=options.encoder_idle_unload or math.inf,
-        )
-        for adapter in options.reranker
-    ]
-    if options.model is not None:
-        return Endpoints(options.model.stem, encoder, rerankers)
-    endpoints = Endpoints("", encoder, rerankers)
-    endpoints.health = Health(status="ready", fraction=1.0)
-    return endpoints
-
-
-def _encoders(endpoints: Endpoints) -> list[EmbedService]:
-    """All that makes vectors or scores."""
-    first = [] if endpoints.encoder is None else [endpoints.encoder]
-    return [*first, *endpoints.rerankers.values()]
+    name = "" if options.model is None else options.model.stem
+    if options.encoder is None:
+        return Served(name)
+    alike = {
+        "threads": options.threads,
+        "cache_directory": options.cache_directory,
+        "idle_seconds": options.encoder_idle_unload or math.inf,
+    }
+    encoder = EmbedService(options.encoder, name=options.encoder_name, **alike)
+    if options.reranker is None:
+        return Served(name, encoder)
+    return Served(name, encoder, RerankService(options.encoder, options.reranker, **alike))
 
 
 def _share_compute_thread(engine: Engine, encoder: EmbedService) -> None:
@@ -154,19 +135,17 @@ def _share_compute_thread(engine: Engine, encoder: EmbedService) -> None:
     encoder.compute = compute
 
 
-def _load(
-    loop: asyncio.AbstractEventLoop, endpoints: Endpoints, options: argparse.Namespace
-) -> None:
+def _load(loop: asyncio.AbstractEventLoop, served: Served, options: argparse.Namespace) -> None:
     def show(stage: str, fraction: float) -> None:
         change = {"stage": stage, "fraction": fraction}
-        endpoints.health = msgspec.structs.replace(endpoints.health, **change)
+        served.health = msgspec.structs.replace(served.health, **change)
 
     def ready(engine: Engine) -> None:
-        endpoints.engine = engine
-        for service in _encoders(endpoints):
+        served.engine = engine
+        for service in served.encoders:
             _share_compute_thread(engine, service)
-        endpoints.health = Health(status="ready", model=endpoints.model_name, fraction=1.0)
-        log.info("ready: %s", endpoints.model_name)
+        served.health = Health(status="ready", model=served.model_name, fraction=1.0)
+        log.info("ready: %s", served.model_name)
 
     try:
         engine = Engine.load(
@@ -186,8 +165,8 @@ def _load(
         )
     except Exception as error:
         log.error("cannot load %s: %s", options.model, error)
-        endpoints.health = Health(
-            status="failed", model=endpoints.model_name, message=f"{options.model.name}: {error}"
+        served.health = Health(
+            status="failed", model=served.model_name, message=f"{options.model.name}: {error}"
         )
         return
     settle()
@@ -256,9 +235,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--reranker",
         type=Path,
-        action="append",
-        default=[],
-        help="an adapter that makes a cross-encoder of --encoder: GGUF; more than once for several",
+        help="an adapter that makes a cross-encoder of --encoder: GGUF",
     )
     parser.add_argument("--socket", type=Path, help="Unix socket to listen on")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on without --socket")

@@ -54,7 +54,7 @@ def encoder_of(config: Config) -> Encoder | None:
         folder=folder,
         name=MODEL,
         idle_unload=config.rag.idle_unload,
-        rerankers=(ADAPTER,),
+        reranker=ADAPTER,
     )
 
 

@@ -26,8 +26,8 @@ class Encoder(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     idle_unload: float
     """Seconds; 0 for never."""
-    rerankers: tuple[Path, ...]
-    """Adapters that make cross-encoders of it."""
+    reranker: Path
+    """An adapter that makes a cross-encoder of it."""
     alone: bool = False
 
 
@@ -72,7 +72,7 @@ def _options_for(encoder: Encoder) -> list[str]:
         *("--encoder", str(encoder.folder)),
         *("--encoder-name", encoder.name),
         *("--encoder-idle-unload", str(encoder.idle_unload)),
-        *(f"--reranker={adapter}" for adapter in encoder.rerankers),
+        *("--reranker", str(encoder.reranker)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of several rooms share: the default model, and chromium driven by playwright."""
+"""What the tests of several rooms share: the default model, kernels, chromium."""
 
 import os
 import shutil
@@ -29,6 +29,15 @@ WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)
 
 OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_kernels() -> Iterator[None]:
+    """Compiled once for all tests, as for all starts of one daemon."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "NUMBA_CACHE_DIR" not in os.environ:
+            patch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx2
-import platformdirs
 import pytest
 from playwright.sync_api import Page
 
@@ -183,8 +182,6 @@ def _serve(home: Path, model: Path, *arguments: str, **settings: str) -> Hub:
         "HUBD_HOME": str(home),
         "HUBD_PORT": str(port),
         "HUBD_ENGINE_MODEL": str(model),
-        # Compiled kernels are shared by the tests, as by the restarts of one daemon.
-        "NUMBA_CACHE_DIR": str(platformdirs.user_cache_path("hubd") / "numba"),
         **settings,
     }
     with (home / "serve.log").open("wb") as log:

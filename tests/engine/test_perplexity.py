@@ -1,55 +1,19 @@
 """The model computes what the float32 reference computes, on real English text.
 
-The reference is transformers with the same file: recorded (make_reference.py) for 14 windows of the
-default model and 8 of Gemma 3, live for two of the default model.
+The reference is transformers with the same file, recorded (make_reference.py): 14 windows of the
+default model and 8 of Gemma 3.
 """
-
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine.model import Model
-
-PIECE = 128  # tokens at a time: logits of 512 would be 100 MB
-DATA = Path(__file__).parent.parent / "data"
-
-
-def recorded(name):
-    """ids and best (windows, 512), likely (windows, 511)."""
-    with np.load(DATA / f"{name}_reference.npz") as data:
-        return {name: data[name] for name in data.files}
+from tests.engine.perplexity import judge, recorded
 
 
 @pytest.fixture(scope="module")
 def reference():
     return recorded("smollm2")
-
-
-@pytest.fixture(scope="module")
-def maker():
-    """The script that recorded the reference, as a module."""
-    specification = importlib.util.spec_from_file_location(
-        "make_reference", Path(__file__).with_name("make_reference.py")
-    )
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-def judge(model, ids):
-    """Our most likely next tokens (n,), and log-probabilities of the real ones (n - 1,)."""
-    cache, best, likely = model.new_cache(), [], []
-    for start in range(0, len(ids), PIECE):
-        logits = model.forward(ids[start : start + PIECE].astype(np.int32), cache, want="all")
-        following = ids[start + 1 : start + PIECE + 1]
-        best.append(logits.argmax(axis=1))
-        logits -= logits.max(axis=1, keepdims=True)
-        chosen = logits[np.arange(len(following)), following]
-        sums = np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)
-        likely.append(chosen - np.log(sums[: len(following)]))
-    return np.concatenate(best), np.concatenate(likely)
 
 
 def test_perplexity_and_best_token_of_recorded_windows(model, reference):
@@ -93,18 +57,3 @@ def check_perplexity(model, reference):
     ratio = np.exp(np.mean(reference["likely"]) - np.mean(likely))
     assert abs(ratio - 1) < 0.01, f"perplexity is {ratio:.4f} of the reference's"
     assert np.mean(agreed) >= 0.96, f"top-1 agreement {np.mean(agreed):.4f}"
-
-
-def test_live_reference(model, model_path, reference, maker):
-    transformers = maker.reference_model(model_path)
-    for window in (0, 9):
-        ids = reference["ids"][window]
-        theirs = maker.reference_logits(transformers, ids)
-        np.testing.assert_array_equal(theirs.argmax(axis=1), reference["best"][window])
-        expected = maker.log_probabilities(theirs, ids)
-        np.testing.assert_allclose(expected, reference["likely"][window], atol=1e-3)
-        best, likely = judge(model, ids)
-        assert np.mean(best == theirs.argmax(axis=1)) >= 0.96
-        assert abs(np.exp(np.mean(expected) - np.mean(likely)) - 1) < 0.02  # of a single window
-        ours = model.forward(ids[:64].astype(np.int32), model.new_cache(), want="all")
-        assert np.corrcoef(ours.ravel(), theirs[:64].ravel())[0, 1] > 0.999

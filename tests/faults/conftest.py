@@ -23,6 +23,12 @@ SOAK = bool(os.environ.get("HUBD_TEST_SOAK"))
 
 LIBRARIES = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
 """Of Debian's package `faketime`."""
+LATE_S = 15.0
+"""The scheduler looks at the clock this often (`hubd.schedule.LOOK_AGAIN_S`)."""
+BUSY_S = 15.0
+"""What a test allows beyond, beside others on a machine that is busy."""
+STORY = {"messages": [{"role": "user", "content": "Tell a very long story."}]}
+"""A question to the bare model."""
 
 
 def every_route(app):
@@ -109,6 +115,12 @@ def light(environment, hubd):  # noqa: F811
     return running
 
 
+def raw_model(client):
+    """The name of the language model without the household."""
+    names = [card["id"] for card in client.get("/v1/models").json()["data"]]
+    return next(name for name in names if name.startswith("raw:"))
+
+
 OWNERS = ("--scope", "chat", "--scope", "tools", "--scope", "admin")
 
 
@@ -134,6 +146,26 @@ class FakeClock:
     def set_to(self, moment):
         """An aware time, from now on."""
         self.set(moment - datetime.now(UTC))
+
+
+def until(is_so, seconds):
+    """Wait for what has to become so within that time."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def timers(daemon):
+    """Name → state."""
+    status, told = daemon.post("/hub/tools/timers.list", {})
+    assert status == 200, told
+    return {timer["name"]: timer["state"] for timer in told["data"]["timers"]}
+
+
+def is_well(daemon):
+    """Whether its database and its tools work."""
+    return daemon.get("/readyz")[1]["checks"]["database"] == "ok" and timers(daemon) is not None
 
 
 @pytest.fixture

@@ -12,23 +12,18 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import LANGUAGE_MODEL
+from tests.faults.conftest import STORY, raw_model
 
 HUNG_LIMIT_S = 10.0
 DEAD_LIMIT_S = 2.0
 BUSY_S = 8.0
 """What a test allows beyond these, beside others on a machine that is busy."""
-STORY = {"messages": [{"role": "user", "content": "Tell a very long story."}], "stream": True}
 
 
 def begun(client, raw):
     """A stream of the bare model."""
-    body = STORY | {"model": raw, "max_tokens": 3000}
+    body = STORY | {"model": raw, "max_tokens": 3000, "stream": True}
     return client.stream("POST", "/v1/chat/completions", json=body)
-
-
-def raw_model(client):
-    names = [card["id"] for card in client.get("/v1/models").json()["data"]]
-    return next(name for name in names if name.startswith("raw:"))
 
 
 def rest_of(lines):
@@ -52,7 +47,7 @@ def hurt_in_the_middle(hub, hurt):
 def works_again(hub):
     """The next question, and no process left over."""
     with hub.client() as client:
-        body = STORY | {"model": raw_model(client), "max_tokens": 4, "stream": False}
+        body = STORY | {"model": raw_model(client), "max_tokens": 4}
         reply = client.post("/v1/chat/completions", json=body)
         assert reply.status_code == 200, reply.text
         assert client.get("/healthz").status_code == 200
@@ -105,32 +100,3 @@ def test_an_engine_without_memory_is_told_and_comes_back(hub):
     finally:
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(engine, resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
-
-
-def test_cache_files_that_were_spoiled_are_made_again(start, tmp_path_factory):
-    """A byte of each file in the cache is turned over while the hub is off, as a bad disk does."""
-    home = tmp_path_factory.mktemp("spoiled")
-    hub = start(home)
-    right = told(hub)
-    hub.stop()
-    spoiled = [path for path in sorted((home / "cache").rglob("*")) if path.is_file()]
-    assert any(path.suffix == ".packed" for path in spoiled)
-    for path in spoiled:
-        data = bytearray(path.read_bytes())
-        if data:
-            data[len(data) // 2] ^= 0xFF
-            path.write_bytes(data)
-    hub = start(home)
-    assert told(hub) == right
-    with hub.client() as client:
-        assert client.get("/readyz").status_code == 200
-    hub.stop()
-
-
-def told(hub):
-    """The likeliest words of the bare model, as they are when nothing is wrong."""
-    with hub.client() as client:
-        body = {"messages": STORY["messages"], "model": raw_model(client), "temperature": 0}
-        reply = client.post("/v1/chat/completions", json=body | {"max_tokens": 24})
-        assert reply.status_code == 200, reply.text
-        return reply.json()["choices"][0]["message"]["content"]

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
-import platformdirs
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
@@ -25,15 +24,6 @@ from hubd.http.described import described
 from hubd.http.openapi import error_kind
 from hubd.paths import Paths, create_directories, find_paths
 from hubd.store.database import Database
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _shared_kernels() -> Iterator[None]:
-    """Compiled once for all tests, as for all starts of one daemon."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "NUMBA_CACHE_DIR" not in os.environ:
-            patch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
-        yield
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import signal
 from contextlib import asynccontextmanager
 
-import platformdirs
 import pytest
 
 from engine.client import Answered
@@ -21,7 +20,6 @@ RULES = "".join(f"Rule {n}: be kind to whoever asks for the {n}th time. " for n 
 
 @pytest.fixture
 async def engine(model_path, paths, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(platformdirs.user_cache_path("hubd") / "numba"))
     monkeypatch.setattr(warm, "LOOK_EVERY_S", 0.05)
     settings = Engine(model=str(model_path), context_length=4096)
     async with EngineSupervisor(settings, paths, NoticeBoard()) as supervisor:

@@ -1,0 +1,32 @@
+"""For tests of the chat page: questions of the sample household, and how one is asked."""
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = [
+    json.loads(line) for line in (ROOT / "samples" / "questions.jsonl").read_text().splitlines()
+]
+IN_A_PDF = next(q for q in QUESTIONS if q["answerable"] and q["page"])
+IN_PROSE = next(q for q in QUESTIONS if q["document"] == "lease.docx")
+NOT_ANSWERABLE = next(q for q in QUESTIONS if not q["answerable"])
+MARKED = "mark:visible, .page-picture rect"
+"""The cited words: in the text, or on the picture of the page."""
+ANSWER_MS = 60_000
+RING_MS = 15_000
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question and wait for the end of its answer."""
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn").last
+    expect(turn.locator(".question")).to_contain_text(question)
+    expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=ANSWER_MS)
+    expect(turn.locator(".problem")).to_have_count(0)
+
+
+def last_answer(page: Page) -> Locator:
+    return page.locator(".reply").last
