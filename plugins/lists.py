@@ -25,6 +25,12 @@ _NO_ITEM = re.compile(
 )
 """What is said between items, and what is nothing."""
 _AND = re.compile(r"\s*(?:,|;|、|，|\band\b|\bund\b|\bet\b|\by\b|和|还有)\s*", re.IGNORECASE)
+_AROUND = re.compile(
+    r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|点|些)\s*)|"
+    r"\s+(?:too|as well|auch)$",
+    re.IGNORECASE,
+)
+"""What an item is not: "so is the butter", "baking powder too"."""
 ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and breakfast")
 
 Item = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -129,7 +135,7 @@ def key_of(list_name: str) -> str:
 
 
 def _plain(item: str) -> str:
-    return re.sub(r"^(some|a few|any|more|etwas|noch|点|些)\s*", "", item, flags=re.IGNORECASE)
+    return _AROUND.sub("", item) or item
 
 
 async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool) -> ToolResult:

@@ -12,9 +12,16 @@ import msgspec
 from hubd.assistant import all_but, follow, later
 from hubd.assistant.decision import Decision, answering, is_open, lacks, told
 from hubd.assistant.questions import ask
+from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
-from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
+from hubd.assistant.several import (
+    TALK,
+    Part,
+    after_a_cry,
+    commands_in,
+    with_items_joined,
+)
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
@@ -102,12 +109,15 @@ class Decider:
 
         async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
             snapshot = self._tools.home.snapshot()
-            further = None
+            further = listed = None
             if before is not None:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
+                listed = also_listed(self._router, part, before)
             if verb_of:
-                return further or await self._with_verb(part, verb_of, language, area)
+                return further or listed or await self._with_verb(part, verb_of, language, area)
             decision = await self.by_rules(part, language, area)
+            if listed and lacks(decision):
+                return listed
             if not follow.names_more(decision):
                 decision = further or decision
             decision = await self._for_later(decision, part, area)
@@ -119,6 +129,7 @@ class Decider:
         phrases = self._router.phrases(language)
         repaired = await asyncio.to_thread(repairs, text, known, phrases)
         parts = await commands_in(text, known, decide, mentioned, repaired)
+        parts = with_items_joined(parts)
         tools = [part.decision.tool for part in parts if part.decision.tool]
         lost = [known.stripped(part.text) for part in parts if not part.decision.tool]
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)

@@ -15,9 +15,11 @@ from hubd.assistant.understanding.compose import (
     STEPS,
     VALUED,
     changed_by,
+    set_to_multiple,
 )
 from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.targets import Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
@@ -132,6 +134,11 @@ def follow(
     domain = next(iter(domains))
     if "degrees" in reading.units and domain != "climate":
         return None
+    if action in FACTORS:
+        if reading.numbers or (multiple := set_to_multiple(action, found.entities)) is None:
+            return None
+        tool, arguments, running = multiple
+        return _again(router, last, tool, arguments, Targets(running), arguments)
     if reading.difference and (reading.numbers or "half" in reading.actions):
         changed = changed_by(domain, reading.actions, reading.numbers)
         return _again(router, last, changed[0], changed[1], found, changed[1]) if changed else None

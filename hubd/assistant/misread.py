@@ -33,6 +33,13 @@ OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 OF_ONE = frozenset({"lists.remove", "lists.complete"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
+ADDS = "lists.add"
+BOUGHT = re.compile(
+    r"\b(?:list|buy|pick up|get)\b|"
+    r"liste\b|zettel\b|\b(?:kauf|besorg|mitbring)|einkauf|清单|单子|买",
+    re.IGNORECASE,
+)
+"""What says that something of the house is an item all the same."""
 COMMA = re.compile("[,，]")
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -72,6 +79,8 @@ def is_misread(
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
+    if tool.name == ADDS and not BOUGHT.search(text) and any(_is_here(one, home) for one in items):
+        return True  # "das Licht ist aus" is no item
     if tool.name in OF_ONE and COMMA.search(free_text(match)):
         return True  # "I got the bread, so tick it off the list"
     clauses = [known.stripped(clause) for clause in CLAUSE.split(free_text(match))]
@@ -96,6 +105,11 @@ def _is_bare(match: Match, decision: Decision, text: str, language: str, home: H
         asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
         return not asked and home.mentions(text, language).is_bare
     return len(match.slots) == 1 and digits(plain(text), language).isdigit()
+
+
+def _is_here(item: str, home: House) -> bool:
+    """Whether ``item`` is called as a thing of the house is, or as a kind of thing."""
+    return any(tag.kind in ("entity", "noun") for tag in home.phrases.get(plain(item), ()))
 
 
 def _is_elsewhere_named(match: Match, text: str, home: House) -> bool:

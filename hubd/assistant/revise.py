@@ -34,9 +34,9 @@ _STRONG = {
     "es": r"no|quiero decir|mejor",
 }
 _WEAK = {
-    "en": r"sorry|wait|oops|actually|rather|it's|um|uh",
-    "de": r"doch|moment|lieber|sondern|äh|halt",
-    "zh": r"是|应该是|等等|哦",
+    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
+    "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
+    "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
     "fr": r"pardon|attends",
     "es": r"perdón|espera",
 }
@@ -59,6 +59,15 @@ _OFF = {
     "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
 }
+
+_TOO = {
+    "en": r"so (?:is|are) (?:the |our )?(?P<a>.+)|"
+    r"(?:the |some )?(?P<b>.+?)(?: (?:is|are))?(?: (?:all )?gone)? (?:too|as well|also)",
+    "de": r"(?:der |die |das )?(?P<a>.+?)(?: (?:ist|sind|brauchen wir))? auch"
+    r"(?: noch| schon)?(?: alle| aus| leer)?",
+    "zh": r"(?P<a>.+?)也(?:是|一样|要|(?:没有?|快没|用完|吃完|喝完|见底)了)?",
+}
+"""What is said of a second item once the first is on the list: "and baking powder too"."""
 
 
 class Revised(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +183,17 @@ def _listed(router: Router, text: str, last: Decision) -> Decision | None:
     further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
     item = _as_said(text, said[further.end() :]) if further else ""
     return _called(router, last, ADD, {"items": [item], **name}, item, known)
+
+
+def also_listed(router: Router, text: str, last: Decision) -> Decision | None:
+    """What goes on the list as well, where ``last`` put something there in the same sentence."""
+    too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
+    if last.tool != ADD or last.call is None or too is None:
+        return None
+    item = _as_said(text, next(value for value in too.groupdict().values() if value))
+    name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
+    arguments = {"items": [item], **name}
+    return _called(router, last, ADD, arguments, item, lexicon(last.language))
 
 
 def _as_said(text: str, part: str) -> str:

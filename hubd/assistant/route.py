@@ -40,6 +40,7 @@ from hubd.assistant.understanding.readings import (
     wonders,
     worn,
 )
+from hubd.assistant.understanding.receivers import without_receiver
 from hubd.assistant.understanding.reworded import rewordings
 from hubd.assistant.understanding.state_questions import asked_state
 from hubd.assistant.understanding.targets import Targets
@@ -332,7 +333,9 @@ class Router:
         )
 
     def _joined(self, text: str, language: str) -> str:
-        """``text`` with the compounds together that were heard apart."""
+        """``text`` with the compounds together that were heard apart, without the person for whom
+        something shall be done."""
+        text = without_receiver(text, lexicon(language), self._snapshot())
         if language not in COMPOUNDING:
             return text
         if language not in self._compounds:

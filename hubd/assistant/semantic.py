@@ -52,6 +52,11 @@ one where it is sure and speaks of what the tool is about: "which day is the mus
 "which day is it"."""
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
+KEPT = ("timers.", "alarms.", "reminders.", "lists.")
+"""Tools of what the hub keeps, and what things of the house are called as well."""
+NAMELESS = frozenset({"alarms", "reminders"})
+"""What a word that nobody knows is no name of: "when is the alarm serviced" is no question for the
+alarms that are set, but "how long is left on the egg timer" may be one."""
 RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
@@ -182,8 +187,12 @@ class Semantics:
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:
             return None  # "can't see my hand in front of my face" says so; what says less may not
-        if self._tools[found.guess.intent.tool].risk != "read" and wonders(text, language):
+        tool = self._tools[found.guess.intent.tool]
+        reads = tool.risk == "read"
+        if not reads and wonders(text, language):
             return None
+        if reads and tool.name.startswith(KEPT) and known.asks_how_it_works(text):
+            return None  # "how do I turn the alarm off": that stands in a manual
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
 
@@ -396,7 +405,8 @@ def _is_implied_by(call: ToolCall, said: Mentions) -> bool:
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
     """How many unknown words may be in an utterance."""
     if reads:
-        words = MOST_STRANGE if said.names else int(bool(said.subjects) and confidence >= SURE)
+        sure = bool(said.subjects - NAMELESS) and confidence >= SURE
+        words = MOST_STRANGE if said.names else int(sure)
     else:
         words = MOST_STRANGE if said.names else 1 if said.areas else 0
         # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.

@@ -15,6 +15,7 @@ from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
+from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
@@ -166,7 +167,9 @@ def _is_remark(
     another kind of thing is a wish of its own."""
     if decision.tool is None:
         # "It's pitch black in the kitchen" names only where.
-        return known.remarks(piece) and not (said.actions or said.names or said.nouns)
+        # Nor does "he's got his hands full" say what shall be done.
+        verbs = said.actions - VALUES
+        return known.remarks(piece) and not (verbs or said.names or said.nouns)
     if _names(said):
         return False
     again = decision.route == "semantic" and decision.tool == last.tool and not said.actions
@@ -205,6 +208,33 @@ def _disagree(one: Decision, other: Decision) -> bool:
 
 def _values(call: ToolCall) -> dict[str, object]:
     return {name: value for name, value in call.arguments.items() if name != "entities"}
+
+
+def with_items_joined(parts: list[Part]) -> list[Part]:
+    """The parts, with what goes on the same list one after the other as one command."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        together = _as_one(before.decision, part.decision) if before else None
+        if before and together:
+            texts = dict.fromkeys((before.text, part.text))
+            joined[-1] = Part(text=", ".join(texts), decision=together)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _as_one(first: Decision, other: Decision) -> Decision | None:
+    """Both as one, where both put items on the same list."""
+    calls = first.call, other.call
+    if first.asks or other.asks or not all(call and call.tool == LISTED for call in calls):
+        return None
+    before, after = (dict(call.arguments) for call in calls if call)
+    items = [*before.pop("items", ()), *after.pop("items", ())]
+    if before != after:
+        return None
+    call = ToolCall(tool=LISTED, arguments={**before, "items": items})
+    return msgspec.structs.replace(first, call=call, arguments={**first.arguments, "items": items})
 
 
 async def _corrected(

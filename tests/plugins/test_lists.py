@@ -23,6 +23,10 @@ from plugins.lists import key_of, split
         ("Kren und, was war's noch, ach ja, Germ", ["Kren", "Germ"]),
         ("生抽，还有，还有啥子喃，哦对，粉条", ["生抽", "粉条"]),
         ("und", ["und"]),
+        ("flour and so is the butter", ["flour", "butter"]),
+        ("Mehl und Backpulver auch", ["Mehl", "Backpulver"]),
+        ("eggs and milk too", ["eggs", "milk"]),
+        ("auch", ["auch"]),
     ],
 )
 def test_items_are_taken_apart(said, items):

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.intents import COVERS, SWITCHED
+from hubd.assistant.understanding.multiples import FACTORS, multiplied
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.assistant.understanding.words import Reading, slots_of
 from hubd.home.model import Entity, Snapshot
@@ -116,6 +117,8 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     kinds = {entity.domain for entity in targets.entities}
     if not kinds or (len(kinds) > 1 and not kinds <= set(SWITCHED)):
         return None
+    if action in FACTORS:
+        return _multiplied(action, reading, targets, slots)
     awning = is_awning(targets.entities)
     if awning and action in UNCLEAR:
         return None
@@ -126,6 +129,31 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     if not reading.names and len(domains) == 1:
         slots["domain"] = next(iter(domains))
     return Composed(found[0], found[1], targets, slots)
+
+
+def _multiplied(
+    action: str, reading: Reading, targets: Targets, slots: dict[str, Any]
+) -> Composed | None:
+    """ "Half as bright": of how bright it is now."""
+    found = set_to_multiple(action, targets.entities)
+    if found is None or reading.numbers or reading.colors:
+        return None
+    tool, arguments, running = found
+    return Composed(tool, arguments, Targets(running, targets.unclear), slots)
+
+
+def set_to_multiple(
+    action: str, entities: Collection[Entity]
+) -> tuple[str, dict[str, Any], tuple[Entity, ...]] | None:
+    """Tool and arguments that let things be so many times what they are now, and which things;
+    ``None`` where that is not known."""
+    found = multiplied(action, entities)
+    domains = {entity.domain for entity in entities}
+    if found is None or len(domains) != 1:
+        return None
+    value, running = found
+    tool, argument, _ = VALUED[domains.pop()]
+    return tool, {argument: value}, running
 
 
 def _is_everything(reading: Reading, action: str) -> bool:

@@ -9,6 +9,7 @@ from hubd.assistant.understanding.compose import FULL, LEAST_SPEED, STEPPED, VAL
 from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.likeness import Intent
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
@@ -172,7 +173,7 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
     valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
     if intent.tool not in valued:
         # "20", "green" or "full" where no value is wanted is something that was not understood.
-        spoken = said.numbers or said.colors or said.actions & {"half", "full"}
+        spoken = said.numbers or said.colors or said.actions & {"half", "full", *FACTORS}
         return None if spoken else {}
     if said.difference:
         return None
@@ -191,7 +192,7 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
 def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
     """By how much; "a bit" where no number is said."""
     if not said.numbers:
-        return None if said.actions & {"half", "full"} else {}
+        return None if said.actions & {"half", "full", *FACTORS} else {}
     domain = next(domain for domain, tool in STEPPED.items() if tool == intent.tool)
     found = changed_by(domain, {str(intent.arguments.get("step"))}, said.numbers)
     return found[1] if found else None

@@ -18,7 +18,8 @@ together mean a third. ``hints``: words that speak of a domain without naming a 
 words of a plugin whose tools touch no entity. ``stand_ins``: domain or device class → the word for
 its things in the examples. ``imperatives`` and ``inquiries``: how a command, and a question,
 begins. ``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to
-five words (Chinese: eight characters) at the tilde. ``remarks``: how a part of a sentence begins
+five words (Chinese: eight characters) at the tilde. ``workings``: patterns of a question how
+something works, which is one for the documents. ``remarks``: how a part of a sentence begins
 that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
@@ -115,6 +116,7 @@ class Lexicon:
         self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
         self._clauses = [re.compile(pattern) for pattern in data.get("clauses", ())]
         self._stutter = STUTTERS["words" if self.spaces else "characters"]
+        self._workings = [re.compile(pattern) for pattern in data.get("workings", ())]
         self._times = [re.compile(pattern) for pattern in data.get("times", ())]
         self._by = [re.compile(pattern) for pattern in data.get("by", ())]
         self._to = [re.compile(pattern) for pattern in data.get("to", ())]
@@ -355,6 +357,12 @@ class Lexicon:
         """Whether ``text`` asks for information, in whatever form."""
         said = plain(text)
         return self._inquiry.search(said) is not None or self.asks(said)
+
+    def asks_how_it_works(self, text: str) -> bool:
+        """Whether ``text`` asks what something does, needs or is for, at any time: "what happens
+        when the alarm goes off" is no question for the alarms that are set."""
+        said = plain(text)
+        return any(pattern.search(said) for pattern in self._workings)
 
     def _patterns(self, groups: dict[str, list[str]]) -> dict[str, re.Pattern[str]]:
         return {name: self._pattern(phrases) for name, phrases in groups.items()}

@@ -30,6 +30,8 @@ _ENOUGH = re.compile(
     r"(?: auch| mir| völlig| schon)*)|[就也]?(?:够了?|行了?|可以了?|好了?))$"
 )
 """What is said of a value that is settled for."""
+_ONE = re.compile(r"(?<=\w) ones?$|的$")
+"""What stands for the thing that was said: "the bedroom ones"."""
 _DENIED = {
     "en": re.compile(r"^(?:not|no) (?:(?:the|a|an|any) )?(.+)$"),
     "de": re.compile(r"^(?:nicht|kein\w{0,2}) (?:(?:der|die|das|den|dem|ein\w{0,2}) )?(.+)$"),
@@ -119,6 +121,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
     if exchanged := _with_value(first, instead, known):
         yield exchanged
     bare = _ENOUGH.sub("", _LINK.sub("", known.stripped(instead)))
+    if not any(character.isdigit() for character in digits(_ONE.sub("", bare), known.language)):
+        bare = _ONE.sub("", bare)
     after = pieces_of(bare, known, phrases)
     kinds = [kind for piece in after if (kind := kind_of(piece)) != "ignore"]
     before = list(pieces_of(known.stripped(first), known, phrases))

@@ -77,6 +77,8 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
     found: Sequence[Entity] = ()
     if quantity:
         found = _measured(quantity, spoken, said, named, snapshot, forms)
+        if not found and forms.state.search(stripped):
+            found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
         found = named
     if len(found) != 1:
