@@ -289,11 +289,12 @@ def holds_answer(text: str, answer: str) -> bool:
 
 
 def _cites(case: Case, quotes: Sequence[Passage], passages: Sequence[Passage]) -> bool:
-    """Whether the passage around the best quote is of the right document and has the answer."""
+    """Whether the best quote is of the right document, and it or the passage around it has the
+    answer; it may stand beside the passages, being of the section of one."""
     if not quotes or quotes[0].document != case.document:
         return False
     best = quotes[0]
-    return any(
+    return holds_answer(best.text, case.answer or "") or any(
         (p.document, p.page) == (best.document, best.page)
         and p.start <= best.start
         and best.end <= p.end

@@ -173,6 +173,16 @@ async def test_shown_answers_citations_and_gain() -> None:
     assert report.token_f1 == pytest.approx(2 * (3 / 7) / (3 / 7 + 1) / 3)
 
 
+async def test_a_citation_of_the_section_beside_a_passage_is_right_where_it_has_the_answer() -> (
+    None
+):
+    beside = passage("boiler.pdf", "Check it once a year.")
+    other = passage("oven.pdf", "The pressure should be 1.5 bar, too.")
+    library = Scripted({"beside": ([beside], [RIGHT], 0.9), "other": ([beside], [other], 0.9)})
+    report = await evaluate(library, [case("beside"), case("other")])
+    assert [outcome.cited_right for outcome in report.outcomes] == [True, False]
+
+
 async def test_what_is_shown_counts_not_what_might_have_been() -> None:
     asked = []
 
