@@ -56,7 +56,7 @@ class Activity:
         documents = []
         for document in known:
             if document.path in self._away:
-                document = msgspec.structs.replace(document, reason=AWAY)
+                document = msgspec.structs.replace(document, reason=AWAY, away=True)
             now = busy.pop(document.path, None)
             if now is not None:
                 document = msgspec.structs.replace(

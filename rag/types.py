@@ -71,6 +71,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     reason: str = ""
     """Why it was skipped, in words for the person who owns the file."""
+    away: bool = False
+    """Its folder or disk is not there; what is known of it goes on answering."""
     pages: int = 0
     chunks: int = 0
     bytes: int = 0

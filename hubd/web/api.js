@@ -23,7 +23,7 @@ import { t } from "/static/strings.js";
  *            turns: {at: string, utterance: string, outcome: Done, passages: Passage[], reranking: Reranking | null}[]}} Transcript
  * @typedef {{document: string, path: string, type: string, reason: string, pages: number,
  *            status: "queued" | "reading" | "embedding" | "ready" | "skipped", chunks: number,
- *            bytes: number, collection?: string, done?: number, total?: number}} DocumentInfo
+ *            bytes: number, away: boolean, collection?: string, done?: number, total?: number}} DocumentInfo
  * @typedef {{document: string, page: number | null, pages: number, text: string, type: string}} Page
  * @typedef {{id: string, name: string, due: string, duration_s: number, left_s: number,
  *            state: "running" | "paused" | "ringing"}} Timer
@@ -271,6 +271,15 @@ export async function readMarks({ document, page, start, end }) {
 /** @param {string} document @returns {Promise<void>} */
 export async function removeDocument(document) {
   await request(`/hub/documents?${new URLSearchParams({ document })}`, { method: "DELETE" });
+}
+
+/**
+ * Forget the documents of a folder whose files are not there.
+ *
+ * @param {string} folder
+ */
+export async function forgetFolder(folder) {
+  await request(`/hub/documents/folder?${new URLSearchParams({ folder })}`, { method: "DELETE" });
 }
 
 /**

@@ -109,6 +109,23 @@ def test_a_folder_that_is_gone_keeps_its_documents_until_that_is_confirmed(page,
     away.rename(papers / "tax")
 
 
+def test_what_is_away_is_forgotten_on_the_page_once_that_is_confirmed(page, papers):
+    away = papers.with_name("unplugged")
+    (papers / "tax").rename(away)
+    told = page.locator("#view-documents .problem", has_text=f"1 document of {papers / 'tax'}")
+    expect(told).to_be_visible(timeout=READ_MS)
+    told.get_by_role("button", name="Forget what is away").click()
+    question = page.get_by_role("dialog").filter(has_text="Forget 1 document of")
+    question.get_by_role("button", name="Keep it").click()
+    expect(row(page, "return.md")).to_be_visible()
+    told.get_by_role("button", name="Forget what is away").click()
+    question.get_by_role("button", name="Forget what is away").click()
+    expect(row(page, "return.md")).to_have_count(0)
+    expect(told).to_have_count(0)
+    away.rename(papers / "tax")
+    expect(row(page, "return.md")).to_be_visible(timeout=READ_MS)
+
+
 def test_a_folder_is_chosen(page, tmp_path):
     for path, text in LETTERS.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
  */
 
 import { listDocuments, removeDocument } from "/static/api.js";
+import { createAway } from "/static/documents/away.js";
 import { chosenFiles } from "/static/documents/files.js";
 import { createUpload, problemBox } from "/static/documents/upload.js";
 import { announce, byId, confirmed, h, icon } from "/static/dom.js";
@@ -81,7 +82,8 @@ function inOrder(a, b) {
  * @returns {import("/static/views.js").View & {upload: (files: File[]) => Promise<void>}}
  */
 export function createDocuments({ events, openSource }) {
-  const { files, folder, filter, collections, progress, list, count, problem } = build();
+  const { files, folder, filter, collections, progress, list, count, problem, away } = build();
+  const showAway = createAway(away, refresh);
   let visible = false;
   let asked = 0;
 
@@ -100,6 +102,7 @@ export function createDocuments({ events, openSource }) {
 
   /** @param {DocumentInfo[]} documents */
   function show(documents) {
+    showAway(documents);
     const names = [...new Set(documents.map((info) => info.collection ?? ""))].sort();
     const chosen = collections.value || EVERYTHING;
     collections.hidden = names.length < 2;
@@ -183,6 +186,7 @@ function build() {
   const collections = h("select", { class: "field", "aria-label": t("collection"), hidden: true });
   const progress = h("div", { class: "upload" });
   const problem = h("div");
+  const away = h("div");
   const count = h("p", { class: "note", id: "document-count" });
   const list = h("ul", { class: "rows document-list", "aria-label": t("documents") });
   /** @param {string} picture @param {string} key @param {HTMLElement} chooser */
@@ -211,9 +215,10 @@ function build() {
     folder,
     progress,
     problem,
+    away,
     h("div", { class: "filters" }, filter, collections),
     count,
     list,
   );
-  return { files, folder, filter, collections, progress, list, count, problem };
+  return { files, folder, filter, collections, progress, list, count, problem, away };
 }

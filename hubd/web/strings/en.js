@@ -43,6 +43,11 @@ export default {
   do_with: "{label}: {name}",
   document_changed: "This document has changed since the answer was given.",
   documents: "Documents",
+  documents_away: {
+    one: "1 document of {folder} is away: its disk or folder is not there. It goes on answering until you forget it.",
+    other:
+      "{count} documents of {folder} are away: their disk or folder is not there. They go on answering until you forget them.",
+  },
   documents_count: { one: "{found} of 1 document", other: "{found} of {count} documents" },
   documents_known: { one: "1 document", other: "{count} documents" },
   drop_first:
@@ -66,6 +71,11 @@ export default {
   file_unchanged: "Already known",
   filter: "Find a document",
   first_word: "First word",
+  forget_away: "Forget what is away",
+  forget_away_question: {
+    one: "Forget 1 document of {folder}? If the disk comes back, it is read again.",
+    other: "Forget {count} documents of {folder}? If the disk comes back, they are read again.",
+  },
   go_on: "Let it run on",
   home: "Home",
   hours: { one: "1 hour", other: "{count} hours" },

@@ -43,6 +43,9 @@ export default {
   do_with: "{label}：{name}",
   document_changed: "回答之后，这份文档已有改动。",
   documents: "文档",
+  documents_away: {
+    other: "{folder} 里的 {count} 份文档不在：磁盘或文件夹没有找到。在您选择忘记之前，仍会根据它们回答。",
+  },
   documents_count: { other: "共 {count} 份文档，显示 {found} 份" },
   documents_known: { other: "{count} 份文档" },
   drop_first: "添加第一批文档：电器说明书、租约、菜谱、校历。",
@@ -65,6 +68,8 @@ export default {
   file_unchanged: "已存在",
   filter: "查找文档",
   first_word: "首字时间",
+  forget_away: "忘记不在的文档",
+  forget_away_question: { other: "忘记 {folder} 里的 {count} 份文档？磁盘再接上时会重新读取。" },
   go_on: "继续",
   home: "家",
   hours: { other: "{count} 小时" },
