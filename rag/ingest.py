@@ -8,6 +8,7 @@ not know of questions.
 import asyncio
 import datetime
 import hashlib
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from rag.chunk import ChunkSpan, embedded_text
 from rag.db import DatabaseThread
 from rag.embed import BATCH, Embedder
 from rag.embed_chunks import Text, embed_chunks
-from rag.errors import LoadError
+from rag.errors import EmbedderError, LoadError
 from rag.file_reader import FileReader
 from rag.files import Found, FoundFile
 from rag.load_requests import LoadReply
@@ -29,10 +30,15 @@ from rag.store import NewChunk, Record, Store
 from rag.types import Document, FileReport, IngestProgress, ProgressCallback, WaitUntilIdle
 from rag.vectors import Embedded
 
+_log = logging.getLogger(__name__)
+
 READER_VERSION = 2
 """Raise it when loaders or chunks change, so that unchanged files are read again."""
 KEEP_FROM = 32
 """Chunks of a file from which its vectors are kept batch by batch."""
+CAUGHT_UP_AT_ONCE = 512
+"""Chunks of a library of an older version that a run embeds anew: half a minute, for which files
+wait that come in."""
 PIECE = "embedded "
 """What the key of a chunk among unfinished work begins with."""
 
@@ -88,14 +94,28 @@ class Ingester:
 
     async def _catch_up(self, wait_until_idle: WaitUntilIdle | None) -> None:
         """Make the vectors that are missing: all of them where the library was opened with another
-        model than theirs, those of sentences where an older version made the library."""
+        model than theirs, some of those of sentences where an older version made the library, which
+        answers without."""
         table = self._store.table
-        if not await self._thread.run(lambda: table.complete):
+        if await self._thread.run(lambda: table.complete):
+            return
+        serving = await self._thread.run(lambda: table.serving)
+        try:
             await embed_missing(
-                self._store, self._thread, table, self.embedder, wait_until_idle=wait_until_idle
+                self._store,
+                self._thread,
+                table,
+                self.embedder,
+                wait_until_idle=wait_until_idle,
+                most=CAUGHT_UP_AT_ONCE if serving else None,
             )
-            await self._thread.run(self._store.switch, table)
-            await sweep(self._store, self._thread)
+        except EmbedderError as error:
+            if not serving:
+                raise
+            _log.warning("sentences are embedded later: %s", error)
+            return
+        await self._thread.run(self._store.switch, table)
+        await sweep(self._store, self._thread)
 
     def _is_same(self, file: FoundFile, records: dict[str, Record], collection: str | None) -> bool:
         """Whether a look at the file's size and times tells that nothing is to be done."""

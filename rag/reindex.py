@@ -23,8 +23,9 @@ async def embed_missing(
     embedder: Embedder,
     progress: ReindexProgressCallback | None = None,
     wait_until_idle: WaitUntilIdle | None = None,
+    most: int | None = None,
 ) -> int:
-    """Embed the stored chunks that ``table`` has no vector of; returns how many.
+    """Embed the stored chunks that ``table`` has no vector of, or about ``most``; says how many.
 
     Raises:
         rag.errors.EmbedderError: no vectors to be had; those made before stay.
@@ -45,6 +46,8 @@ async def embed_missing(
         made = await embed_chunks(embedder, texts)
         await thread.run(store.add_vectors, table, [chunk.id for chunk in chunks], made)
         done, after = done + len(chunks), chunks[-1].id
+        if most is not None and done >= most:
+            return done
         left = max(0, left - len(chunks))
         if progress:
             seconds = left * (time.monotonic() - began) / done

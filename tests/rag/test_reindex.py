@@ -231,3 +231,46 @@ async def test_the_new_vectors_are_those_of_the_texts(filled, other):
     vector = (await other.embed(texts))[0]
     hits = await filled._thread.run(filled._store.search_vector, vector, 1)
     assert hits[0][1] == pytest.approx(1.0, abs=1e-3)
+
+
+async def made_by_an_older_version(library):
+    """Take away what versions up to 5 did not make."""
+
+    def forget():
+        connection = library._store._connection
+        connection.execute("UPDATE vectors SET sentences = NULL")
+        connection.execute("UPDATE embedders SET with_sentences = 0")
+
+    await library._thread.run(forget)
+
+
+async def test_what_an_older_version_lacks_is_made_some_at_a_time(
+    filled, folder, embedder, monkeypatch
+):
+    monkeypatch.setattr("rag.ingest.CAUGHT_UP_AT_ONCE", BATCH)
+    await made_by_an_older_version(filled)
+    table = filled._store.table
+    left = []
+    for _ in range(3):
+        del embedder.embedded[:]
+        await filled.ingest([folder])
+        left.append(await filled._thread.run(table.missing_count))
+        assert len(embedder.embedded) <= BATCH
+    assert left == [BATCH + 3, 3, 0]
+    assert await filled._thread.run(lambda: table.complete)
+    await filled.ingest([folder])
+    assert len(embedder.embedded) == 3  # and no more
+
+
+async def test_without_its_encoder_an_older_library_is_read_all_the_same(
+    filled, folder, embedder, monkeypatch
+):
+    await made_by_an_older_version(filled)
+
+    async def fails(texts):
+        raise EmbedderError("the engine is down")
+
+    monkeypatch.setattr(embedder, "embed", fails)
+    reports = await filled.ingest([folder])
+    assert {report.action for report in reports} == {"unchanged"}
+    assert (await filled.retrieve("subject7")).passages[0].document == "07.txt"
