@@ -12,7 +12,13 @@ from rag.language import Language, detect
 from rag.lexical import Term, keys, terms_of
 from rag.years import years_asked
 
-_OWNER = re.compile(r"\b(\w+)['’]s\b(?=\s+[a-z])")
+_IS = (
+    "coming|going|staying|visiting|having|getting|doing|working|leaving|arriving|bringing|driving|"
+    "sleeping|picking|looking|taking|moving|been|got|gone|here|there|not|a|an|the|to|in|on|at|back|"
+    "off|away|out|up|over|round|just|still|always|never|only|also|already"
+)
+"""What follows "is" or "has": "when Nan's coming" is nothing of Nan's."""
+_OWNER = re.compile(rf"\b(\w+)['’]s\b(?=\s+[a-z])(?!\s+(?:{_IS})\b)")
 _COUNTED = re.compile(
     r"\bhow (?:much|many) (?:[a-z]+ (?=[a-z]+ (?:do|does|did|can|could|should|must|may|is|are|was"
     r"|were|has|have|had|will|would|goes?)\b))?([a-z]+)",

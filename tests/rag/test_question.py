@@ -2,6 +2,8 @@
 
 from datetime import date
 
+import pytest
+
 from rag.question import COMMON, take_apart
 
 
@@ -26,3 +28,17 @@ def test_last_year_is_counted_from_today() -> None:
 def test_what_a_house_is_about_is_not_common() -> None:
     assert not COMMON & take_apart("boiler rent passport oven dog school pressure").wanted
     assert take_apart("stopped broken buying altogether").wanted <= COMMON
+
+
+@pytest.mark.parametrize(
+    ("question", "owners"),
+    [
+        ("What does Nan's doctor say?", {"nan"}),
+        ("When is Nan's wedding?", {"nan"}),
+        ("What do we cook when Nan's coming?", set()),
+        ("Where do I park if Nan's at the house?", set()),
+        ("What happens when Nan's not here and Ella's dog barks?", {"ella"}),
+    ],
+)
+def test_whose_it_is_and_who_is_coming(question: str, owners: set[str]) -> None:
+    assert take_apart(question).owners == owners
