@@ -33,11 +33,11 @@ def test_what_a_house_is_about_is_not_common() -> None:
 @pytest.mark.parametrize(
     ("question", "owners"),
     [
-        ("What does Nan's doctor say?", {"nan"}),
-        ("When is Nan's wedding?", {"nan"}),
-        ("What do we cook when Nan's coming?", set()),
-        ("Where do I park if Nan's at the house?", set()),
-        ("What happens when Nan's not here and Ella's dog barks?", {"ella"}),
+        ("What does Ann's doctor say?", {"ann"}),
+        ("When is Ann's wedding?", {"ann"}),
+        ("What do we cook when Ann's coming?", set()),
+        ("Where do I park if Ann's at the house?", set()),
+        ("What happens when Ann's not here and Ella's dog barks?", {"ella"}),
     ],
 )
 def test_whose_it_is_and_who_is_coming(question: str, owners: set[str]) -> None:
