@@ -24,7 +24,11 @@ _NO_ITEM = re.compile(
     re.IGNORECASE,
 )
 """What is said between items, and what is nothing."""
-_AND = re.compile(r"\s*(?:,|;|、|，|\band\b|\bund\b|\bet\b|\by\b|和|还有)\s*", re.IGNORECASE)
+_AND = re.compile(
+    r"\s*(?:,|;|、|，|\band\b|(?<=\w )an(?= [b-df-hj-np-tv-z])|\bund\b|\bet\b|\by\b|和|还有)\s*",
+    re.IGNORECASE,
+)
+"""What stands between items; "an" before a consonant is an "and" that was heard so."""
 _AROUND = re.compile(
     r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|点|些)\s*)|"
     r"\s+(?:too|as well|auch)$",

@@ -1,6 +1,7 @@
 """Number words → digits, in the languages of commands: "twenty-one" → "21". No plugin itself."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 
@@ -15,6 +16,12 @@ _A_LITTLE = re.compile(
 )
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
 _AND_A_HALF = re.compile(r"\b(\w{3,})einhalb\b")
+_KELVIN = {
+    "en": re.compile(r"\b(\w+) thousand(?: (?:and )?(\w+) hundred)?(?= kelvins?\b)"),
+    "de": re.compile(r"\b(\w+?) ?tausend ?(?:und ?)?(?:(\w+?) ?hundert ?)?(?=\s?kelvin\b)"),
+}
+"""Thousands, where they are a color temperature."""
+_CHINESE_KELVIN = re.compile("[一二两三四五六七八九]千(?:[零一二三四五六七八九]百?)?(?=开尔文)")
 _CHINESE_ANY = re.compile(
     "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
 )
@@ -26,13 +33,25 @@ def digits(text: str, language: str) -> str:
     """``text`` (lower case) with the numbers from 0 to 100 that are words as digits."""
     if language == "zh":
         kept = _A_LITTLE.sub("\0", text)  # 亮一点 is no one o'clock
+        kept = _CHINESE_KELVIN.sub(lambda match: f"{chinese(match[0]):g}", kept)
         return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
     words = _words(language)
     pattern = _pattern(language)
     if language == "de":
         text = _AND_A_HALF.sub(r"\1 einhalb", text)  # "zwanzigeinhalb"
+    if kelvin := _KELVIN.get(language):
+        text = kelvin.sub(lambda match: _thousands(match, words), text)
     text = pattern.sub(lambda match: words[match[0]], text)
     return _HALF.sub(r"\1.5", text)
+
+
+def _thousands(said: re.Match[str], words: Mapping[str, str]) -> str:
+    """ "two thousand seven hundred" in digits; as it stands where it is no number."""
+    thousands, hundreds = (words.get(word or "", word) or "0" for word in said.groups())
+    if not (thousands.isdigit() and hundreds.isdigit()):
+        return said[0]
+    space = " " if said[0].endswith(" ") else ""
+    return f"{int(thousands) * 1000 + int(hundreds) * 100}{space}"
 
 
 def chinese(text: str) -> float:

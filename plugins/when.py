@@ -33,6 +33,7 @@ _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜�
 """Ends in the morning: at eleven is before midnight, at two after it."""
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
+_THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
 """Of the hour that is to come: "viertel sechs" is a quarter past five."""
 _HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
@@ -247,7 +248,9 @@ class _Reader:
         if said.get("half"):
             minute = 30
             hour -= 1 if self._language == "de" else 0
-        if quarter := said.get("quarter"):
+        if said.get("quarter") == _THREE_QUARTERS_PAST:
+            minute = 45
+        elif quarter := said.get("quarter"):
             later = quarter.lower() in _QUARTER_PAST
             hour, minute = (hour, 15) if later else (hour - 1, 45)
             if quarter.lower() == _FIRST_QUARTER:

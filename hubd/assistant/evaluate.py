@@ -119,6 +119,8 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     said = dict(arguments)
     if tool == "lists.add":
         said["items"] = [item for text in said.get("items", ()) for item in split(text)]
+    if tool in ("lists.remove", "lists.complete"):
+        said["item"] = " ".join(split(str(said.get("item", ""))))
     if tool in ("alarms.set", "reminders.add"):
         text = said.get("when") or said.get("what") or ""
         when = parse(text, language, datetime.now(UTC), awake=tool == "reminders.add")

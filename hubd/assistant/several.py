@@ -30,6 +30,11 @@ _JOINTS = {
     "fr": r"\s*[,;]?\s+(?:et puis|puis|et|mais)\s+|\s*[,;]\s+",
     "es": r"\s*[,;]?\s+(?:y luego|luego|y|pero)\s+|\s*[,;]\s+",
 }
+_NO_DURATION = {
+    "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b))",
+    "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
+}
+"""Where an "and" joins no commands: "an hour and twenty minutes" is one time."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +68,8 @@ def split(text: str, known: Lexicon) -> list[str]:
     said = known.fixed(known.stripped(text))
     if known.negates(said) or known.keeps(text):
         return []
-    parts = [part.strip(" .!?。！？") for part in re.split(_JOINTS[known.language], text)]
+    joints = f"{_NO_DURATION.get(known.language, '')}(?:{_JOINTS[known.language]})"
+    parts = [part.strip(" .!?。！？") for part in re.split(joints, text)]
     parts = [part for part in parts if known.stripped(part)]
     if known.asks(said) and not _asks_besides(parts, known):
         return []
@@ -177,8 +183,15 @@ def _is_remark(
         return True  # "turn the telly off, nobody's watching it" is not said of the lights
     if not known.remarks(piece):
         return False
+    hinted = decision.route == "semantic" and not said.actions
+    if hinted and _verb_of(decision) == _verb_of(last):
+        return True  # "pause the timer, I'm taking a call" is not said of the radio
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _verb_of(decision: Decision) -> str:
+    return (decision.tool or "").rpartition(".")[2]
 
 
 def _is_idle(piece: str, decision: Decision, known: Lexicon) -> bool:

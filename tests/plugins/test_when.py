@@ -32,6 +32,7 @@ SAID = [
     ("早上八点一定", "zh", time(8)),
     ("早上八点零五", "zh", time(8, 5)),
     ("下午三点一刻", "zh", time(15, 15)),
+    ("晚上八点三刻", "zh", time(20, 45)),
     ("晚上8:05", "zh", time(20, 5)),
     ("à 7 heures et demie", "fr", time(7, 30)),
     ("a las siete y media de la tarde", "es", time(19, 30)),

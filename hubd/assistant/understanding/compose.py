@@ -249,6 +249,11 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
         return "lights.set", {"color": reading.colors[-1]}
     if reading.colors:
         return None  # "blue and brighter" is two things
+    if "kelvin" in reading.units:
+        fits = (
+            kinds == {"light"} and len(reading.numbers) == 1 and action in ("", "on", "up", "down")
+        )
+        return ("lights.set", {"kelvin": int(reading.numbers[0])}) if fits else None
     if reading.nouns == {"volume"} and action in SOUND and kinds == {"media_player"}:
         return SOUND[action], {}
     if reading.difference and (reading.numbers or "half" in reading.actions):

@@ -14,7 +14,7 @@ from hubd.home.model import Snapshot
 FORMS: Mapping[str, str] = {
     "en": r"\s*\bfor (?:{names})(?=$|[,.!]| please\b)",
     "de": r"\b(?:für )?(?:(?:den|dem|der|die|unser\w{{2}}|mein\w{{2}}) )?(?:{names})"
-    r" (?=(?:(?:bitte|mal|doch|schnell|kurz|gleich) )*(?:die|den|das|unser\w*|mein\w*) )",
+    r" (?=(?:(?:bitte|mal|doch|schnell|kurz|gleich) )*(?:die|den|das|unser\w*|mein\w*|sein\w*) )",
     "zh": r"[给帮替为](?:{names})(?=.)",
 }
 SPEAKING = re.compile(
