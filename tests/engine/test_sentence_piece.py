@@ -251,13 +251,13 @@ def test_gemma_gives_any_text_back(gemma, text):
 
 @pytest.mark.download
 def test_gemma_opens_quickly(gemma_path):
-    """0.1 s to read the file's metadata and 0.1 s for the vocabulary, measured on two cores."""
+    """0.1 s to read the file's metadata and 0.1 s for the vocabulary, of the CPU's time."""
     took = []
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         with GGUFFile(gemma_path) as file:
             Tokenizer(file.metadata)
-        took.append(time.perf_counter() - began)
+        took.append(time.process_time() - began)
     assert min(took) < 0.6, took  # a busy box may take twice as long as a free one
 
 
