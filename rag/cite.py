@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from rag.lexical import Term, keys, name_words, terms_of
+from rag.opposites import contradicts
 from rag.question import GENERIC
 from rag.sentences import Sentence, split
 from rag.types import Evidence, Passage
@@ -71,6 +72,7 @@ class _Span(NamedTuple):
 class _Claim(NamedTuple):
     """What a sentence of the answer says, as terms."""
 
+    text: str
     weights: dict[str, float]
     facts: frozenset[str]
     """Numbers, codes and names: each must be in the span."""
@@ -146,6 +148,7 @@ def _claim(text: str) -> _Claim:
             weight = _GENERIC_WEIGHT if term.key in _FILLER else _WORD_WEIGHT
             weights[term.key] = max(weight, weights.get(term.key, 0.0))
     return _Claim(
+        text=text,
         weights=weights,
         facts=frozenset(facts),
         words=frozenset(weights) - facts - _FILLER - _UNITS,
@@ -163,6 +166,8 @@ def _is_fact(term: Term, first: int) -> bool:
 def _score(claim: _Claim, span: _Span) -> float:
     present = keys(span.text) | span.around
     if not claim.facts <= present or not _measures_agree(claim.measures, span.text):
+        return 0.0
+    if contradicts(claim.text, span.text):
         return 0.0
     if len(claim.words & present) < LEAST_WORDS * len(claim.words):
         return 0.0

@@ -203,3 +203,9 @@ def test_every_sentence_of_a_passage_supports_itself(source: Passage, data: st.D
     piece = data.draw(st.sampled_from([s for s in split(source.text) if s.kind != "heading"]))
     for support in align(piece.text, PASSAGES):
         assert support.passage is not None
+
+
+def test_the_contrary_of_what_is_told_has_no_support() -> None:
+    told = passage("The tenancy begins on 1 September 2025 and is fixed for 24 months.")
+    assert align("The tenancy begins on 1 September 2025.", [told])[0].passage is not None
+    assert align("The tenancy ends on 1 September 2025.", [told])[0].score == 0.0
