@@ -18,6 +18,8 @@ from engine.kernels.program import STEP_SLOTS, Program
 from engine.threads import ThreadPool
 
 SUMS = 12
+UNROLLED = 16
+"""Rounds of a turn of the loop, at whose end the compiler puts sums on the stack."""
 ROUNDS = 4_000_000
 """13 ms of work: a thread that was woken on the wrong core has moved by then."""
 PRODUCTS = {
@@ -50,14 +52,17 @@ def multiply_registers(typing_context: Any, rounds: Any, seed: Any) -> Any:
         count = builder.phi(_I64)
         count.add_incoming(_I64(0), before)
         sums = [builder.phi(integers) for _ in range(SUMS)]
-        following = builder.add(count, _I64(1))
-        for index, total in enumerate(sums):
+        following = builder.add(count, _I64(UNROLLED))
+        made = list(sums)
+        for _ in range(UNROLLED):
             # As volatile assembly: of the same product twice, the compiler would do one.
-            made = builder.asm(
-                kind, instructions, "=x,x,0,~{xmm15}", [factor, total], side_effect=True
-            )
+            made = [
+                builder.asm(kind, instructions, "=x,x,0,~{xmm15}", [factor, one], side_effect=True)
+                for one in made
+            ]
+        for index, (total, following_total) in enumerate(zip(sums, made, strict=True)):
             total.add_incoming(ir.Constant(integers, [index] * (size // 4)), before)
-            total.add_incoming(made, loop)
+            total.add_incoming(following_total, loop)
         count.add_incoming(following, loop)
         builder.cbranch(builder.icmp_signed("<", following, rounds), loop, after)
         builder.position_at_end(after)

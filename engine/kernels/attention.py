@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.attention_part import PART, Queries
+from engine.kernels.attention_part import PART, Queries, result_bytes, result_bytes_of
 from engine.kernels.attention_pieces import (
     NO_PIECE,
     Job,
@@ -34,7 +34,8 @@ from engine.kernels.softmax import LOWEST, merge
 
 def attention_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     """Bytes of scratch that a thread needs for `attention`."""
-    return most_columns(heads, kv_heads) * (3 * head_dim + 4 + PART) * 4
+    columns = most_columns(heads, kv_heads)
+    return 4 * columns * (head_dim + PART) + 2 * result_bytes(columns, head_dim)
 
 
 class Scratch(NamedTuple):
@@ -51,7 +52,7 @@ def scratch_of(work: Job) -> Scratch:
     """The scratch of a thread."""
     scores = work.scratch + 4 * work.most * work.dim
     result = scores + 4 * work.most * PART
-    return Scratch(work.scratch, scores, result, result + 4 * work.most * (work.dim + 2))
+    return Scratch(work.scratch, scores, result, result + result_bytes_of(work.most, work.dim))
 
 
 @njit

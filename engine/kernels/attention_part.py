@@ -75,6 +75,19 @@ def number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
     return result
 
 
+def result_bytes(columns: int, dim: int) -> int:
+    """Bytes of what a part gives: sums float32 (columns, dim), then states float32 (columns, 2).
+
+    Whole cache lines, so that the next one begins with one: a vector that lies across two of them
+    takes twice as long to store.
+    """
+    return (4 * columns * (dim + 2) + 63) // 64 * 64
+
+
+result_bytes_of = njit(result_bytes)
+"""The same for compiled code."""
+
+
 @njit(inline="always")
 def block_of(keys: Keys, index: int) -> int:
     """Address of the keys in a block of a part; of the last one where there are not so many."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.attention_part import PART, Keys
+from engine.kernels.attention_part import PART, Keys, result_bytes, result_bytes_of
 from engine.kernels.intrinsics import (
     addresses,
     atomic_add,
@@ -44,7 +44,7 @@ def most_columns(heads: int, kv_heads: int) -> int:
 
 def attention_shared_bytes(heads: int, head_dim: int, context: int) -> int:
     """Bytes, zero at first, that all threads of attention share."""
-    of_a_row = (context + PART - 1) // PART * heads * (head_dim + 2) * 4
+    of_a_row = (context + PART - 1) // PART * heads * result_bytes(1, head_dim)
     return ARRIVAL_BYTES + max(SHARED_BYTES, of_a_row)
 
 
@@ -142,7 +142,7 @@ def shares_parts(work: Job, rows: Rows) -> bool:
     total = 0
     for span in range(rows.spans.shape[0]):
         here, _, parts = seen_by(work, rows, span)
-        total += parts * work.kv_heads * here * work.group * (work.dim + 2) * 4
+        total += parts * work.kv_heads * result_bytes_of(here * work.group, work.dim)
     return total <= work.room
 
 
@@ -152,7 +152,7 @@ def shared_piece(work: Job, rows: Rows, index: int) -> Piece:
     address = work.shared
     for span in range(rows.spans.shape[0]):
         here, start, parts = seen_by(work, rows, span)
-        size = here * work.group * (work.dim + 2) * 4
+        size = result_bytes_of(here * work.group, work.dim)
         if index < parts * work.kv_heads:
             kv, part = index // parts, start + index % parts
             return Piece(span, kv, start, parts, part, part + 1, address + kv * parts * size)
@@ -204,7 +204,8 @@ def keys_after(work: Job, rows: Rows, piece: Piece, part: int, following: Piece)
 def result_of(work: Job, piece: Piece, part: int, columns: int) -> int:
     """Where the result of a part that is shared belongs: sums float32 (columns, dim), then states
     float32 (columns, 2)."""
-    return piece.shared + (part - piece.start) * 4 * columns * (work.dim + 2)
+    offset: int = (part - piece.start) * result_bytes_of(columns, work.dim)
+    return piece.shared + offset
 
 
 @njit

@@ -10,7 +10,7 @@ from numba import njit
 
 from engine.formats.packed import BLOCK, LANES
 from engine.kernels.arithmetic import LOG2E
-from engine.kernels.attention_part import PART
+from engine.kernels.attention_part import PART, result_bytes, result_bytes_of
 from engine.kernels.attention_pieces import (
     NO_PIECE,
     Job,
@@ -47,7 +47,7 @@ def byte_scratch_bytes(heads: int, kv_heads: int, head_dim: int) -> int:
     """Bytes of scratch that a thread needs for `attention_to_bytes`."""
     columns = most_columns(heads, kv_heads)
     quantized = column_buffer_bytes(columns, head_dim)
-    of_parts = 4 * (2 * columns * (head_dim + 2) + 2 * PART)
+    of_parts = 2 * result_bytes(columns, head_dim) + 8 * PART
     return (
         quantized
         + (columns + 1) * PART
@@ -84,7 +84,7 @@ def scratch_of(work: Job) -> Scratch:
     highest = sums + LANES * _BLOCKS * wide
     totals = highest + wide
     result = totals + wide
-    whole = result + 4 * columns * (work.dim + 2)
+    whole = result + result_bytes_of(columns, work.dim)
     return Scratch(
         work.scratch,
         weights,
@@ -198,7 +198,7 @@ def put_parts(
     """As `put_whole`, of results that follow each other: what `add_part` makes of them in turn."""
     head, group = heads
     dim = out.shape[2]
-    size, behind = 4 * columns * (dim + 2), 4 * columns * dim
+    size, behind = result_bytes_of(columns, dim), 4 * columns * dim
     for c in range(columns):
         highest, weight = LOWEST, np.float32(0.0)
         for part in range(parts):
