@@ -106,10 +106,13 @@ def build_body(
     kv_bytes: int,
     observer: Observer | None = None,
     skipping: Skipping = NOTHING_SKIPPED,
+    *,
+    results: bool = True,
 ) -> Forward:
     """Tokens → x float32 (rows, dim) after the last layer; keys and values into the cache.
 
-    kv_bytes: of a number in the KV cache.
+    kv_bytes: of a number in the KV cache. Of the last layer, the rows that are wanted at the end
+    take all of it, the others leave their keys and values; results: whether any row is wanted.
     """
     f = Forward(family, config, weights, buffers, kv_bytes, observer, skipping)
     embed_tokens(f)
@@ -117,7 +120,11 @@ def build_body(
         layer = f"blk.{index}."
         h = norm(f, f"{layer}attn_norm") if family.norms_before else stream(f)
         queries_keys_values(f, layer, h)
-        attended = attend(f, index)
+        store_keys_values(f, index)
+        is_last = index == config.layers - 1
+        if is_last and not results:
+            break
+        attended = attend(f, index, only_wanted=is_last)
         add_to_stream(f, f"{layer}attn_output", attended, f"{layer}post_attention_norm")
 
         h = norm(f, f"{layer}ffn_norm") if family.norms_before else stream(f)
@@ -139,7 +146,6 @@ def add_head(f: Forward) -> None:
     c = f.config
     tied = "output.weight" not in f.weights
     head = "token_embd" if tied else "output"
-    f.program.add(keep_rows, f.buffers.x, c.dim)
     width = f.weights.matrix(f"{head}.weight").outputs
     multiply(f, head, norm(f, "output_norm"), 0, width)
     if c.logit_scale != 1 or c.logit_cap:
@@ -208,21 +214,35 @@ def queries_keys_values(f: Forward, layer: str, h: Activations) -> None:
             f.program.add(rms_norm, *operands, barrier=NO_BARRIER if name == "q" else BARRIER)
 
 
-def attend(f: Forward, index: int) -> Activations:
-    """softmax(q · Kᵀ) · V of the rotated queries and keys."""
-    c, b, family = f.config, f.buffers, f.family
-    every, still = family.window_every, family.no_rope_every
+def is_windowed(f: Forward, index: int) -> bool:
+    """Whether rows of a layer see a window of positions only."""
+    every = f.family.window_every
     among_windowed = every == 0 or (every is not None and (index + 1) % every != 0)
-    windowed = among_windowed and c.window != NO_WINDOW
+    return among_windowed and f.config.window != NO_WINDOW
+
+
+def store_keys_values(f: Forward, index: int) -> None:
+    """Rotate queries and keys to their positions; keys and values into the cache."""
+    c, b, family = f.config, f.buffers, f.family
+    still = family.no_rope_every
     rotated = family.rope != "none" and not (still and (index + 1) % still == 0)
-    angles = b.local_angles if windowed else b.angles
+    angles = b.local_angles if is_windowed(f, index) else b.angles
     heads = (c.heads, c.kv_heads, c.head_dim)
     turned = (c.rotated // 2 if rotated else 0, family.rope == "halves", f.kv_bytes)
     f.program.add(rope_store, b.qkv, angles, index, *heads, *turned)
+
+
+def attend(f: Forward, index: int, *, only_wanted: bool) -> Activations:
+    """softmax(q · Kᵀ) · V of the rotated queries and keys.
+
+    only_wanted: from here on there are only the rows that are wanted at the end.
+    """
+    c, b, family = f.config, f.buffers, f.family
+    heads = (c.heads, c.kv_heads, c.head_dim)
     scores = (
         float_bits(c.query_scale),
         float_bits(c.score_cap),
-        c.window if windowed else NO_WINDOW,
+        c.window if is_windowed(f, index) else NO_WINDOW,
         f.kv_bytes,
     )
     room = (b.shared, b.shared_bytes)
@@ -230,6 +250,8 @@ def attend(f: Forward, index: int) -> Activations:
     operation = attention_to_bytes if f.kv_bytes == BYTE else attention
     f.program.add(operation, *addresses, *scores, *room)
     size = c.heads * c.head_dim
+    if only_wanted:
+        f.program.add(keep_rows, b.x, c.dim, b.attended, size)
     if family.sub_norms:
         weight = f.weights.vector(f"blk.{index}.attn_sub_norm.weight")
         f.program.add(rms_norm, b.attended, size, 1, size, weight, f.epsilon)

@@ -104,7 +104,7 @@ class Model:
         self.weights = weights  # keeps the map alive that the programs point into
         self._angles = _angles(self.config, family, rope_factors(gguf, self.config))
         self._buffers = Buffers(self.config, threads, *(a.cell for a in self._angles))
-        forwards = [self._forward() for _ in range(3)]
+        forwards = [self._forward(results=results) for results in (False, True, True)]
         add_head(forwards[1])
         add_final_norm(forwards[2])
         bodies = [forward.program for forward in forwards]
@@ -332,7 +332,8 @@ class Model:
             cache.reserve(tokens.size)
             for start in range(0, tokens.size, MAX_ROWS):
                 piece = tokens[start : start + MAX_ROWS]
-                self._step(walk, [Part(piece, cache, 1)], 0)  # a result is not computed
+                # Wanted are all rows, so that all are seen; what they give is not computed.
+                self._step(walk, [Part(piece, cache, piece.size)], 0)
 
         return show
 
@@ -342,11 +343,15 @@ class Model:
         self.gguf.close()
 
     def _forward(
-        self, observer: Observer | None = None, skipping: Skipping = NOTHING_SKIPPED
+        self,
+        observer: Observer | None = None,
+        skipping: Skipping = NOTHING_SKIPPED,
+        *,
+        results: bool = True,
     ) -> Forward:
         size = self.kv_layout.number_bytes
         parts = (self.family, self.config, self.weights, self._buffers)
-        return build_body(*parts, size, observer, skipping)
+        return build_body(*parts, size, observer, skipping, results=results)
 
     def _result_room(self) -> tuple[list[NDArray[np.float32]], int]:
         """Room for the logits of small steps, cut to every number of rows; its address."""

@@ -77,14 +77,16 @@ def seconds_since_start() -> float:
 
 
 def operations_of(model: Model, tokens: int) -> int:
-    """Of the matrix products of a prefill: two a weight and token, and the head's for one token.
+    """Of the matrix products of a prefill: two a weight and token; the head's, and those of the
+    last layer behind its keys and values, for one token.
 
     Attention, which has no weights, is not counted.
     """
     c = model.config
-    layer = c.dim * (c.heads + 2 * c.kv_heads) * c.head_dim + c.heads * c.head_dim * c.dim
-    layer += 3 * c.dim * c.ffn_dim * max(1, c.experts_used)
-    return 2 * (c.layers * layer * tokens + c.vocabulary * c.dim)
+    inputs = c.dim * (c.heads + 2 * c.kv_heads) * c.head_dim
+    behind = c.heads * c.head_dim * c.dim + 3 * c.dim * c.ffn_dim * max(1, c.experts_used)
+    of_all = c.layers * inputs + (c.layers - 1) * behind
+    return 2 * (of_all * tokens + behind + c.vocabulary * c.dim)
 
 
 class Speed(msgspec.Struct):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engine.buffers import MAX_ROWS
 from engine.calibration.measure import Tokens
 from engine.kernels.activations import activate_quantize
+from engine.kernels.elementwise import keep_rows
 from engine.kernels.intrinsics import floats
 from engine.kernels.program import ROWS, Program, share
 from engine.kernels.sparse import activate_drop_quantize
@@ -49,6 +50,12 @@ def read_with(model: Model, program: Program, tokens: Tokens) -> None:
         model.skips = skipped
 
 
+def operations_on_all_rows(program: Program) -> Iterator[tuple[Any, list[int], int]]:
+    """The operations of a program with what follows them, but for the one that drops rows whose
+    results nobody wants."""
+    return (step for step in program.steps() if step[0] is not keep_rows)
+
+
 class Watcher:
     """Activations of every layer's neurons, as they go into the down projection."""
 
@@ -58,12 +65,14 @@ class Watcher:
         c = model.config
         self._values = np.zeros((c.layers, MAX_ROWS, c.ffn_dim), np.float32)
         self._program, layer = Program(), 0
-        for operation, operands, barrier in program.steps():
+        for operation, operands, barrier in operations_on_all_rows(program):
             self._program.add(operation, *operands, barrier=barrier)
             if operation in (activate_quantize, activate_drop_quantize):
                 target = self._values[layer].ctypes.data
                 self._program.add(copy_rows, operands[0], 2 * c.ffn_dim, c.ffn_dim, target)
                 layer += 1
+                if layer == c.layers:
+                    break  # there is room for the results of wanted rows only
 
     def watch(self, tokens: Tokens) -> Floats:
         """float32 (layers, rows, neurons): a view that the next call writes over.
@@ -89,7 +98,7 @@ class BlockWatcher:
             name: np.zeros((c.layers, MAX_ROWS, sizes[name]), np.float32) for name in wanted
         }
         self._program, layer = Program(), 0
-        for operation, operands, barrier in program.steps():
+        for operation, operands, barrier in operations_on_all_rows(program):
             if operation is activate_quantize:
                 sources = {
                     "inputs": (model.block_inputs, c.dim),
@@ -101,6 +110,8 @@ class BlockWatcher:
                         copy_rows, *sources[name], sizes[name], target[layer].ctypes.data
                     )
                 layer += 1
+                if layer == c.layers:
+                    break  # there is room for the results of wanted rows only
             self._program.add(operation, *operands, barrier=barrier)
 
     def read(self, tokens: Tokens) -> Iterator[dict[str, Floats]]:

@@ -103,16 +103,23 @@ def quantize(operands: Any, step: Any, part: int, parts: int) -> None:
 
 
 def keep_rows(operands: Any, step: Any, part: int, parts: int) -> None:
-    """From here on only the rows that are wanted at the end: moved to the front of x, the rest
-    dropped.
+    """From here on only the rows that are wanted at the end: moved to the front, the rest dropped.
 
-    operands: address of x float32 (rows, dim), dim.
+    operands: address of x float32 (rows, dim), dim, address of what attention gave, float32 (rows,
+    width), width.
     """
     if part == 0:
-        rows, dim = step[ROWS], operands[1]
-        x = floats(operands[0], (rows, dim))
+        rows = step[ROWS]
         kept = integers(step[KEPT_ROWS], step[OUTPUTS])
-        for row in range(kept.size):  # kept[row] ≥ row: nothing is overwritten before it is read
-            for i in range(dim):
-                x[row, i] = x[kept[row], i]
-        step[ROWS] = step[OUTPUTS]
+        if kept.size < rows:
+            move_rows(floats(operands[0], (rows, operands[1])), kept)
+            move_rows(floats(operands[2], (rows, operands[3])), kept)
+        step[ROWS] = kept.size
+
+
+@njit
+def move_rows(x: Any, kept: Any) -> None:
+    """Move the rows `kept`, rising, to the front of x."""
+    for row in range(kept.size):  # kept[row] ≥ row: nothing is overwritten before it is read
+        for i in range(x.shape[1]):
+            x[row, i] = x[kept[row], i]

@@ -358,11 +358,13 @@ def test_embed(pool, bits):
 
 
 def test_keep_rows(pool):
-    x = floats(6, 32)
+    x, attended = floats(6, 32), floats(6, 48)
     kept = np.array([1, 3, 5], np.int32)
-    expected = x[kept]
-    step = run(pool, elementwise.keep_rows, (x.ctypes.data, 32), rows=6, kept_rows=kept, outputs=3)
-    np.testing.assert_array_equal(x[:3], expected)
+    expected = x[kept], attended[kept]
+    operands = (x.ctypes.data, 32, attended.ctypes.data, 48)
+    step = run(pool, elementwise.keep_rows, operands, rows=6, kept_rows=kept, outputs=3)
+    np.testing.assert_array_equal(x[:3], expected[0])
+    np.testing.assert_array_equal(attended[:3], expected[1])
     assert step[p.ROWS] == 3
 
 
