@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from bench.evidence import library_of, tuning_cases
+from bench.evidence_samples import library_of, tuning_cases
 from bench.papers import FOLDER, READING, read_papers
 from bench.retrieval import Embedder, Encoder
 from rag.evaluate import Case, holds_answer

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.evidence import library_of
+from bench.evidence_samples import library_of
 from bench.papers import READING, Asked, Paper, read_papers
 from bench.retrieval import Encoder
 from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text

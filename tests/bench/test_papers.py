@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.evidence import MEASURED, OF_FAMILY
+from bench.evidence import MEASURED
+from bench.evidence_samples import OF_FAMILY
 from bench.papers import FOLDER, READING, read_papers
 
 ROOT = Path(__file__).parents[2]
