@@ -1,6 +1,6 @@
 """The later sets of utterances by strangers.
 
-What they gave at the first try is in docs/home.md; here is that what was learned from them is kept,
+What they gave at the first try is in docs/understanding.md; here is that what was learned from them is kept,
 and that next to nothing is done that was not meant.
 """
 
