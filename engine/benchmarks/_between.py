@@ -4,8 +4,10 @@ Threads do nothing then. What the event loop does with a piece (JSON, sending) i
 runs while the next step is computed, as does tokenizing of new requests.
 """
 
+import statistics
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -20,7 +22,7 @@ _SKIPPED = 8  # pieces of a stream, while others begin
 
 
 class Between(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one step, in the mean over a run; seconds."""
+    """Of one step, in the median of a run; seconds."""
 
     streams: int
     temperature: float
@@ -86,12 +88,10 @@ def between_steps(engine: Engine, streams: int, temperature: float, tokens: int)
     for one in watched:
         one.done.wait()
     moments = watched[-1].moments[_SKIPPED:-_SKIPPED]
-    (began, computed), (ended, until) = moments[0], moments[-1]
-    steps = len(moments) - 1
-    compute = (until - computed) / steps
+    steps = [(end - begin, until - since) for (begin, since), (end, until) in pairwise(moments)]
     return Between(
         streams=streams,
         temperature=temperature,
-        compute_s=compute,
-        between_s=(ended - began) / steps - compute,
+        compute_s=statistics.median(compute for _, compute in steps),
+        between_s=statistics.median(whole - compute for whole, compute in steps),
     )
