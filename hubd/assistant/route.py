@@ -341,7 +341,8 @@ class Router:
         if language not in self._compounds:
             more = (self._sentence_words or {}).get(language, frozenset())
             whole = {phrase.rstrip("$") for phrase in self.phrases(language)}
-            self._compounds[language] = frozenset(whole | more | lexicon(language).words)
+            parts = {word for phrase in whole for word in phrase.split()}
+            self._compounds[language] = frozenset(whole | parts | more | lexicon(language).words)
         return words.joined(text, self._compounds[language])
 
     def reworded(self, text: str, language: str) -> list[str]:

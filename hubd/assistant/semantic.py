@@ -302,7 +302,7 @@ class Semantics:
         far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
         implied = _is_implied(guess.intent, said)
         names = [name for name in said.names if implied or not known.is_noun(name)]
-        if not (reads or names or said.areas) and known.places(said.text, far):
+        if not (reads or names or said.areas) and known.places(_without_floors(said), far):
             return False  # "the lights in the dungeon" are none of here, nor is a caravan's heating
         allowed = _strange_allowed(said, language, confidence, reads)
         if implied and not reads:
@@ -329,6 +329,14 @@ async def _has_examples(language: str) -> bool:
 def _loaded(language: str) -> Classifier:
     with lasting():
         return classifier_of(language)
+
+
+def _without_floors(said: Mentions) -> str:
+    """The text with a mark in the place of each floor: "im Keller brennt" is no strange place."""
+    text = said.text
+    for floor in said.floors:
+        text = text.replace(plain(floor), "-")
+    return text
 
 
 def _words_of(text: str, known: Lexicon) -> set[str]:

@@ -66,7 +66,7 @@ def after_a_cry(text: str) -> str:
 def split(text: str, known: Lexicon) -> list[str]:
     """The parts that may be commands; none where there is but one, or where nothing may be done."""
     said = known.fixed(known.stripped(text))
-    if known.negates(said) or known.keeps(text):
+    if known.negates(known.without_lacking(said)) or known.keeps(text):
         return []
     joints = f"{_NO_DURATION.get(known.language, '')}(?:{_JOINTS[known.language]})"
     parts = [part.strip(" .!?。！？") for part in re.split(joints, text)]

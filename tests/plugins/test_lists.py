@@ -27,6 +27,10 @@ from plugins.lists import key_of, split
         ("Mehl und Backpulver auch", ["Mehl", "Backpulver"]),
         ("eggs and milk too", ["eggs", "milk"]),
         ("auch", ["auch"]),
+        ("eine Gurke, einen Blumenkohl und das Brot", ["Gurke", "Blumenkohl", "Brot"]),
+        ("ein Bund Dill und eine Dose Mais", ["ein Bund Dill", "eine Dose Mais"]),
+        ("Milch und keinen Zucker", ["Milch", "Zucker"]),
+        ("warte, Tomaten, genau, Reis", ["Tomaten", "Reis"]),
     ],
 )
 def test_items_are_taken_apart(said, items):

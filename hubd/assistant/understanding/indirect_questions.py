@@ -59,16 +59,28 @@ _REPORTED = re.compile(
 def _german(clause: str) -> str:
     """ "die Tür abgeschlossen ist" → "ist die Tür abgeschlossen"; the same after "welche"."""
     clause = _DONE.sub(lambda done: f"{done[1]} {_STATES[done[2]]} ist", clause)
-    clause = re.sub(r"^(welche\w* \w+) (.+) (ist|sind|brennen|laufen)$", r"\1 \3 \2", clause)
-    if clause.startswith("welche"):
-        return clause
-    return re.sub(r"^(.+) (ist|sind|hat|haben|läuft|brennt|steht)$", r"\2 \1", clause)
+    if asking := _ASKING_WORD.match(clause):
+        rest = clause[asking.end() :]
+        return asking[0] + re.sub(rf"^(.+) ({_LAST})$", r"\2 \1", rest)
+    clause = re.sub(r"^(.+ \w+e?n) (wird|muss|müssen|kann|soll)$", r"\2 \1", clause)
+    return re.sub(rf"^(.+) ({_LAST})$", r"\2 \1", clause)
 
 
 def _chinese(clause: str) -> str:
     """ "门是不是锁着" → "门锁着吗"."""
     clause = re.sub(r"是不是|是否|有没有", "", clause)
     return clause if clause.endswith(("吗", "没有", "没")) else f"{clause}吗"
+
+
+_LAST = (
+    "ist|sind|hat|haben|läuft|laufen|brennt|brennen|steht|stehen|regnet|schneit|wird|"
+    "brauche?|brauchst|braucht|brauchen"
+)
+"""Verbs that a clause ends with, and a question begins with."""
+_ASKING_WORD = re.compile(
+    r"^(?:welche\w* \w+|wie (?:viele?|lange?|spät|warm|kalt|heiß|hell|laut|weit"
+    r"|feucht|voll|hoch|schnell)|wie|was|wo|wer|wann) (?!ist |sind |hat |haben )"
+)
 
 
 _STATES = {
@@ -88,7 +100,7 @@ _SAG = (
     r"(?:sag(?:en|st)?(?: mir| uns)?|wei(?:ß|ss)t?|wissen|schau(?:en)?(?: nach)?|"
     r"nachschauen|nachsehen|frage mich|"
     r"prüf(?:e|en)?|überprüf(?:e|en)?|guck(?:en)?|kontrollier(?:e|en)?|ich frage mich|"
-    r"verrat(?:en)?|"
+    r"verrat(?:en)?|verrätst|"
     r"ich wei(?:ß|ss) gar|ich wüsste gern|wüsste gern|wissen)"
 )
 _TELLS_WHETHER = (
@@ -105,7 +117,7 @@ FORMS: Mapping[str, _Forms] = {
         ),
     ),
     "de": _Forms(
-        opening=re.compile(rf"^{_SAG} ob "),
+        opening=re.compile(rf"^(?:{_SAG} )?ob "),
         asking=re.compile(rf"^{_SAG} (?=welche|was |wo |wer |wann |wie )"),
         direct=_german,
         idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),

@@ -23,6 +23,8 @@ something works, which is one for the documents. ``remarks``: how a part of a se
 that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
+``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``links``:
+what stands between the two parts of a name, and ``owned_by`` between a thing and its owner.
 """
 
 import re
@@ -49,10 +51,11 @@ _ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手�
 GAP = "~"
 _GAP = r"(?:\S+ ){0,5}?"
 STUTTERS = {
+    "de": re.compile(r"\b(\w+(?: \w+){0,2})(?: \1\b)+"),
     "words": re.compile(r"\b(\w+)(?: \1\b)+"),
     "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
 }
-"""What is said twice: "with the, the music", 灯带灯带; but 奶奶 is a word."""
+"""What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
     "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
@@ -115,7 +118,7 @@ class Lexicon:
         self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
         self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
         self._clauses = [re.compile(pattern) for pattern in data.get("clauses", ())]
-        self._stutter = STUTTERS["words" if self.spaces else "characters"]
+        self._stutter = STUTTERS.get(language) or STUTTERS["words" if self.spaces else "characters"]
         self._workings = [re.compile(pattern) for pattern in data.get("workings", ())]
         self._times = [re.compile(pattern) for pattern in data.get("times", ())]
         self._by = [re.compile(pattern) for pattern in data.get("by", ())]
@@ -129,6 +132,9 @@ class Lexicon:
         self._negation = self._pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = self._pattern([*data["asking"], *data["past"]])
+        self._lacking = re.compile(data.get("lacking", "(?!)"))
+        self.links: Sequence[str] = data.get("links", ())
+        self.owned_by: Sequence[str] = data.get("owned_by", ())
         self._wished = re.compile(data.get("wished", "(?!)"))
         self._stated = {
             tool: re.compile(f"(?:{data.get('told', '')})(?:{state})")
@@ -198,6 +204,20 @@ class Lexicon:
         """Whether ``text`` is a kind of thing, whatever in this house is called so."""
         tag = self.phrases.get(plain(text))
         return tag is not None and tag.kind == "noun"
+
+    def alike(self, noun: str) -> list[str]:
+        """The words for the kind of thing that ``noun`` is; none where it is no such word. What
+        plays is of many kinds: a radio is no television."""
+        tag = self.phrases.get(noun)
+        if tag is None or tag.kind != "noun":
+            return []
+        if tag.value == "media_player":
+            return [noun]
+        return [phrase for phrase, other in self.phrases.items() if other == tag]
+
+    def without_lacking(self, text: str) -> str:
+        """``text`` without what it says is used up."""
+        return self._lacking.sub(" ", plain(text))
 
     def negates(self, text: str) -> bool:
         """Whether something shall *not* be done."""

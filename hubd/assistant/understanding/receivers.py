@@ -13,7 +13,8 @@ from hubd.home.model import Snapshot
 
 FORMS: Mapping[str, str] = {
     "en": r"\s*\bfor (?:{names})(?=$|[,.!]| please\b)",
-    "de": r"\b(?:für )?(?:(?:den|dem|der|die|unser\w{{2}}|mein\w{{2}}) )?(?:{names})"
+    "de": r"(?<!\bbei )(?<!\bvon )\b(?:für )?"
+    r"(?:(?:den|dem|der|die|unser\w{{2}}|mein\w{{2}}) )?(?:{names})"
     r" (?=(?:(?:bitte|mal|doch|schnell|kurz|gleich) )*(?:die|den|das|unser\w*|mein\w*|sein\w*) )",
     "zh": r"[给帮替为](?:{names})(?=.)",
 }

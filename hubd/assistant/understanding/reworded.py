@@ -20,6 +20,11 @@ _TAKEN_UP = {
     "zh": re.compile(r"^(?:让|把|给)?[它他她](?:们)?"),
 }
 """What stands for a thing that was named before."""
+_ASKED = {
+    "de": re.compile(r"^((?:ist|sind|läuft|laufen|brennt|brennen|steht|stehen) )"
+                     r"(?:der|die|das|er|sie|es)\b"),
+}  # fmt: skip
+"""How a question takes it up."""
 _ASIDE = {
     "en": re.compile(r"^(?:let me|what|where|how|who|you know|you see|i mean|i think|i guess|hang|"
                      r"hold|wait|oh|well|come on|now|like|right|yeah|yes|okay|ok|so|actually)\b"),
@@ -58,6 +63,9 @@ def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
         return ""
     for at, segment in enumerate(rest):
         bare = known.stripped(segment) if known.spaces else segment
+        asked = _ASKED.get(known.language)
+        if asked and asked.search(bare):
+            return _between(known).join([*rest[:at], asked.sub(rf"\1{thing}", bare)])
         if pronoun.search(bare):
             whole = _between(known).join([*rest[:at], bare, *rest[at + 1 :]])
             if known.language == "en":

@@ -34,6 +34,8 @@ _ASIDE = {
     "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))"),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""
+_BESIDES = {"de": re.compile(r"^(?:bevor|ehe) (?:ich|wir)\b")}
+"""What somebody is about to do, which is why they ask, and no condition of an answer."""
 _SENTENCE = {
     "en": re.compile(
         r"\b(?:is|are|am|has|have|had|does|did|don't|doesn't|can't|won't|want|wants|need|needs|got|"
@@ -92,16 +94,17 @@ def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
-    conditional = known.asks(text) or known.is_elsewhere(text)
+    besides = _matches(_BESIDES, said, known)
+    conditional = (known.asks(text) and not besides) or known.is_elsewhere(text)
     aside = _matches(_ASIDE, said, known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
     known_words = "unknown" not in kinds or all(word in known.common for word in said.split())
-    told = known.remarks(text) or _matches(_SENTENCE, said, known)
+    told = besides or known.remarks(text) or _matches(_SENTENCE, said, known)
     told = told and (not known.spaces or len(said.split()) > 2)
     reason = known.remarks(text) or "action" not in kinds
     denies = known.negates(text) and (known.forbids(text) or not told)
     asks = known.inquires_first(said)
-    idle = aside or ((told or known_words) and reason and not (denies or asks))
+    idle = aside or (not besides and (told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hubd.assistant.understanding.lexicon import NAMED, Kind, Lexicon, Tag, plain
 from hubd.assistant.understanding.misspelled import Spellings, nearest, spellings_of
 from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.owners import said_otherwise
 from hubd.home.model import Area, Entity, Floor, Snapshot
 from plugins.numbers import digits
 
@@ -90,6 +91,8 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
                 if any(other.kind == "action" for other in known):
                     continue  # a name that is a verb as well would make every sentence its own
                 phrases[plain(name)] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
+    for phrase, tag in said_otherwise(snapshot, lexicon).items():
+        phrases.setdefault(phrase, (tag,))
     for part, name in _parts(snapshot, lexicon).items():
         if part not in phrases:
             phrases[part] = (Tag("entity", name),)
@@ -178,7 +181,8 @@ def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> Sequence[Piece]:
     text = digits(plain(text), lexicon.language)
     if (known := phrases.read.get(text)) is not None:
         return known
-    pieces = tuple(_respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases))
+    respelled = _respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases)
+    pieces = tuple(_without_owners(respelled, lexicon))
     if len(phrases.read) >= MOST_READ:
         phrases.read.clear()
     phrases.read[text] = pieces
@@ -252,6 +256,29 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
         pieces = [*pieces[:start], Piece(text, tags, wrong=wrong), *pieces[end:]]
         at = start
     return pieces
+
+
+def _without_owners(pieces: Sequence[Piece], lexicon: Lexicon) -> Iterator[Piece]:
+    """The pieces without who owns a thing that has a name of its own: "the PlayStation of Jonas" is
+    one thing, but "the light of Jonas" that of his room."""
+    before: Piece | None = None
+    link: Piece | None = None
+    for piece in pieces:
+        kinds = {tag.kind for tag in piece.tags}
+        owned = before is not None and (
+            "entity" in kinds if link else piece.text.partition(" ")[0] in lexicon.owned_by
+        )
+        if owned and not link and " " not in piece.text:
+            link = piece
+            continue
+        if link and not owned:
+            yield link
+        link = None
+        if not owned:
+            yield piece
+            before = piece if "entity" in kinds and "noun" not in kinds else None
+    if link:
+        yield link
 
 
 def _says_little(piece: Piece, lexicon: Lexicon) -> bool:

@@ -14,6 +14,11 @@ from hubd.assistant.understanding.indirect_questions import direct
         ("sag mir ob die haustür abgeschlossen ist", "de", "ist die haustür abgeschlossen"),
         ("weißt welche fenster noch offen sind", "de", "welche fenster sind offen"),
         ("welche fenster sind noch offen", "de", "welche fenster sind offen"),
+        ("ob wir morgen einen schirm brauchen", "de", "brauchen wir morgen einen schirm"),
+        ("sagen ob es am samstag regnen wird", "de", "wird es am samstag regnen"),
+        ("weißt wie warm es im bad ist", "de", "wie warm ist es im bad"),
+        ("sag welches datum wir heute haben", "de", "welches datum haben wir heute"),
+        ("frage mich was auf der liste steht", "de", "was steht auf der liste"),
         ("看看大门是不是锁着", "zh", "大门锁着吗"),
     ],
 )

@@ -1,0 +1,65 @@
+"""Names of two parts as people say them: what is called "Rollladen Terrassentür" is "das Rollo an
+der Terrassentür", and the heating of the room that is called after Jonas is that "bei Jonas".
+
+Which words link the parts is in the lexicon (``links``, ``owned_by``); a language without them has
+none. What would name two things names neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+from hubd.assistant.understanding.lexicon import Lexicon, Tag, plain
+from hubd.assistant.understanding.names import called
+from hubd.home.model import Area, Snapshot
+
+
+def said_otherwise(snapshot: Snapshot, lexicon: Lexicon) -> Mapping[str, Tag]:
+    """Phrase → the thing or the room that it names."""
+    if not lexicon.links:
+        return {}
+    people = [plain(name) for e in snapshot.entities if e.domain == "person" for name in called(e)]
+    places = {plain(name) for area in snapshot.areas for name in called(area)}
+    places |= {plain(name) for floor in snapshot.floors for name in called(floor)}
+    own: dict[str, set[Tag]] = defaultdict(set)
+    alike: dict[str, set[Tag]] = defaultdict(set)
+    for entity in snapshot.entities:
+        for name in called(entity):
+            for noun, phrase in _of_name(plain(name), people, places, lexicon):
+                found = own if noun in plain(name).split() else alike
+                found[phrase].add(Tag("entity", entity.name))
+    for area in snapshot.areas:
+        for person in people:
+            if _is_called_after(area, person):
+                for word in lexicon.owned_by:
+                    own[f"{word} {person}"].add(Tag("area", area.name))
+    return _unique(alike) | _unique(own)
+
+
+def _of_name(
+    name: str, people: Collection[str], places: Collection[str], lexicon: Lexicon
+) -> Iterator[tuple[str, str]]:
+    """What a thing of that name is called besides, each with the word for its kind. Where it is may
+    be said of others as well: "the light in the hall" is all that hangs there."""
+    first, _, rest = name.partition(" ")
+    if rest and rest not in places:
+        for noun in lexicon.alike(first):
+            yield from ((noun, f"{noun} {link} {rest}") for link in lexicon.links)
+            if noun != first:
+                yield noun, f"{noun} {rest}"
+    for noun in lexicon.alike(rest):
+        for person in people:
+            if first in _genitives(person):
+                yield from ((noun, f"{noun} {word} {person}") for word in lexicon.owned_by)
+
+
+def _unique(found: Mapping[str, set[Tag]]) -> dict[str, Tag]:
+    return {phrase: next(iter(tags)) for phrase, tags in found.items() if len(tags) == 1}
+
+
+def _is_called_after(area: Area, person: str) -> bool:
+    parts = {part for name in called(area) for part in plain(name).split()}
+    return not parts.isdisjoint(_genitives(person))
+
+
+def _genitives(person: str) -> tuple[str, ...]:
+    return person, f"{person}s", f"{person}'", f"{person}'s"
