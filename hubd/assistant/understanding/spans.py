@@ -8,12 +8,12 @@ alone, and takes it whole or not at all.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.repairs import kind_of
-from hubd.assistant.understanding.words import Phrases, pieces_of
+from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
 
 MOST_SPANS = 8
@@ -63,14 +63,17 @@ class _Clause(NamedTuple):
     """Whether it may be left out of a question."""
 
 
-def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
-    """The parts of ``text`` to try, the longest first; none where it is of one piece."""
+def spans(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> list[Span]:
+    """The parts of ``text`` to try, the longest first; none where it is of one piece.
+
+    people: the names of persons, of whom a reason may speak: "I can't hear what Gran says"
+    """
     if known.corrected(text):
         return []
     said = [one for one in _BREAK.split(text) if known.stripped(one)]
     if not 2 <= len(said) <= MOST_CLAUSES:
         return []
-    clauses = [_read(one, known, phrases) for one in said]
+    clauses = [_read(one, known, phrases, people) for one in said]
     found: dict[tuple[int, ...], Span] = {}
     whole = tuple(range(len(clauses)))
     kept = tuple(at for at in whole if not clauses[at].idle)
@@ -85,15 +88,17 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     return list(found.values())[:MOST_SPANS]
 
 
-def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
+def _read(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> _Clause:
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
+    if known.remarks(text):
+        values |= {piece for piece in pieces if _is_person(piece, people)}
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
     conditional = known.asks(text) or known.is_elsewhere(text)
-    aside = _matches(_ASIDE, said, known)
+    aside = _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
     known_words = "unknown" not in kinds or all(word in known.common for word in said.split())
     told = known.remarks(text) or _matches(_SENTENCE, said, known)
@@ -103,6 +108,12 @@ def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
     asks = known.inquires_first(said)
     idle = aside or ((told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
+
+
+def _is_person(piece: Piece, people: Collection[str]) -> bool:
+    return bool(piece.tags) and all(
+        tag.kind == "entity" and tag.value in people for tag in piece.tags
+    )
 
 
 def _matches(patterns: Mapping[str, re.Pattern[str]], text: str, known: Lexicon) -> bool:
