@@ -206,8 +206,14 @@ def _plugin_of(tool: str | None) -> str:
 
 def _is_of_people(piece: str, said: Mentions, people: Collection[str]) -> bool:
     """Whether a part that is not understood tells of somebody: "…, Tom is doing his homework"."""
-    begins = plain(piece).startswith(tuple(map(plain, people)))
-    return begins and set(said.names) <= set(people) and not (said.actions or said.nouns)
+    begins = any(plain(piece).startswith(plain(name)) for name in people)
+    addressed = plain(piece) in set(map(plain, people))  # "…, Tom" is said to him
+    return (
+        begins
+        and not addressed
+        and set(said.names) <= set(people)
+        and not (said.actions or said.nouns)
+    )
 
 
 def _verb_of(decision: Decision) -> str:

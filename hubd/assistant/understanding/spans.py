@@ -8,7 +8,7 @@ alone, and takes it whole or not at all.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.lexicon import Lexicon, plain
@@ -47,6 +47,14 @@ _SENTENCE = {
 }
 """What makes a sentence of three words or more: no item of a list and no name of anything."""
 
+_SPEAKING = re.compile(
+    r"[你您说讲问叫让喊]|\b(?:you|your|said|says|told|asked|asks|wants|"
+    r"du|dir|dich|sagt|sagte|meint|meinte|fragt|will)\b"
+)
+"""What somebody said, or what is said to them."""
+
+_THEN = re.compile(r"[,，]\s*(?:[就再]|(?:then|dann)\b)", re.IGNORECASE)
+
 
 class Span(NamedTuple):
     """A part of an utterance."""
@@ -73,6 +81,8 @@ def spans(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] =
     said = [one for one in _BREAK.split(text) if known.stripped(one)]
     if not 2 <= len(said) <= MOST_CLAUSES:
         return []
+    if _THEN.search(text):
+        people = ()  # "Tom is asleep, then turn off the light" may say when
     clauses = [_read(one, known, phrases, people) for one in said]
     found: dict[tuple[int, ...], Span] = {}
     whole = tuple(range(len(clauses)))
@@ -92,7 +102,7 @@ def _read(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] =
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
-    if known.remarks(text):
+    if known.remarks(text) or _tells_of_person(pieces, people, plain(text)):
         values |= {piece for piece in pieces if _is_person(piece, people)}
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
@@ -108,6 +118,12 @@ def _read(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] =
     asks = known.inquires_first(said)
     idle = aside or ((told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
+
+
+def _tells_of_person(pieces: Sequence[Piece], people: Collection[str], text: str) -> bool:
+    """Whether it begins with somebody, and neither speaks to them nor says what they said."""
+    begins = len(pieces) > 1 and _is_person(pieces[0], people)
+    return begins and not _SPEAKING.search(text)
 
 
 def _is_person(piece: Piece, people: Collection[str]) -> bool:
