@@ -20,7 +20,7 @@ _NO_ITEM = re.compile(
     r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
     r"wart(?:e|en sie)?(?: mal)?|moment(?: mal)?|genau|hm+|(?:lass mich |mal )überlegen|"
     r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
-    r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|还有|然后|嗯|呃|哦|"
+    r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|.{1,6}的话|还有|然后|嗯|呃|哦|"
     r"[哦啊]?对了?)?",
     re.IGNORECASE,
 )

@@ -25,10 +25,17 @@ from hubd.assistant.several import (
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.names import Names, called
+from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import repairs
 from hubd.assistant.understanding.spans import spans
+from hubd.assistant.understanding.targets import Targets
 from hubd.tools import Speaker, ToolBox
+from plugins.api import ToolCall
 
+TURN_ON = "home.turn_on"
+REMEDIED = 0.7
+"""How sure it is that something shall be on that nobody named."""
 Kind = Literal["command", "statement", "question"]
 
 
@@ -75,14 +82,33 @@ class Decider:
             found = await self._parts(again, other, area)
             if not any(lacks(part.decision) for part in found):
                 return found
-        if part := await self._of_a_span(text, whole.language, area):
-            return [part]
-        return parts
+        part = await self._of_a_span(text, whole.language, area)
+        part = part or await self._remedied(text, whole.language, area)
+        return [part] if part else parts
+
+    async def _remedied(self, text: str, language: str, area: str) -> Part | None:
+        """What helps against what ``text`` complains of, if the room has just one such thing."""
+        said, snapshot = await self.mentions(text, language), self._router.snapshot()
+        place = Names.area(snapshot, area) if area else None
+        found = remedy(text, said, snapshot, place.id if place else "", lexicon(language))
+        if found is None:
+            return None
+        decision = Decision(
+            route="words",
+            tool=TURN_ON,
+            entities=[found.id],
+            score=REMEDIED,
+            reason=f"{found.name} helps against what is complained of",
+            call=ToolCall(tool=TURN_ON, arguments={"entities": [found.id]}),
+            language=language,
+        )
+        return Part(text=text, decision=self._router.asking(decision, Targets((found,))))
 
     async def _of_a_span(self, text: str, language: str, area: str) -> Part | None:
         """The one clause of ``text`` that asks for something, where the others say nothing."""
         known, phrases = lexicon(language), self._router.phrases(language)
-        for span in await asyncio.to_thread(spans, text, known, phrases):
+        people = self._people()
+        for span in await asyncio.to_thread(spans, text, known, phrases, people):
             async with self._routing:
                 decided = all_but.decided
                 found = await asyncio.to_thread(decided, self._router, span.text, language, area)
@@ -91,6 +117,10 @@ class Decider:
             if self._tools.only_reads(found.tool) or not span.tells:
                 return Part(text=span.text, decision=found)
         return None
+
+    def _people(self) -> frozenset[str]:
+        persons = (e for e in self._router.snapshot().entities if e.domain == "person")
+        return frozenset(name for person in persons for name in called(person))
 
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         whole = await self._for_later(whole, text, area)
@@ -128,7 +158,7 @@ class Decider:
 
         phrases = self._router.phrases(language)
         repaired = await asyncio.to_thread(repairs, text, known, phrases)
-        parts = await commands_in(text, known, decide, mentioned, repaired)
+        parts = await commands_in(text, known, decide, mentioned, repaired, self._people())
         parts = with_items_joined(parts)
         tools = [part.decision.tool for part in parts if part.decision.tool]
         lost = [known.stripped(part.text) for part in parts if not part.decision.tool]

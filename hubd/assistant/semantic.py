@@ -28,7 +28,7 @@ from hubd.assistant.understanding.likeness import (
     opposed,
     vocabulary,
 )
-from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.mentions import Mentions, named_entities, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
@@ -169,12 +169,16 @@ class Semantics:
             return None
         rest = known.without_implied(known.fixed(known.stripped(text)))
         negated = known.negates(rest)
-        if negated and (known.forbids(text) or known.actions_in(known.without_stated(rest))):
+        if negated and known.forbids(text):
             return None
         guesses = await self.guesses(text, language)
         if not guesses:
             return None
         said = await asyncio.to_thread(self._router.mentions, text, language)
+        said = without_bystanders(said, self._router.snapshot(), known)
+        verbal = known.without_implied(said.unnamed) if negated else ""
+        if known.actions_in(known.without_stated(verbal)):
+            return None
         guesses = _weighed(guesses, said)
         if _inquires(said, known):
             guesses = self._telling(guesses)

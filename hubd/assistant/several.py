@@ -7,7 +7,7 @@ left out silently. Decides and does nothing.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import msgspec
 
@@ -90,6 +90,7 @@ async def commands_in(
     decide: Decide,
     mentioned: Callable[[str], Awaitable[Mentions]],
     repaired: Sequence[str] = (),
+    people: Collection[str] = (),
 ) -> list[Part]:
     """The commands of ``text``; empty where it is not several.
 
@@ -99,6 +100,7 @@ async def commands_in(
     on, as it would be by itself. Of a sentence that corrects itself only what was said last counts.
 
     repaired: the sentences that one which corrects itself may come to
+    people: the names of persons, of whom a reason may speak
     """
     if corrected := known.corrected(text):
         return await _corrected(*corrected, repaired, decide, mentioned)
@@ -133,6 +135,8 @@ async def commands_in(
         if last is None and decision.route == "semantic" and _is_idle(piece, decision, known):
             continue  # "it's late, turn off the light" asks for no time
         if last is not None and _is_remark(piece, said, decision, last, known):
+            continue
+        if decision.tool is None and last is not None and _is_of_people(piece, said, people):
             continue
         if (
             last is None
@@ -171,6 +175,9 @@ def _is_remark(
 ) -> bool:
     """Whether a part says why, and not what: "turn on the lamp, it's so dark". A complaint about
     another kind of thing is a wish of its own."""
+    explains = _plugin_of(last.tool) in set(map(_plugin_of, said.implied)) - {""}
+    if explains and not (said.actions or _names(said)):
+        return True  # "the fan at thirty percent, my head hurts": not that the radio is too loud
     if decision.tool is None:
         # "It's pitch black in the kitchen" names only where.
         # Nor does "he's got his hands full" say what shall be done.
@@ -178,16 +185,35 @@ def _is_remark(
         return known.remarks(piece) and not (verbs or said.names or said.nouns)
     if _names(said):
         return False
-    again = decision.route == "semantic" and decision.tool == last.tool and not said.actions
-    if again:
+    hinted = decision.route == "semantic" and not said.actions
+    if hinted and decision.tool == last.tool:
         return True  # "turn the telly off, nobody's watching it" is not said of the lights
+    if hinted and decision.entities and set(decision.entities) <= set(last.entities):
+        return True  # "turn the fan off, it blows too hard": that is why
     if not known.remarks(piece):
         return False
-    hinted = decision.route == "semantic" and not said.actions
     if hinted and _verb_of(decision) == _verb_of(last):
         return True  # "pause the timer, I'm taking a call" is not said of the radio
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _plugin_of(tool: str | None) -> str:
+    """Whose tool it is; that of ``home`` may be of any thing, and says nothing."""
+    plugin = (tool or "").partition(".")[0]
+    return "" if plugin == "home" else plugin
+
+
+def _is_of_people(piece: str, said: Mentions, people: Collection[str]) -> bool:
+    """Whether a part that is not understood tells of somebody: "…, Tom is doing his homework"."""
+    begins = any(plain(piece).startswith(plain(name)) for name in people)
+    addressed = plain(piece) in set(map(plain, people))  # "…, Tom" is said to him
+    return (
+        begins
+        and not addressed
+        and set(said.names) <= set(people)
+        and not (said.actions or said.nouns)
+    )
 
 
 def _verb_of(decision: Decision) -> str:

@@ -4,6 +4,7 @@ Unlike ``words.read``, words that nobody knows are passed over. So this never de
 is done; it only tells whether a call that something else proposed rests on what was said.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,12 @@ from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.words import Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits
+
+CLEANED = frozenset({"vacuum.start", "vacuum.clean_area"})
+_OWNS = {"zh": "[^说讲问叫让,，]{0,4}的", "en": r"'s\b"}
+"""What follows the name of somebody whose things are spoken of."""
+_WHY = {"zh": "(?:要|在|得|该|正)[^说讲问叫让时后再,，]{1,6}了?$"}
+"""What follows the name of somebody for whom a command is given."""
 
 
 class Mentions(NamedTuple):
@@ -117,6 +124,21 @@ def named_entities(said: Mentions, snapshot: Snapshot) -> list[Entity]:
     """The entities whose names are said."""
     found = {e.id: e for name in said.names for e in Names.entities(snapshot, name)}
     return list(found.values())
+
+
+def without_bystanders(said: Mentions, snapshot: Snapshot, known: Lexicon) -> Mentions:
+    """What is said, but for persons whose mess lies about ("Tom's crumbs are all over the floor"),
+    or for whom a command is given (打开作业模式乐乐要写字了): nobody did or said anything."""
+    people = {e.id: e for e in named_entities(said, snapshot) if e.domain == "person"}
+    names = {name for name in said.names for e in Names.entities(snapshot, name) if e.id in people}
+    forms = [_OWNS.get(known.language)] if CLEANED & said.implied and said.areas else []
+    forms += [_WHY.get(known.language)] if names and known.commands(said.text) else []
+    beside = {
+        name
+        for name in names
+        if any(form and re.search(re.escape(plain(name)) + form, said.text) for form in forms)
+    }
+    return said._replace(names=tuple(name for name in said.names if name not in beside))
 
 
 def places(said: Mentions, snapshot: Snapshot) -> set[str]:

@@ -21,7 +21,7 @@ MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
          "action": "action", "color": "color"}  # fmt: skip
 """The kind of a piece by that of its tag: a thing is corrected by a thing."""
 _LINK = re.compile(
-    r"^(?:还是|是|改成|换成|"
+    r"^(?:还是|是|改成|换成|改|换|"
     r"(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")

@@ -8,12 +8,12 @@ alone, and takes it whole or not at all.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.repairs import kind_of
-from hubd.assistant.understanding.words import Phrases, pieces_of
+from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
 
 MOST_SPANS = 8
@@ -49,6 +49,14 @@ _SENTENCE = {
 }
 """What makes a sentence of three words or more: no item of a list and no name of anything."""
 
+_SPEAKING = re.compile(
+    r"[你您说讲问叫让喊]|\b(?:you|your|said|says|told|asked|asks|wants|"
+    r"du|dir|dich|sagt|sagte|meint|meinte|fragt|will)\b"
+)
+"""What somebody said, or what is said to them."""
+
+_THEN = re.compile(r"[,，]\s*(?:[就再]|(?:then|dann)\b)", re.IGNORECASE)
+
 
 class Span(NamedTuple):
     """A part of an utterance."""
@@ -65,14 +73,19 @@ class _Clause(NamedTuple):
     """Whether it may be left out of a question."""
 
 
-def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
-    """The parts of ``text`` to try, the longest first; none where it is of one piece."""
+def spans(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> list[Span]:
+    """The parts of ``text`` to try, the longest first; none where it is of one piece.
+
+    people: the names of persons, of whom a reason may speak: "I can't hear what Gran says"
+    """
     if known.corrected(text):
         return []
     said = [one for one in _BREAK.split(text) if known.stripped(one)]
     if not 2 <= len(said) <= MOST_CLAUSES:
         return []
-    clauses = [_read(one, known, phrases) for one in said]
+    if _THEN.search(text):
+        people = ()  # "Tom is asleep, then turn off the light" may say when
+    clauses = [_read(one, known, phrases, people) for one in said]
     found: dict[tuple[int, ...], Span] = {}
     whole = tuple(range(len(clauses)))
     kept = tuple(at for at in whole if not clauses[at].idle)
@@ -87,16 +100,18 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     return list(found.values())[:MOST_SPANS]
 
 
-def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
+def _read(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> _Clause:
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
+    if known.remarks(text) or _tells_of_person(pieces, people, plain(text)):
+        values |= {piece for piece in pieces if _is_person(piece, people)}
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
     besides = _matches(_BESIDES, said, known)
     conditional = (known.asks(text) and not besides) or known.is_elsewhere(text)
-    aside = _matches(_ASIDE, said, known)
+    aside = _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
     known_words = "unknown" not in kinds or all(word in known.common for word in said.split())
     told = besides or known.remarks(text) or _matches(_SENTENCE, said, known)
@@ -106,6 +121,18 @@ def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
     asks = known.inquires_first(said)
     idle = aside or (not besides and (told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
+
+
+def _tells_of_person(pieces: Sequence[Piece], people: Collection[str], text: str) -> bool:
+    """Whether it begins with somebody, and neither speaks to them nor says what they said."""
+    begins = len(pieces) > 1 and _is_person(pieces[0], people)
+    return begins and not _SPEAKING.search(text)
+
+
+def _is_person(piece: Piece, people: Collection[str]) -> bool:
+    return bool(piece.tags) and all(
+        tag.kind == "entity" and tag.value in people for tag in piece.tags
+    )
 
 
 def _matches(patterns: Mapping[str, re.Pattern[str]], text: str, known: Lexicon) -> bool:

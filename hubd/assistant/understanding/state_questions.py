@@ -32,8 +32,12 @@ MEASURING = {
     "volume": frozenset({"media_player"}),
     "position": frozenset({"cover", "valve"}),
     "speed": frozenset({"fan"}),
+    "energy": frozenset(),
+    "power": frozenset(),
 }
 """Device class of the sensors that measure something → the domains whose things tell it as well."""
+OF_THE_HOUSE = frozenset({"energy", "power"})
+"""Device classes of what one sensor may measure for the whole house."""
 
 
 class _Forms(NamedTuple):
@@ -63,7 +67,7 @@ def _compiled(parts: Mapping[str, Any]) -> _Forms:
 def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> Sequence[Entity]:
     """The one thing that ``text`` asks about; empty where it asks for something else."""
     forms = _forms().get(known.language)
-    if forms is None or said.everything or said.colors or said.numbers or said.times:
+    if forms is None or said.colors or said.numbers or said.times:
         return ()
     spoken = plain(text)
     stripped = known.stripped(text)
@@ -74,6 +78,8 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
         return ()
     named = [one for one in named_entities(said, snapshot) if one.domain not in STATELESS]
     quantity = next((q for q, form in forms.quantities.items() if form.search(stripped)), "")
+    if said.everything and quantity not in OF_THE_HOUSE:
+        return ()
     found: Sequence[Entity] = ()
     if quantity:
         found = _measured(quantity, spoken, said, named, snapshot, forms)
@@ -81,13 +87,17 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
         found = named
+    whole = not (found or named or said.areas or said.floors) and quantity in OF_THE_HOUSE
+    if whole:
+        found = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]
     if len(found) != 1:
         return ()
     unknown = forms.idle.sub("", " ".join(said.unknown) if known.spaces else "".join(said.unknown))
     names = " ".join(plain(name) for name in called(found[0]))
     rest = [w for w in (unknown.split() if known.spaces else unknown) if w not in known.common]
     rest = [w for w in rest if w not in names and not forms.state.search(w)]
-    most = MOST_UNKNOWN * (1 if known.spaces else 2) if found[0].domain in OBSERVED else 0
+    observed = found[0].domain in OBSERVED and not whole
+    most = MOST_UNKNOWN * (1 if known.spaces else 2) if observed else 0
     return found if len(rest) <= most else ()
 
 

@@ -1,0 +1,84 @@
+"""What helps against what somebody complains of, where the room has just one such thing: "the study
+is so damp" is its dehumidifier, "the kitchen is full of smoke" its hood.
+
+What is complained of, and what the thing against it is called, is in remedies.yaml. The room has to
+be named, or the one that it is said in, and the thing has to be off. Only for what nothing else
+explains; never where it smells of gas or fire. Decides and does nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.readings import wonders
+from hubd.home.model import Entity, Snapshot
+
+HELPING = frozenset({"fan", "switch", "humidifier", "input_boolean"})
+"""Domains of what helps by being on."""
+COMMANDED = frozenset({"on", "off", "open", "close", "lock", "unlock", "start", "stop", "toggle"})
+"""Verbs of another wish: "open the window, it's all smoke"."""
+
+
+class _Forms(NamedTuple):
+    """What remedies.yaml says of a language."""
+
+    against: Sequence[tuple[re.Pattern[str], re.Pattern[str]]]
+    no_complaint: re.Pattern[str]
+
+
+@cache
+def _forms() -> Mapping[str, _Forms]:
+    """By language."""
+    read = texts_in(Path(__file__).parent / "remedies.yaml")
+    return {
+        language: _Forms(
+            [(re.compile(bad), re.compile(good)) for bad, good in parts["against"].items()],
+            re.compile(parts["no_complaint"]),
+        )
+        for language, parts in read.items()
+    }
+
+
+def remedy(
+    text: str, said: Mentions, snapshot: Snapshot, area: str, known: Lexicon
+) -> Entity | None:
+    """The one thing that helps; ``None`` where nothing is complained of, or nothing is sure.
+
+    area: the id of the asking device's area
+    """
+    forms, spoken = _forms().get(known.language), plain(text)
+    if forms is None or forms.no_complaint.search(spoken) or wonders(text, known.language):
+        return None
+    if known.inquires(spoken) or known.forbids(spoken) or known.keeps(text):
+        return None
+    spelled = said._replace(names=tuple(name for name in said.names if plain(name) in said.text))
+    named = named_entities(spelled, snapshot)
+    if said.actions & COMMANDED or any(entity.domain != "person" for entity in named):
+        return None
+    for called in (good for bad, good in forms.against if bad.search(spoken)):
+        there = _there(said, snapshot, area)
+        found = [entity for entity in there if _is_called(entity, called)]
+        if len(found) == 1:
+            return found[0] if found[0].state == "off" else None
+    return None
+
+
+def _there(said: Mentions, snapshot: Snapshot, area: str) -> Sequence[Entity]:
+    """What could help in the one room that is named, or else where it is said."""
+    spelled = [name for name in said.areas if plain(name) in said.text]
+    if len(spelled) != len(said.areas) or said.floors or said.everything:
+        return ()
+    rooms = places(said, snapshot) or {area}
+    if len(rooms) != 1:
+        return ()
+    return [entity for entity in snapshot.entities if entity.area in rooms]
+
+
+def _is_called(entity: Entity, called: re.Pattern[str]) -> bool:
+    names = (entity.name, *entity.aliases)
+    return entity.domain in HELPING and any(called.search(plain(name)) for name in names)
