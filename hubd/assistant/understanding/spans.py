@@ -8,12 +8,12 @@ alone, and takes it whole or not at all.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import NEVER, Lexicon
 from hubd.assistant.understanding.repairs import kind_of
-from hubd.assistant.understanding.words import Phrases, pieces_of
+from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
 
 MOST_SPANS = 8
@@ -26,7 +26,10 @@ _BREAK = re.compile(
 
 
 _ASIDE = {
-    "en": re.compile(r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"),
+    "en": re.compile(
+        r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
+        r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
+    ),
     "de": re.compile(
         r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
         r"|^war das (?:ein|heute|wieder)\b"
@@ -48,6 +51,22 @@ _SENTENCE = {
 """What makes a sentence of three words or more: no item of a list and no name of anything."""
 
 
+_PAUSE = {"en": re.compile(r",?\s+(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*(?=\s)", re.IGNORECASE)}
+"""A hesitation, which may stand in the middle of a clause: "before I, um, go out"."""
+_BEFOREHAND = {"en": re.compile(r"^(?:before|while|as) (?:i|we)\b")}
+"""What somebody is about to do, and wants to know something first."""
+_REPORTED = {
+    "en": re.compile(
+        r"^(?:(?:the|my|our) )?\w+ (?:says?|said|reckons?|thinks?|keeps saying|told me) (?:that )?"
+        r"(?=(?:he|she|they|it|his|her|their)(?:'s|'re)? )",
+        re.IGNORECASE,
+    )
+}
+"""Who complains: "he says his hands are cold"."""
+_JOINED_ON = re.compile(r"^(?:but|and|so|aber|und|also)\b[, ]*", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+
+
 class Span(NamedTuple):
     """A part of an utterance."""
 
@@ -67,11 +86,25 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     """The parts of ``text`` to try, the longest first; none where it is of one piece."""
     if known.corrected(text):
         return []
-    said = [one for one in _BREAK.split(text) if known.stripped(one)]
+    pause = _PAUSE.get(known.language, NEVER)
+    forms = dict.fromkeys((text, pause.sub("", text)))
+    found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
+    return list(found.values())[:MOST_SPANS]
+
+
+def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
+    pieces = [one for one in _BREAK.split(text) if one]
+    said = [one for one in pieces if known.stripped(one)]
+    if len(said) == 1 and len(pieces) > 1 and not text.rstrip().endswith(("?", "？")):
+        yield Span(said[0], tells=False)
     if not 2 <= len(said) <= MOST_CLAUSES:
-        return []
-    clauses = [_read(one, known, phrases) for one in said]
-    found: dict[tuple[int, ...], Span] = {}
+        return
+    apart = _SENTENCES.split(text)[1:]
+    clauses = [
+        _read(one, known, phrases, apart=any(other.startswith(one) for other in apart))
+        for one in said
+    ]
+    found: set[tuple[int, ...]] = set()
     whole = tuple(range(len(clauses)))
     kept = tuple(at for at in whole if not clauses[at].idle)
     runs = [whole[a:b] for size in range(len(said) - 1, 0, -1)
@@ -81,28 +114,43 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
         if not run or not left or run in found or not all(c.nameless for c in left):
             continue
         joined = (", " if known.spaces else "，").join(said[at] for at in run)
-        found[run] = Span(joined, tells=not all(clause.idle for clause in left))
-    return list(found.values())[:MOST_SPANS]
+        joined = _JOINED_ON.sub("", joined)
+        found.add(run)
+        yield Span(joined, tells=not all(clause.idle for clause in left))
 
 
-def _read(text: str, known: Lexicon, phrases: Phrases) -> _Clause:
+def _read(text: str, known: Lexicon, phrases: Phrases, *, apart: bool) -> _Clause:
+    """apart: whether it begins a sentence of its own, after another one"""
+    if apart:
+        text = _REPORTED.get(known.language, NEVER).sub("", text)
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
-    kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
+    people = {piece for piece in pieces if _is_person(piece, phrases)}
+    # "rock hard, completely"; "Ann's freezing"
+    kinds = {kind_of(piece) for piece in pieces if piece not in values | people}
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
-    conditional = known.asks(text) or known.is_elsewhere(text)
+    beforehand = _matches(_BEFOREHAND, said, known)
+    conditional = (known.asks(text) and not beforehand) or known.is_elsewhere(text)
     aside = _matches(_ASIDE, said, known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
-    known_words = "unknown" not in kinds or all(word in known.common for word in said.split())
-    told = known.remarks(text) or _matches(_SENTENCE, said, known)
-    told = told and (not known.spaces or len(said.split()) > 2)
+    known_words = not people and (
+        "unknown" not in kinds or all(word in known.common for word in said.split())
+    )
+    told = known.remarks(text) or beforehand or _matches(_SENTENCE, said, known)
+    told = told and (not known.spaces or bool(people) or len(said.split()) > 2)
     reason = known.remarks(text) or "action" not in kinds
     denies = known.negates(text) and (known.forbids(text) or not told)
     asks = known.inquires_first(said)
-    idle = aside or ((told or known_words) and reason and not (denies or asks))
+    idle = aside or ((told or known_words) and reason and not (denies or asks or beforehand))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
+
+
+def _is_person(piece: Piece, phrases: Phrases) -> bool:
+    return bool(piece.tags) and all(
+        tag.kind == "entity" and tag.value in phrases.people for tag in piece.tags
+    )
 
 
 def _matches(patterns: Mapping[str, re.Pattern[str]], text: str, known: Lexicon) -> bool:
