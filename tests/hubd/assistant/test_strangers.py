@@ -16,6 +16,7 @@ BOUNDS = {
     "strangers16.en": (79, 1), "strangers16.de": (78, 0), "strangers16.zh": (78, 1),
     "strangers17.en": (68, 2), "strangers17.de": (71, 1), "strangers17.zh": (66, 5),
     "strangers18.en": (69, 0), "strangers18.de": (68, 1), "strangers18.zh": (80, 0),
+    "strangers19.en": (92, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
