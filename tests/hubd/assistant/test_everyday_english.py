@@ -20,6 +20,7 @@ DONE = [
     ("pause the telly for a minute", "media.pause", ["media_player.telly"]),
     ("just hold the telly a sec", "media.pause", ["media_player.telly"]),
     ("pause the timer while I answer the door", "timers.pause", []),
+    ("stop the timer while I answer the door", "timers.pause", []),
     # thinking aloud
     ("what was I saying, oh yes, close the nursery blind", "home.close", ["cover.nursery_blind"]),
     ("I was going to do it myself, but, um, just close the kitchen blind", "home.close",
@@ -60,6 +61,9 @@ LEFT = [
     "turn off the big light, Sophie said",
     "he says his hands are cold",
     "Matt, close the garage door",
+    "does she need the hall light on?",
+    "Sophie told me she wants the hall light on",
+    "if Sophie's asleep, turn the bedroom light off",
     "before I go to bed, turn off the big light",
     "I was going to turn the big light off, but leave it",
     "Don't turn the telly off, just leave it.",
