@@ -25,7 +25,7 @@ from hubd.assistant.several import (
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
-from hubd.assistant.understanding.names import Names, called
+from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import repairs
 from hubd.assistant.understanding.spans import spans
@@ -107,8 +107,7 @@ class Decider:
     async def _of_a_span(self, text: str, language: str, area: str) -> Part | None:
         """The one clause of ``text`` that asks for something, where the others say nothing."""
         known, phrases = lexicon(language), self._router.phrases(language)
-        people = self._people()
-        for span in await asyncio.to_thread(spans, text, known, phrases, people):
+        for span in await asyncio.to_thread(spans, text, known, phrases):
             async with self._routing:
                 decided = all_but.decided
                 found = await asyncio.to_thread(decided, self._router, span.text, language, area)
@@ -117,10 +116,6 @@ class Decider:
             if self._tools.only_reads(found.tool) or not span.tells:
                 return Part(text=span.text, decision=found)
         return None
-
-    def _people(self) -> frozenset[str]:
-        persons = (e for e in self._router.snapshot().entities if e.domain == "person")
-        return frozenset(name for person in persons for name in called(person))
 
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         whole = await self._for_later(whole, text, area)
@@ -158,7 +153,9 @@ class Decider:
 
         phrases = self._router.phrases(language)
         repaired = await asyncio.to_thread(repairs, text, known, phrases)
-        parts = await commands_in(text, known, decide, mentioned, repaired, self._people())
+        parts = await commands_in(
+            text, known, decide, mentioned, repaired, self._router.phrases(language).people
+        )
         parts = with_items_joined(parts)
         tools = [part.decision.tool for part in parts if part.decision.tool]
         lost = [known.stripped(part.text) for part in parts if not part.decision.tool]

@@ -1,9 +1,11 @@
 """What would be done, and why; what a decision amounts to and how it is told."""
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 import msgspec
 
+from hubd.home.model import Entity
 from plugins.api import ToolCall
 
 Asks = Literal["which", "confirm", "missing"]
@@ -42,6 +44,16 @@ def lacks(decision: Decision) -> bool:
         return False
     nowhere = decision.asks == "which" and not decision.entities
     return decision.tool is None or decision.asks == "missing" or nowhere
+
+
+def playing_on(decision: Decision, entities: Collection[Entity]) -> Decision:
+    """The decision, or where it turns on nothing but players that are paused, that to play: they
+    are on already, and "put the radio on" wants to hear something."""
+    paused = {(entity.domain, entity.state) for entity in entities} == {("media_player", "paused")}
+    if decision.tool != "home.turn_on" or decision.call is None or not paused:
+        return decision
+    call = ToolCall(tool="media.play", arguments=decision.call.arguments)
+    return msgspec.structs.replace(decision, tool=call.tool, call=call)
 
 
 def answering(call: ToolCall | None, decision: Decision) -> Decision:

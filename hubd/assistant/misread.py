@@ -30,6 +30,7 @@ SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
+SWITCHES_ON = frozenset({"home.turn_on", "media.play"})
 OF_ONE = frozenset({"lists.remove", "lists.complete"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
@@ -101,7 +102,7 @@ def is_misread(
 def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:
     """Whether nothing is said but the name of a thing that may be on or off, or a number:
     "landing light", "zwanzig"."""
-    if tuple(match.slots) == ("name",) and decision.tool == "home.turn_on":
+    if tuple(match.slots) == ("name",) and decision.tool in SWITCHES_ON:
         asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
         return not asked and home.mentions(text, language).is_bare
     return len(match.slots) == 1 and digits(plain(text), language).isdigit()

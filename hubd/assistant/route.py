@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import Decision, playing_on
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import intents, targets, words
 from hubd.assistant.understanding.compose import compose
@@ -372,6 +372,7 @@ class Router:
 
     def asking(self, decision: Decision, found: Targets) -> Decision:
         """The decision with what has to be asked back first."""
+        decision = playing_on(decision, found.entities)
         assert decision.tool is not None
         assert decision.call is not None
         tool = self._tools[decision.tool]

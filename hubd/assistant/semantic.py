@@ -293,6 +293,8 @@ class Semantics:
         spoken = filled.named and has_verb(filled.call.tool, said, filled.call.arguments)
         if confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
             return False
+        if confidence < SURE and _is_misspelled_room(said):
+            return False  # the dining room is no living room
         reads = self._tools[guess.intent.tool].risk == "read"
         unknown = {word.removesuffix("'s") for word in said.unknown}
         usual = vocabulary(guess.intent.tool, language, examples=USUAL)
@@ -360,6 +362,12 @@ def _is_aside(guess: Guess, said: Mentions, strange: Collection[str], known: Lex
     speaks_of = said.names or said.areas or said.floors or said.subjects
     few = len(strange) <= MOST_ASIDE * len(words)
     return bool(speaks_of) and few and guess.confidence >= LIKELY
+
+
+def _is_misspelled_room(said: Mentions) -> bool:
+    """Whether nothing but a room tells what is meant, and its name is said otherwise."""
+    rooms = [plain(name) for name in said.areas]
+    return bool(rooms) and not said.names and not any(room in said.text for room in rooms)
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:

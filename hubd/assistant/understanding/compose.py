@@ -42,6 +42,7 @@ SIMPLE: dict[tuple[str, str], str] = {
     ("home", "lawn_mower"): "mower.return_home",
     **{(action, "media_player"): f"media.{action}" for action in PLAYER},
     ("stop", "media_player"): "media.pause",
+    ("start", "media_player"): "home.turn_on",
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
@@ -254,7 +255,8 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
             kinds == {"light"} and len(reading.numbers) == 1 and action in ("", "on", "up", "down")
         )
         return ("lights.set", {"kelvin": int(reading.numbers[0])}) if fits else None
-    if reading.nouns == {"volume"} and action in SOUND and kinds == {"media_player"}:
+    sound = reading.nouns == {"volume"} and kinds == {"media_player"} and not reading.numbers
+    if sound and action in SOUND:
         return SOUND[action], {}
     if reading.difference and (reading.numbers or "half" in reading.actions):
         return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None

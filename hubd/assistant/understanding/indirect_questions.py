@@ -34,7 +34,7 @@ def direct(text: str, language: str) -> str:
     if language == "de" and reported:
         return forms.direct(idle)
     if language == "en" and reported:
-        return _REPORTED.sub(r"\1 \3 \2", idle)
+        return _REPORTED.sub(r"\1 \3 \2", re.sub(r"(?<=\w)'s (?=got\b)", " has ", idle))
     return idle if reported or idle != text else ""
 
 
@@ -45,6 +45,7 @@ def _idle(text: str, forms: _Forms) -> str:
 def _english(clause: str) -> str:
     """ "the door is locked" → "is the door locked"; "any windows are open" too."""
     clause = re.sub(r"^(?:i|we)(?:'ve| have)? (locked|closed|shut) (.+)$", r"\2 is \1", clause)
+    clause = re.sub(r"^(i|we|it|you)(?:'ll| will) (.+)$", r"will \1 \2", clause)
     clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back)", r"\1 is ", clause)
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
 
@@ -93,6 +94,8 @@ _TELL = (
     r"(?:tell(?:ing)? (?:me|us)|let (?:me|us) know|letting me know|"
     r"check(?:ing)?(?: up)?|see(?:ing)?|"
     r"have a look|look|find(?:ing)? out|do you (?:happen to )?know|i wonder|i was wondering|"
+    r"i'm (?:just )?wondering|"
+    r"(?:(?:i've|i have) )?no idea|i haven't (?:a clue|the foggiest|any idea)|"
     r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm|"
     r"(?:i )?(?:can't|don't) (?:remember|recall|know)|i (?:forget|forgot))"
 )

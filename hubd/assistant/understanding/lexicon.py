@@ -61,6 +61,8 @@ _HESITATION = {
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
     "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
 }
+_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|der|die|das|den|dem)(?:,? \1\b)+")
+"""An article that is said again after a pause."""
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
 """An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 NEVER = re.compile(r"(?!)")
@@ -161,6 +163,7 @@ class Lexicon:
         """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
         hesitation = _HESITATION.get(self.language)
         said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
+        said = _RESTARTED.sub(r"\1", said)
         return _LINKED.sub(r" \1 ", said) or text
 
     def fixed(self, text: str) -> str:

@@ -53,6 +53,8 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         noun = tags[0].kind == "noun"
         if not (noun or tags[0].kind in NAMED):
             continue
+        if not noun and "'" in phrase and phrase.replace("'", "") in phrases:
+            continue  # "grandad's radio" and "grandads radio" are one name
         text = phrase.replace(" ", "")
         sounding = sound(text, lexicon.language)
         allowed = _allowed(len(text), noun, lexicon.spaces)

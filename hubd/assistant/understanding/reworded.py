@@ -12,6 +12,15 @@ from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
 from hubd.assistant.understanding.words import Phrases, pieces_of
 
+_NOT_BUT = {
+    "en": re.compile(
+        r"\b(?:don't|do not) \w+(?: (?:off|on|up|down|out))? "
+        r"(?P<thing>it|them|that|(?:the|my|our|his|her) [\w' ]+?)(?: (?:off|on|up|down|out))?"
+        r"(?:,? but|[,;.]| no)* (?:just|only|instead|rather)[, ]+"
+        r"(?P<verb>(?!leave\b|keep\b|let\b)\w+) (?:it|them|that)\b"
+    )
+}
+"""One verb that is denied, and another one for the same: "don't cancel it, just pause it"."""
 MOST_WORDS_ASIDE = 5
 """Of what is said in the middle of a sentence; in Chinese twice as many characters."""
 _TAKEN_UP = {
@@ -39,6 +48,8 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to; each says less than it, and nothing else."""
     if known.corrected(text):
         return repairs(text, known, phrases)
+    if instead := _done_instead(text, known):
+        return [instead, *rewordings(instead, known, phrases)]
     segments = [one for one in COMMA.split(text.strip(" .!。！")) if known.stripped(one)]
     if len(segments) < 2:
         return []
@@ -51,6 +62,15 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         joined = _taken_up(rest, known, phrases)
         found += [joined] if joined else [_between(known).join(rest)]
     return found
+
+
+def _done_instead(text: str, known: Lexicon) -> str:
+    """What shall be done, where it is said what shall not be; empty where neither is."""
+    pattern = _NOT_BUT.get(known.language)
+    said = known.fluent(text).casefold().replace("’", "'")
+    if pattern is None or pattern.search(said) is None:
+        return ""
+    return pattern.sub(r"\g<verb> \g<thing>", said, count=1)
 
 
 def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:

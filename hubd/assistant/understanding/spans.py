@@ -8,10 +8,10 @@ alone, and takes it whole or not at all.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import NEVER, Lexicon, plain
 from hubd.assistant.understanding.repairs import kind_of
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
@@ -26,7 +26,10 @@ _BREAK = re.compile(
 
 
 _ASIDE = {
-    "en": re.compile(r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"),
+    "en": re.compile(
+        r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
+        r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
+    ),
     "de": re.compile(
         r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
         r"|^war das (?:ein|heute|wieder)\b"
@@ -34,8 +37,6 @@ _ASIDE = {
     "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))"),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""
-_BESIDES = {"de": re.compile(r"^(?:bevor|ehe) (?:ich|wir)\b")}
-"""What somebody is about to do, which is why they ask, and no condition of an answer."""
 _SENTENCE = {
     "en": re.compile(
         r"\b(?:is|are|am|has|have|had|does|did|don't|doesn't|can't|won't|want|wants|need|needs|got|"
@@ -58,6 +59,25 @@ _SPEAKING = re.compile(
 _THEN = re.compile(r"[,，]\s*(?:[就再]|(?:then|dann)\b)", re.IGNORECASE)
 
 
+_PAUSE = {"en": re.compile(r",?\s+(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*(?=\s)", re.IGNORECASE)}
+"""A hesitation, which may stand in the middle of a clause: "before I, um, go out"."""
+_BEFOREHAND = {
+    "en": re.compile(r"^(?:before|while|as) (?:i|we)\b"),
+    "de": re.compile(r"^(?:bevor|ehe) (?:ich|wir)\b"),
+}
+"""What somebody is about to do, which is why they ask, and no condition of an answer."""
+_REPORTED = {
+    "en": re.compile(
+        r"^(?:(?:the|my|our) )?\w+ (?:says?|said|reckons?|thinks?|keeps saying|told me) (?:that )?"
+        r"(?=(?:he|she|they|it|his|her|their)(?:'s|'re)? )",
+        re.IGNORECASE,
+    )
+}
+"""Who complains: "he says his hands are cold"."""
+_JOINED_ON = re.compile(r"^(?:but|and|so|aber|und|also)\b[, ]*", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+
+
 class Span(NamedTuple):
     """A part of an utterance."""
 
@@ -73,20 +93,31 @@ class _Clause(NamedTuple):
     """Whether it may be left out of a question."""
 
 
-def spans(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> list[Span]:
-    """The parts of ``text`` to try, the longest first; none where it is of one piece.
-
-    people: the names of persons, of whom a reason may speak: "I can't hear what Gran says"
-    """
+def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
+    """The parts of ``text`` to try, the longest first; none where it is of one piece."""
     if known.corrected(text):
         return []
-    said = [one for one in _BREAK.split(text) if known.stripped(one)]
+    pause = _PAUSE.get(known.language, NEVER)
+    forms = dict.fromkeys((text, pause.sub("", text)))
+    found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
+    return list(found.values())[:MOST_SPANS]
+
+
+def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
+    pieces = [one for one in _BREAK.split(text) if one]
+    said = [one for one in pieces if known.stripped(one)]
+    if len(said) == 1 and len(pieces) > 1 and not text.rstrip().endswith(("?", "？")):
+        yield Span(said[0], tells=False)
     if not 2 <= len(said) <= MOST_CLAUSES:
-        return []
-    if _THEN.search(text):
-        people = ()  # "Tom is asleep, then turn off the light" may say when
-    clauses = [_read(one, known, phrases, people) for one in said]
-    found: dict[tuple[int, ...], Span] = {}
+        return
+    # "Tom is asleep, then turn off the light" may say when
+    people: Collection[str] = () if _THEN.search(text) else phrases.people
+    apart = _SENTENCES.split(text)[1:]
+    clauses = [
+        _read(one, known, phrases, people, apart=any(other.startswith(one) for other in apart))
+        for one in said
+    ]
+    found: set[tuple[int, ...]] = set()
     whole = tuple(range(len(clauses)))
     kept = tuple(at for at in whole if not clauses[at].idle)
     runs = [whole[a:b] for size in range(len(said) - 1, 0, -1)
@@ -96,30 +127,40 @@ def spans(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] =
         if not run or not left or run in found or not all(c.nameless for c in left):
             continue
         joined = (", " if known.spaces else "，").join(said[at] for at in run)
-        found[run] = Span(joined, tells=not all(clause.idle for clause in left))
-    return list(found.values())[:MOST_SPANS]
+        joined = _JOINED_ON.sub("", joined)
+        found.add(run)
+        yield Span(joined, tells=not all(clause.idle for clause in left))
 
 
-def _read(text: str, known: Lexicon, phrases: Phrases, people: Collection[str] = ()) -> _Clause:
+def _read(
+    text: str, known: Lexicon, phrases: Phrases, people: Collection[str], *, apart: bool
+) -> _Clause:
+    """people: the names of persons, of whom a reason may speak: "I can't hear what Gran says";
+    apart: whether it begins a sentence of its own, after another one"""
+    if apart:
+        text = _REPORTED.get(known.language, NEVER).sub("", text)
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
-    if known.remarks(text) or _tells_of_person(pieces, people, plain(text)):
-        values |= {piece for piece in pieces if _is_person(piece, people)}
+    persons = {piece for piece in pieces if _is_person(piece, people)}
+    if known.spaces or known.remarks(text) or _tells_of_person(pieces, people, plain(text)):
+        values |= persons  # "Ann's freezing"
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
-    besides = _matches(_BESIDES, said, known)
-    conditional = (known.asks(text) and not besides) or known.is_elsewhere(text)
+    beforehand = _matches(_BEFOREHAND, said, known)
+    conditional = (known.asks(text) and not beforehand) or known.is_elsewhere(text)
     aside = _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
-    known_words = "unknown" not in kinds or all(word in known.common for word in said.split())
-    told = besides or known.remarks(text) or _matches(_SENTENCE, said, known)
-    told = told and (not known.spaces or len(said.split()) > 2)
+    known_words = not (persons and known.spaces) and (
+        "unknown" not in kinds or all(word in known.common for word in said.split())
+    )
+    told = beforehand or known.remarks(text) or _matches(_SENTENCE, said, known)
+    told = told and (not known.spaces or bool(persons) or len(said.split()) > 2)
     reason = known.remarks(text) or "action" not in kinds
     denies = known.negates(text) and (known.forbids(text) or not told)
     asks = known.inquires_first(said)
-    idle = aside or (not besides and (told or known_words) and reason and not (denies or asks))
+    idle = aside or (not beforehand and (told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
 
 

@@ -38,6 +38,8 @@ class Phrases(dict[str, tuple[Tag, ...]]):
     def __init__(self, lexicon: Lexicon) -> None:
         super().__init__((phrase, (tag,)) for phrase, tag in lexicon.phrases.items())
         self._lexicon = lexicon
+        self.people: set[str] = set()
+        """The names of the persons among them."""
         self.read: dict[str, tuple[Piece, ...]] = {}
         """What was read last, by text: an utterance that no rule explains is read five times."""
 
@@ -93,6 +95,8 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
                 phrases[plain(name)] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
     for phrase, tag in said_otherwise(snapshot, lexicon).items():
         phrases.setdefault(phrase, (tag,))
+    people = [entity for entity in snapshot.entities if entity.domain == "person"]
+    phrases.people.update(name for person in people for name in called(person))
     for part, name in _parts(snapshot, lexicon).items():
         if part not in phrases:
             phrases[part] = (Tag("entity", name),)

@@ -1,7 +1,7 @@
 """The earlier sets of utterances by strangers.
 
-What they gave at the first try is in docs/understanding.md; here is that what was learned from them is kept,
-and that next to nothing is done that was not meant.
+What they gave at the first try is in docs/understanding.md; here is that what was learned from
+them is kept, and that next to nothing is done that was not meant.
 """
 
 import pytest

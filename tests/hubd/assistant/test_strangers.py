@@ -1,7 +1,7 @@
 """The later sets of utterances by strangers.
 
-What they gave at the first try is in docs/understanding.md; here is that what was learned from them is kept,
-and that next to nothing is done that was not meant.
+What they gave at the first try is in docs/understanding.md; here is that what was learned from
+them is kept, and that next to nothing is done that was not meant.
 """
 
 import pytest
@@ -16,8 +16,7 @@ BOUNDS = {
     "strangers16.en": (79, 1), "strangers16.de": (78, 0), "strangers16.zh": (78, 1),
     "strangers17.en": (68, 2), "strangers17.de": (73, 1), "strangers17.zh": (66, 5),
     "strangers18.en": (69, 0), "strangers18.de": (70, 0), "strangers18.zh": (80, 0),
-    "strangers19.de": (95, 1),
-    "strangers19.zh": (92, 1),
+    "strangers19.en": (92, 1), "strangers19.de": (95, 1), "strangers19.zh": (92, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
