@@ -49,7 +49,7 @@ MINUTES = {
 }  # fmt: skip
 """The minutes that are said before or after an hour."""
 _AFTER_TIME = (
-    r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|in the|on|every|each|to)\b)"
+    r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|this|in the|on|every|each|to)\b)"
 )
 """What may follow a time of two numbers: "at seven thirty people come" is none."""
 _CHINESE_DIGITS = "零一二三四五六七八九"

@@ -24,6 +24,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SEARCH = "media.search"
+LATER = "routines.later"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
@@ -71,6 +72,8 @@ def is_misread(
         return True
     if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
         return True
+    if tool.name == LATER and _is_time_of_a_reason(match, text, language):
+        return True
     query = str(match.slots.get("search_query", ""))
     tired = known.negates(query) and not known.commands(known.stripped(text))
     if tool.name == SEARCH and (tired or _is_elsewhere(query, language, home)):
@@ -97,6 +100,15 @@ def is_misread(
         spoken = home.mentions(text, language)
         return bool(spoken.numbers) and not spoken.nouns and not spoken.names
     return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+
+def _is_time_of_a_reason(match: Match, text: str, language: str) -> bool:
+    """Whether the time is not when it shall be done, but stands in why it shall: "turn it down,
+    I've got a call in five minutes"."""
+    command = str(match.slots.get("conversation_command", ""))
+    clauses = CLAUSE.split(command)
+    time_ends_it = not plain(text).endswith(plain(command))
+    return time_ends_it and len(clauses) > 1 and lexicon(language).remarks(clauses[-1])
 
 
 def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:

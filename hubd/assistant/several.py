@@ -20,6 +20,8 @@ from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
 LISTED = "lists.add"
+AIR = frozenset({"fan", "climate"})
+"""Domains of what moves, heats or cools air."""
 MOST_PARTS = 5
 """More are a story."""
 
@@ -183,9 +185,11 @@ def _is_remark(
         # Nor does "he's got his hands full" say what shall be done.
         verbs = said.actions - VALUES
         return known.remarks(piece) and not (verbs or said.names or said.nouns)
+    hinted = decision.route == "semantic" and not (said.actions or said.names or said.nouns)
+    if hinted and _is_of_air(decision) and _is_of_air(last):
+        return True  # "the fan at forty percent, it's stuffy in here": that it shall be no colder
     if _names(said):
         return False
-    hinted = decision.route == "semantic" and not said.actions
     if hinted and decision.tool == last.tool:
         return True  # "turn the telly off, nobody's watching it" is not said of the lights
     if hinted and decision.entities and set(decision.entities) <= set(last.entities):
@@ -196,6 +200,11 @@ def _is_remark(
         return True  # "pause the timer, I'm taking a call" is not said of the radio
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _is_of_air(decision: Decision) -> bool:
+    """Whether it moves, heats or cools the air of a room."""
+    return bool(decision.entities) and {e.partition(".")[0] for e in decision.entities} <= AIR
 
 
 def _plugin_of(tool: str | None) -> str:

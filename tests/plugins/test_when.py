@@ -74,6 +74,7 @@ def test_a_delay(text, language, delay):
         ("at seven thirty", time(7, 30), ""),
         ("seven forty-five tomorrow", time(7, 45), ""),
         ("call Ann at eight oh five pm", time(20, 5), "call Ann"),
+        ("at four thirty this afternoon to call Ann", time(16, 30), "to call Ann"),
         ("at seven ten people come", time(7), "ten people come"),
     ],
 )

@@ -129,3 +129,22 @@ async def test_a_time_is_corrected(make_house, text, when):
     (decision,) = await decided(make_house, text)
     assert decision.tool == "alarms.set"
     assert decision.call.arguments["when"].endswith(when)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn the kitchen speaker down a little, I've got a call in five minutes",
+        "pause the telly, we're eating in ten minutes",
+    ],
+)
+async def test_the_time_of_a_reason_is_not_when_it_shall_be_done(make_house, text):
+    tools = {decision.tool for decision in await decided(make_house, text)}
+    assert "routines.later" not in tools
+    assert tools <= {"media.change_volume", "media.pause", None}
+
+
+@pytest.mark.parametrize("text", ["turn the kitchen speaker down in five minutes",
+                                  "in five minutes turn the telly off"])  # fmt: skip
+async def test_a_time_of_its_own_is(make_house, text):
+    assert [one.tool for one in await decided(make_house, text)] == ["routines.later"]

@@ -167,3 +167,9 @@ async def test_a_note(make_house, text, told):
 )
 async def test_what_is_no_command(make_house, text):
     assert not any(map(acts, await decided(make_house, text)))
+
+
+async def test_stuffy_air_is_why_the_fan_shall_run_and_no_wish_for_the_heating(make_house):
+    text = "Stell die Lüftung im Bad auf vierzig Prozent, es ist so stickig im Bad"
+    tools = {decision.tool for decision in await decided(make_house, text)}
+    assert "climate.change" not in tools

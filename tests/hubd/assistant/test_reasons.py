@@ -15,6 +15,7 @@ async def decided(make_house, text):
     [
         ("把电风扇调到百分之二十，吹得头疼", "fans.set_speed", "fan.living"),
         ("电风扇关一下，风太大了", "home.turn_off", "fan.living"),
+        ("可以把电风扇调小一点吗，吹得我头疼", "fans.change", "fan.living"),
         ("电视声音太大了，妈妈在睡觉", "media.change_volume", "media_player.tv"),
         ("我听不见乐乐叫我，厨房音箱声音太大了", "media.change_volume", "media_player.kitchen"),
         ("妈妈睡着了，把电视声音关小点", "media.change_volume", "media_player.tv"),
