@@ -14,10 +14,6 @@ BOUNDS = {
     "strangers14.en": (84, 0), "strangers14.de": (82, 1), "strangers14.zh": (82, 0),
     "strangers15.en": (84, 1), "strangers15.de": (79, 0), "strangers15.zh": (93, 1),
     "strangers16.en": (79, 1), "strangers16.de": (78, 0), "strangers16.zh": (78, 1),
-    "strangers17.en": (68, 2), "strangers17.de": (73, 1), "strangers17.zh": (66, 5),
-    "strangers18.en": (69, 0), "strangers18.de": (70, 0), "strangers18.zh": (80, 0),
-    "strangers19.en": (92, 1), "strangers19.de": (95, 1), "strangers19.zh": (92, 1),
-    "strangers20.en": (74, 3), "strangers20.de": (77, 5), "strangers20.zh": (77, 3),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
