@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from engine.embed import TextEncoder
-from hubd.assistant.semantic import ACCEPTED, ENCODED
+from hubd.assistant.conditions import ACCEPTED
+from hubd.assistant.semantic import ENCODED
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     FOLDER,

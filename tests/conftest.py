@@ -7,6 +7,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from hypothesis import strategies
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hubd.config import DEFAULT_MODEL
@@ -29,6 +30,13 @@ WAIT_MS = 30_000
 expect.set_options(timeout=WAIT_MS)
 
 OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _table_of_characters() -> None:
+    """Made by hypothesis once for a clone: its 2 s are not those of the first test that draws text,
+    which would fail for being slow."""
+    strategies.text().validate()
 
 
 @pytest.fixture(scope="session", autouse=True)

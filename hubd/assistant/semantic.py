@@ -7,73 +7,45 @@ nothing against it. Without an embedder this step is left out.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
+from hubd.assistant.conditions import (
+    SURE,
+    Candidate,
+    acceptable,
+    agrees,
+    inquires,
+    is_implied,
+)
 from hubd.assistant.decision import Decision
-from hubd.assistant.follow import PRONOUNS
 from hubd.assistant.route import Router
-from hubd.assistant.supported import has_verb, verb_is_known
-from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
-from hubd.assistant.understanding.fill import TIMER, Filled, fill
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.fill import Filled, fill
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     Classifier,
     Guess,
-    Intent,
     classifier_of,
     intents_of,
-    opposed,
-    vocabulary,
 )
-from hubd.assistant.understanding.mentions import Mentions, named_entities, without_bystanders
+from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
-from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
 from hubd.assistant.understanding.readings import wonders
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
-from plugins.api import Tool, ToolCall
+from plugins.api import Tool
 from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
 
-ACCEPTED = 0.5
-"""The confidence from which an intent counts whose things are named; docs/assistant.md has the
-curve that it was chosen from."""
-ACCEPTED_UNSPOKEN = 0.75
-"""The same where no known verb is said, or only the asking device's room tells what is meant."""
-MOST_STRANGE = 2
-"""Words that neither the household, the lexicon nor the intent's examples know, in an utterance
-that names its things; one more where the intent is sure. In a question that names nothing none, and
-one where it is sure and speaks of what the tool is about: "which day is the museum trip" is like
-"which day is it"."""
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
 KEPT = ("timers.", "alarms.", "reminders.", "lists.")
 """Tools of what the hub keeps, and what things of the house are called as well."""
-NAMELESS = frozenset({"alarms", "reminders"})
-"""What a word that nobody knows is no name of: "when is the alarm serviced" is no question for the
-alarms that are set, but "how long is left on the egg timer" may be one."""
-RUNS = ("home.activate", "climate.")
-"""Tools that have scenes, programs and modes."""
-SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
-CLIMATE = "climate.change"
-ALREADY = {
-    "home.turn_off": "off",
-    "home.open": "open",
-    "home.close": "closed",
-    "home.lock": "locked",
-    "home.unlock": "unlocked",
-}
-"""The state of what a tool has nothing to do with."""
-NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
-"""Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
 LEAST = 0.2
 """How likely an intent has to be before the words rule out others."""
-CHARACTERS_A_WORD = 2
 IMPLIED = 4.0
 """How much likelier an intent is whose verb is paraphrased."""
 IMPLIED_ALONE = 30.0
@@ -82,33 +54,10 @@ LEAST_IMPLIED = 0.05
 """How likely an intent is at least then: the phrase is a reason of its own."""
 MOST_NONE = 0.5
 """How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
-USUAL = 2
-"""Examples of a tool that have a word which is usual for it: with one, words that nobody knew were
-so for that reason alone."""
-SURE = 0.9
-MOST_TOLD = 1
-"""Unknown words in a sentence that tells something and says no verb of a command, or that gives a
-timer's duration."""
-LONG = 5
-"""Words beside the names in a sentence where an unknown one is hardly the verb."""
-LIKELY = 0.7
-"""How likely an intent is then at least."""
-MOST_ASIDE = 0.3
-"""How many of these words are unknown then."""
-MOST_OPPOSED = 0.25
-"""How likely the opposite may be, as a part of the likeliest."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
-
-
-class Candidate(NamedTuple):
-    """An intent, the call that it is here, and how likely it is among those that are left."""
-
-    guess: Guess
-    filled: Filled
-    confidence: float
 
 
 class Semantics:
@@ -175,37 +124,43 @@ class Semantics:
         if not guesses:
             return None
         said = await asyncio.to_thread(self._router.mentions, text, language)
-        said = without_bystanders(said, self._router.snapshot(), known)
+        snapshot = self._router.snapshot()
+        said = without_bystanders(said, snapshot, known)
         verbal = known.without_implied(said.unnamed) if negated else ""
         if known.actions_in(known.without_stated(verbal)):
             return None
         guesses = _weighed(guesses, said)
-        if _inquires(said, known):
+        if inquires(said, known):
             guesses = self._telling(guesses)
-        snapshot = self._router.snapshot()
         place = Names.area(snapshot, area) if area else None
         found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
-        if found is None or not self._acceptable(guesses, found, said, language):
+        if found is None:
+            return None
+        tool = found.guess.intent.tool
+        reads = self._reads(tool)
+        if not acceptable(guesses, found, said, language, reads=reads):
             return None
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:
             return None  # "can't see my hand in front of my face" says so; what says less may not
-        tool = self._tools[found.guess.intent.tool]
-        reads = tool.risk == "read"
         if not reads and wonders(text, language):
             return None
-        if reads and tool.name.startswith(KEPT) and known.asks_how_it_works(text):
+        if reads and tool.startswith(KEPT) and known.asks_how_it_works(text):
             return None  # "how do I turn the alarm off": that stands in a manual
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
+
+    def _reads(self, tool: str) -> bool:
+        """Whether a tool only tells something."""
+        return self._tools[tool].risk == "read"
 
     def _telling(self, guesses: Sequence[Guess]) -> list[Guess]:
         """What a question may mean: nothing that acts."""
         telling = [
             guess
             for guess in guesses
-            if (tool := self._tools.get(guess.intent.tool)) is None or tool.risk == "read"
+            if guess.intent.tool not in self._tools or self._reads(guess.intent.tool)
         ]
         return _scaled(telling, [guess.confidence for guess in telling])
 
@@ -228,7 +183,10 @@ class Semantics:
                     return None  # it is likest what no tool is asked for
                 continue
             filled = fill(guess.intent, said, snapshot, area, language)
-            if filled is None or not self._agrees(filled, said, language):
+            if filled is None:
+                continue
+            asks = self._reads(filled.call.tool)  # which is always possible
+            if not (asks or agrees(filled, said, snapshot, language)):
                 continue
             left += guess.confidence
             if best is None:
@@ -238,93 +196,6 @@ class Semantics:
         if best is None:
             return None
         return Candidate(best[0], best[1], best[0].confidence / left)
-
-    def _agrees(self, filled: Filled, said: Mentions, language: str) -> bool:
-        """Whether the words leave a call possible; asking about something always is."""
-        if self._tools[filled.call.tool].risk == "read":
-            return True
-        # "The kettle for 5 minutes" is no timer, and "the lamp at 8 pm" no brightness.
-        works = bool(filled.targets.entities)
-        if said.times and (works or (said.names and said.actions & SWITCHING)):
-            return False
-        named = named_entities(said, self._router.snapshot())
-        if any(entity.domain == "person" for entity in named):
-            return False  # "Tom said he would lock the door"
-        if works and not filled.named and not _is_implied_by(filled.call, said):
-            return False  # "I'm off out": of nothing that could be worked
-        kinds = {entity.domain for entity in filled.targets.entities}
-        somewhere = said.names or said.areas or said.floors or said.domains
-        if filled.call.tool in NEEDS_A_THING and not (somewhere or said.hints & kinds):
-            return False  # "nobody's listening to me" turns off no lights
-        spelled = any(plain(name) in said.text for name in said.names)
-        if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
-            return False  # a room is no scene, and "my phone in the" sounds like a movie night
-        if not works and said.names and said.actions & SWITCHING:
-            return False  # "the lamp off at 8 every day" is no alarm
-        switched = said.actions & {"on", "off"} and not (said.names or said.areas)
-        if switched and filled.call.tool in STEPPED.values():
-            return False  # "sauna on" is no complaint of the heat
-        if filled.call.tool.startswith("timers.") and said.names and "timers" not in said.subjects:
-            return False  # "run the extractor for ten minutes"
-        if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
-            return False  # "I woke up at five", "my meeting is at eight"
-        if not works and not filled.named and not filled.call.arguments:
-            return False  # "tomorrow" cancels no alarm
-        if "run" in said.actions and works and not filled.call.tool.startswith(RUNS):
-            return False  # "start the cast-off scene", which is none of here, sets nothing else off
-        if _is_so_already(filled, said):
-            return False  # "the lamp is too dark": it wants to be brighter
-        if _says_nothing(said, lexicon(language)) and not (said.numbers or said.colors):
-            return False  # "the lights" alone: on or off? "the timer": what of it?
-        if is_awning(filled.targets.entities) and said.actions <= UNCLEAR:
-            return False
-        return _says_so(filled.call, said, lexicon(language))
-
-    def _acceptable(
-        self,
-        guesses: Sequence[Guess],
-        found: Candidate,
-        said: Mentions,
-        language: str,
-    ) -> bool:
-        """Whether the likeliest intent is sure enough, and nothing speaks against it."""
-        guess, filled, confidence = found
-        known = lexicon(language)
-        spoken = filled.named and has_verb(filled.call.tool, said, filled.call.arguments)
-        if confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
-            return False
-        if confidence < SURE and _is_misspelled_room(said):
-            return False  # the dining room is no living room
-        reads = self._tools[guess.intent.tool].risk == "read"
-        unknown = {word.removesuffix("'s") for word in said.unknown}
-        usual = vocabulary(guess.intent.tool, language, examples=USUAL)
-        strange = unknown - usual - known.common
-        verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
-        # "We're fumbling for our shoes in the hall" tells something: no unknown verb commands.
-        tells = known.remarks(said.text) and confidence >= SURE and len(strange) <= MOST_TOLD
-        aside = not (verb or reads) and _is_aside(guess, said, strange, known)
-        if (strange or said.guessed) and not (reads or verb or tells or aside):
-            return False
-        far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
-        implied = _is_implied(guess.intent, said)
-        names = [name for name in said.names if implied or not known.is_noun(name)]
-        if not (reads or names or said.areas) and known.places(_without_floors(said), far):
-            return False  # "the lights in the dungeon" are none of here, nor is a caravan's heating
-        allowed = _strange_allowed(said, language, confidence, reads)
-        if implied and not reads:
-            if not said.names and known.complains_of(said.text, unknown):
-                return False
-            # A phrase says what is wrong, and the rest why: but not "in the dungeon".
-            strange &= _words_of(known.without_implied(said.text), known)
-            allowed = max(2 * allowed, 1)
-            if not said.names and known.places(said.text, strange):
-                return False
-        if len(strange) > allowed and not aside:
-            return False
-        if reads or implied:
-            return True
-        against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
-        return against <= MOST_OPPOSED * guess.confidence
 
 
 async def _has_examples(language: str) -> bool:
@@ -337,46 +208,13 @@ def _loaded(language: str) -> Classifier:
         return classifier_of(language)
 
 
-def _without_floors(said: Mentions) -> str:
-    """The text with a mark in the place of each floor: "im Keller brennt" is no strange place."""
-    text = said.text
-    for floor in said.floors:
-        text = text.replace(plain(floor), "-")
-    return text
-
-
-def _words_of(text: str, known: Lexicon) -> set[str]:
-    return {word.removesuffix("'s") for word in (text.split() if known.spaces else text)}
-
-
-def _is_aside(guess: Guess, said: Mentions, strange: Collection[str], known: Lexicon) -> bool:
-    """Whether the unknown words are hardly the verb: a few in a long sentence that speaks of
-    something and does not begin with one, or one beside a timer's duration, "set a dimer for eight
-    minutes"."""
-    a_word = 1 if known.spaces else CHARACTERS_A_WORD
-    if guess.intent.tool == TIMER:
-        return guess.confidence >= SURE and len(strange) <= MOST_TOLD * a_word
-    words = said.unnamed.split() if known.spaces else said.unnamed
-    if len(words) < LONG * a_word or (known.spaces and words[0] in strange) or said.numbers:
-        return False  # "twenty tree degrees" are not 20
-    speaks_of = said.names or said.areas or said.floors or said.subjects
-    few = len(strange) <= MOST_ASIDE * len(words)
-    return bool(speaks_of) and few and guess.confidence >= LIKELY
-
-
-def _is_misspelled_room(said: Mentions) -> bool:
-    """Whether nothing but a room tells what is meant, and its name is said otherwise."""
-    rooms = [plain(name) for name in said.areas]
-    return bool(rooms) and not said.names and not any(room in said.text for room in rooms)
-
-
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
     """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me"."""
     none = sum(guess.confidence for guess in guesses if guess.intent.tool == "none")
     alone = not said.actions and none <= MOST_NONE
     weights = [
         guess.confidence
-        if not _is_implied(guess.intent, said)
+        if not is_implied(guess.intent, said)
         else IMPLIED_ALONE * (guess.confidence + LEAST_IMPLIED)
         if alone
         else IMPLIED * guess.confidence
@@ -393,70 +231,6 @@ def _scaled(guesses: Sequence[Guess], weights: Sequence[float]) -> list[Guess]:
         for guess, weight in zip(guesses, weights, strict=True)
     ]
     return sorted(scaled, key=lambda guess: -guess.confidence)
-
-
-def _inquires(said: Mentions, known: Lexicon) -> bool:
-    """Whether it is a question. "Dusty has done enough" is none, though "has" begins what is left
-    of it."""
-    return known.inquires(said.text) and known.inquires(known.without_implied(said.text))
-
-
-def _is_implied(intent: Intent, said: Mentions) -> bool:
-    return _is_implied_by(ToolCall(tool=intent.tool, arguments=dict(intent.arguments)), said)
-
-
-def _is_so_already(filled: Filled, said: Mentions) -> bool:
-    """Whether nobody says what shall be done, and it would only make things what they are: "the
-    awning is still in" does not wish it in. What is off becomes no warmer."""
-    if said.actions or not filled.targets.entities:
-        return False
-    states = {entity.state for entity in filled.targets.entities}
-    if filled.call.tool == CLIMATE:
-        return states == {"off"}
-    if filled.call.tool == "home.turn_on":
-        return bool(said.names) and not states & {"off", "unknown", "unavailable"}
-    return bool(said.names) and states == {ALREADY.get(filled.call.tool)}
-
-
-def _is_implied_by(call: ToolCall, said: Mentions) -> bool:
-    return call.tool in said.implied or f"{call.tool}:{call.arguments.get('step')}" in said.implied
-
-
-def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:
-    """How many unknown words may be in an utterance."""
-    if reads:
-        sure = bool(said.subjects - NAMELESS) and confidence >= SURE
-        words = MOST_STRANGE if said.names else int(sure)
-    else:
-        words = MOST_STRANGE if said.names else 1 if said.areas else 0
-        # Never where only a kind of thing is named: "the lights in the dungeon" are not those here.
-        words += int(bool(said.names or said.areas or said.subjects) and confidence >= SURE)
-    return words if lexicon(language).spaces else CHARACTERS_A_WORD * words
-
-
-def _says_nothing(said: Mentions, known: Lexicon) -> bool:
-    others = known.beyond_subjects(said.unknown) - known.common
-    return not (said.actions or said.implied or said.hints or others)
-
-
-def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
-    """Whether the words allow to act: it is no question, no name alone, the verb that is said is
-    the tool's and no other, and "it" is not something of another conversation."""
-    if said.is_bare or _inquires(said, known):
-        return False
-    if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
-        return False
-    if call.tool in known.stated(said.text):
-        return False  # "Nan's on the step and the front door's locked" locks nothing
-    if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
-        return False  # "has done enough" starts no vacuum
-    paraphrased = call.tool in said.implied
-    if said.actions & OPPOSITE.get(call.tool, set()) and not paraphrased:
-        return False  # "on off"
-    if said.actions and not has_verb(call.tool, said, call.arguments):
-        return False  # "turn on the sauna" makes nothing cooler
-    points_back = said.actions & SWITCHING and PRONOUNS.search(said.text)
-    return bool(said.names) or not points_back
 
 
 def _decision(found: Candidate, language: str) -> Decision:
