@@ -54,18 +54,19 @@ ACTIVE_COLUMNS = 8  # and those whose columns were
 ASK = 9  # bytes of a page where records are to be asked for before they are read, else 0
 LAYER_SLOTS = 10
 
+PIECES_AHEAD = 2
+"""How many pieces with active columns behind the one at hand is asked for."""
 _VALUES = 4 * BLOCK
 """Bytes of a share's scratch for the gates of a block; lists and sums lie behind."""
 _MADVISE = types.int32(types.intp, types.uintp, types.int32)
 _madvise = types.ExternalFunction("madvise", _MADVISE)
 _WILL_NEED = np.int32(3)
-_NOTHING = np.float32(0.0)
 
 
 def sparse_scratch_bytes(inputs: int, neurons: int) -> int:
     """Bytes of scratch that a share needs for rows of `inputs`, and as many outputs."""
-    rows = 16 * (neurons + ROWS) + row_room_bytes(inputs)
-    columns = 9 * neurons + 8 * (neurons // BLOCK) + 4 * inputs
+    rows = 20 * (neurons + ROWS) + row_room_bytes(inputs)
+    columns = 9 * neurons + 12 * (2 * neurons // BLOCK + 1) + 4 * inputs
     return _VALUES + max(rows, columns)
 
 
@@ -108,21 +109,24 @@ def _ask_the_disk(x: int, first: int, last: int, of_gates: bool, layer: Any) -> 
 
 
 @njit
-def _list_rows(gate: int, first: int, last: int, layer: Any, rows: int, which: int) -> int:
+def _list_rows(
+    gate: int, first: int, last: int, layer: Any, rows: int, which: int, gates: int
+) -> int:
     """List the active neurons of blocks [first, last); gives how many they are.
 
     Addresses of int64 (neurons + ROWS_AHEAD,), where their rows are, the last one again at the end;
-    of int32 (neurons,): which neurons they are.
+    of int32 (neurons,): which neurons they are; of float32 (neurons,): their gates.
     """
     neurons = BLOCK * (last - first)
     places, found = integers(layer[PLACES], BLOCK * last), 0
     addresses_, names = addresses(rows, neurons + ROWS_AHEAD), integers(which, neurons)
+    given, listed = floats(gate, BLOCK * last), floats(gates, neurons)
     for block in range(first, last):
         mask = positive_mask(gate + 4 * BLOCK * block)
         while mask != 0:
             neuron = BLOCK * block + first_one(mask)
             addresses_[found] = layer[RECORDS] + places[neuron] * layer[RECORD_BYTES]
-            names[found] = neuron
+            names[found], listed[found] = neuron, given[neuron]
             found += 1
             mask &= mask - 1
     for i in range(ROWS_AHEAD):
@@ -183,17 +187,23 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     floats(up + 4 * BLOCK * first, BLOCK * (last - first))[:] = np.float32(0.0)
     room = neurons + ROWS
     rows = scratch + _VALUES
-    which, outputs = rows + 8 * room, rows + 12 * room
-    count = _list_rows(gate, first, last, layer, rows, which)
+    which, outputs, gates = rows + 8 * room, rows + 12 * room, rows + 16 * room
+    count = _list_rows(gate, first, last, layer, rows, which, gates)
     if count > 0:
-        spread_activations(bits, x, x_blocks, rows + 16 * room)
-        multiply_rows(bits, rows, count, x_blocks, x, rows + 16 * room, outputs)
+        spread_activations(bits, x, x_blocks, rows + 20 * room)
+        multiply_rows(bits, rows, count, x_blocks, x, rows + 20 * room, outputs)
     names, values = integers(which, count), floats(outputs, count)
+    if operands[11] != 0:
+        for i in range(count):
+            values[i] += floats(operands[11] + 4 * names[i], 1)[0]
+    for start in range(0, count, BLOCK):
+        at = 4 * start
+        activate_block(operands[5], floats(gates + at, BLOCK), floats(outputs + at, BLOCK))
+    results, whole = floats(gates, count), floats(up, neurons)
     for i in range(count):
-        neuron = names[i]
-        bias = floats(operands[11] + 4 * neuron, 1)[0] if operands[11] != 0 else _NOTHING
-        floats(up + 4 * neuron, 1)[0] = values[i] + bias
-    _activate(operands, first, last, scratch)
+        whole[names[i]] = results[i]
+    for block in range(first, last):
+        quantize_block(up + 4 * BLOCK * block, operands[2], 1, 0, block, blocks)
 
 
 def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -220,36 +230,42 @@ def activate_drop_quantize(operands: Any, step: Any, part: int, parts: int) -> N
 
 @njit
 def _list_columns(
-    x: int, blocks: int, pieces: int, layer: Any, start: int, columns: int, quants: int, counts: int
-) -> None:
-    """List the active columns by fours, with their activations.
+    x: int, blocks: int, pieces: int, layer: Any, start: int, columns: int, quants: int, found: int
+) -> int:
+    """List the active columns by fours, with their activations; gives how many pieces have some.
 
     pieces: of a block, that have sums of their own. Addresses of int64 (neurons,), where the
-    columns' bytes from `start` on are; of int8 (neurons,); of int32 (blocks · pieces,), how many
-    columns a piece has. An incomplete four is filled up with its first column, times 0.
+    columns' bytes from `start` on are; of int8 (neurons,); of int32 (blocks · pieces + 1, 3): of a
+    piece with active columns which it is, its first column in these lists, how many it has. An
+    incomplete four is filled up with its first column, times 0.
     """
     neurons = BLOCK * blocks
-    places, addresses_ = integers(layer[PLACES], neurons), addresses(columns, neurons)
-    values, found = signed_bytes(quants, neurons), integers(counts, blocks * pieces)
-    at, size = 0, BLOCK // pieces
+    places, listed = integers(layer[PLACES], neurons), addresses(columns, neurons)
+    values, table = signed_bytes(quants, neurons), integers(found, (blocks * pieces + 1, 3))
+    at, active, size = 0, 0, BLOCK // pieces
     base = layer[RECORDS] + layer[COLUMN] + start
     for block in range(blocks):
         given = signed_bytes(x + SINGLE_BYTES * block, BLOCK)
         whole = nonzero_mask(x + SINGLE_BYTES * block)
         for piece in range(pieces):
             mask = whole if pieces == 1 else (whole >> size * piece) & ((1 << size) - 1)
-            found[block * pieces + piece] = ones(mask)
-            before = at
+            if mask == 0:
+                continue
+            count, first = ones(mask), at
+            table[active, 0], table[active, 1] = block * pieces + piece, first
+            table[active, 2], active = count, active + 1
             while mask != 0:
                 i = size * piece + first_one(mask)
-                addresses_[at] = base + places[BLOCK * block + i] * layer[RECORD_BYTES]
-                values[at] = given[i]
+                place = base + places[BLOCK * block + i] * layer[RECORD_BYTES]
+                if at % BESIDE == 0:
+                    for beside in range(BESIDE):
+                        listed[at + beside] = place
+                        values[at + beside] = 0
+                listed[at], values[at] = place, given[i]
                 at += 1
                 mask &= mask - 1
-            while (at - before) % BESIDE != 0:
-                addresses_[at] = addresses_[before]
-                values[at] = 0
-                at += 1
+            at = first + (count + BESIDE - 1) // BESIDE * BESIDE
+    return active
 
 
 def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
@@ -286,49 +302,41 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     chunk_bytes = CHUNK // 2 if bits == 4 else CHUNK
     start = first * chunk_bytes
     columns = scratch + _VALUES
-    quants, counts = columns + 8 * inputs, columns + 9 * inputs
+    quants, found = columns + 8 * inputs, columns + 9 * inputs
     pieces = 2 if bits == 6 else 1
-    totals = counts + 4 * blocks * pieces
+    totals = found + 12 * (blocks * pieces + 1)
     sums = floats(totals, (last - first) * CHUNK)
     sums[:] = np.float32(0.0)
+    active = 0
     if last > first:
-        _list_columns(x, blocks, pieces, layer, start, columns, quants, counts)
-    found = integers(counts, blocks * pieces)
+        active = _list_columns(x, blocks, pieces, layer, start, columns, quants, found)
+    table = integers(found, (active + 1, 3))
     kind_bytes = 2 * outputs  # of scales
     block_bytes = kind_bytes if bits == 8 else 2 * kind_bytes
     scales = layer[SCALES] + 2 * CHUNK * first
-    here = 0 if last > first else blocks * pieces
-    while here < blocks * pieces and found[here] == 0:
-        here += 1
-    while here < blocks * pieces:
-        later = here + 1
-        while later < blocks * pieces and found[later] == 0:
-            later += 1
-        block, half = here // pieces, here % pieces
+    for item in range(active):
+        block, half = table[item, 0] // pieces, table[item, 0] % pieces
         record = x + SINGLE_BYTES * block
         whole, front = integers(record + OFFSET_SUM, 1)[0], integers(record + FIRST_SUM, 1)[0]
         begin = whole if bits == 8 else 0
         if bits == 6:
             begin = front if half == 0 else whole // 4 - front
-        groups = (found[here] + BESIDE - 1) // BESIDE
-        following = columns + 8 * BESIDE * groups
-        asked = found[later] if later < blocks * pieces else 0
+        later = min(item + PIECES_AHEAD, active - 1)
         multiply_columns(
             bits,
-            columns,
-            groups,
-            quants,
+            columns + 8 * table[item, 1],
+            (table[item, 2] + BESIDE - 1) // BESIDE,
+            quants + table[item, 1],
             scales + block * block_bytes + half * kind_bytes,
             kind_bytes,
             record,
             begin,
             totals,
             last - first,
-            following,
-            asked,
-            scales + min(later // pieces, blocks - 1) * block_bytes,
+            columns + 8 * table[later, 1],
+            table[later, 2],
+            scales + table[later, 0] // pieces * block_bytes,
         )
-        columns, quants, here = following, quants + BESIDE * groups, later
     out = floats(y + 4 * CHUNK * first, sums.size)
     for i in range(sums.size):
         out[i] = out[i] + sums[i] if add != 0 else sums[i]
