@@ -54,7 +54,7 @@ ACTIVE_COLUMNS = 8  # and those whose columns were
 ASK = 9  # bytes of a page where records are to be asked for before they are read, else 0
 LAYER_SLOTS = 10
 
-PIECES_AHEAD = 2
+PIECES_AHEAD = 3
 """How many pieces with active columns behind the one at hand is asked for."""
 _VALUES = 4 * BLOCK
 """Bytes of a share's scratch for the gates of a block; lists and sums lie behind."""
