@@ -83,7 +83,6 @@ class Decider:
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._of_a_span(text, whole.language, area)
-        part = part or await self._remedied(text, whole.language, area)
         return [part] if part else parts
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
@@ -121,6 +120,8 @@ class Decider:
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
+        if is_open(whole) and (part := await self._remedied(text, whole.language, area)):
+            return [part]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:

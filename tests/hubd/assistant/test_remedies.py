@@ -2,13 +2,18 @@
 
 import pytest
 
-AREA = "客厅"
+HOMES = {
+    "en": ("home15.en.yaml", "Living Room"),
+    "de": ("home15.de.yaml", "Wohnzimmer"),
+    "zh": ("home13.zh.yaml", "客厅"),
+}
 
 
-async def decided(make_house, text):
-    house = await make_house("home13.zh.yaml")
-    area = next(area.id for area in house.home.snapshot().areas if area.name == AREA)
-    parts = await house.commands.decider.parts(text, "zh", area)
+async def decided(make_house, text, language="zh"):
+    home, name = HOMES[language]
+    house = await make_house(home)
+    area = next(area.id for area in house.home.snapshot().areas if area.name == name)
+    parts = await house.commands.decider.parts(text, language, area)
     return [(part.decision.tool, part.decision.entities) for part in parts]
 
 
@@ -52,4 +57,41 @@ async def test_the_one_thing_of_the_room_that_helps_is_switched_on(make_house, t
 )
 async def test_nothing_is_switched_on_otherwise(make_house, text):
     tools = [tool for tool, _ in await decided(make_house, text)]
+    assert "home.turn_on" not in tools
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "entity"),
+    [
+        ("en", "it's so steamy in the bathroom", "fan.extractor"),
+        ("en", "the mirror in the bathroom is all fogged up", "fan.extractor"),
+        ("en", "the bathroom stinks", "fan.extractor"),
+        ("de", "In der Küche ist alles voller Dampf", "fan.abzug"),
+        ("de", "Puh, in der Küche steht der ganze Bratendunst.", "fan.abzug"),
+        ("de", "In der Küche riecht es so nach Fisch", "fan.abzug"),
+    ],
+)
+async def test_so_it_is_in_other_languages(make_house, language, text, entity):
+    assert await decided(make_house, text, language) == [("home.turn_on", [entity])]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "the bathroom smells of gas"),
+        ("en", "the bathroom was like a sauna yesterday"),
+        ("en", "the bathroom's not that steamy any more"),
+        ("en", "there's steam coming out of the kettle in the bathroom"),
+        ("en", "is the bathroom steamed up?"),
+        ("en", "the dog stinks"),
+        ("en", "the living room is so stuffy"),  # nothing here helps
+        ("de", "In der Küche riecht es angebrannt, alles voller Qualm"),
+        ("de", "Die Küche riecht nach Gas"),
+        ("de", "In der Küche dampft nichts mehr"),
+        ("de", "Bei den Nachbarn in der Küche stinkt es"),
+        ("de", "In der Küche war gestern alles voller Dampf"),
+    ],
+)
+async def test_nor_otherwise_in_other_languages(make_house, language, text):
+    tools = [tool for tool, _ in await decided(make_house, text, language)]
     assert "home.turn_on" not in tools
