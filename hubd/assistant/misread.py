@@ -32,7 +32,7 @@ COVER_TOOLS = frozenset({"home.open", "home.close"})
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
 SWITCHES_ON = frozenset({"home.turn_on", "media.play"})
-OF_ONE = frozenset({"lists.remove", "lists.complete"})
+OF_ONE = frozenset({"lists.remove", "lists.complete", "timers.start"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
 ADDS = "lists.add"
@@ -85,7 +85,7 @@ def is_misread(
         return True  # 买菜清单家豆腐: the list is no item of itself
     if tool.name == ADDS and not BOUGHT.search(text) and any(_is_here(one, home) for one in items):
         return True  # "das Licht ist aus" is no item
-    if tool.name in OF_ONE and COMMA.search(free_text(match)):
+    if tool.name in OF_ONE and any(_is_cut(one, text) for one in free_words(match)):
         return True  # "I got the bread, so tick it off the list"
     clauses = [known.stripped(clause) for clause in CLAUSE.split(free_text(match))]
     if tool.name in LISTED and any(map(known.inquires_first, clauses)):
@@ -118,6 +118,11 @@ def _is_bare(match: Match, decision: Decision, text: str, language: str, home: H
         asked = lexicon(language).stripped(text) != plain(text)  # "fairy lights please"
         return not asked and home.mentions(text, language).is_bare
     return len(match.slots) == 1 and digits(plain(text), language).isdigit()
+
+
+def _is_cut(words: str, text: str) -> bool:
+    """Whether a comma is between the words where they are said: hassil leaves it out."""
+    return bool(COMMA.search(words)) or plain(words) not in plain(text)
 
 
 def _is_here(item: str, home: House) -> bool:

@@ -35,8 +35,9 @@ _JOINTS = {
 _NO_DURATION = {
     "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b))",
     "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
+    "zh": r"(?![，,](?:名字|名叫|叫做?(?!我|他|她|醒)|取名|备注))",
 }
-"""Where an "and" joins no commands: "an hour and twenty minutes" is one time."""
+"""Where no commands are joined: "an hour and twenty minutes" is one time, 名字叫蒸鱼 a timer's name."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """Home Assistant's intents → the hub's tools and their arguments: one table."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -88,6 +89,13 @@ TURN = {
 
 LATER = Rule("routines.later", arguments={**_LASTING, "conversation_command": "command"})
 
+_SOME = re.compile(
+    r"^(?:(?:some(?:thing (?:by|from))?|a (?:bit|little) of|any|anything (?:by|from)|"
+    r"(?:et)?was von|ein (?:bisschen|wenig)|etwas) (?=\w)|[一]?(?:点儿?|些)(?=\w))",
+    re.IGNORECASE,
+)
+"""How much of something shall be played, which is no part of what it is called."""
+
 
 def rule_of(intent: str, domain: str = "", slots: Mapping[str, Any] = {}) -> Rule | None:
     """The rule of an intent; for turning on and off it depends on what is turned.
@@ -139,6 +147,8 @@ def call_of(
         arguments["timer"] = "all"
     if "items" in arguments:
         arguments["items"] = [str(arguments["items"])]
+    if rule.tool == "media.search" and "query" in arguments:
+        arguments["query"] = _SOME.sub("", str(arguments["query"]))
     if rule.tool == "media.change_volume":
         arguments["step"] = str(arguments.get("step", "up"))
     return ToolCall(tool=rule.tool, arguments=arguments)
