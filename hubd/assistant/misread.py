@@ -26,6 +26,13 @@ UNIT = re.compile(
 SEARCH = "media.search"
 LATER = "routines.later"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
+PURPOSE = re.compile(
+    r"[,，]\s*(?:(?:dann|damit|weil|sonst|denn|because|cause|otherwise|so(?: that)?|then)\b(?= \w+ \w)"
+    r"|(?:免得|不然|省得|好让|我))",
+    re.IGNORECASE,
+)
+"""What is no part of a title any more, but what it is good for: "…, dann schläft er besser"."""
+FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
@@ -74,9 +81,10 @@ def is_misread(
         return True
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
-    query = str(match.slots.get("search_query", ""))
+    query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     tired = known.negates(query) and not known.commands(known.stripped(text))
-    if tool.name == SEARCH and (tired or _is_elsewhere(query, language, home)):
+    reason = PURPOSE.search(query)
+    if tool.name == SEARCH and (tired or reason or _is_elsewhere(query, language, home)):
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):
         return True
@@ -138,13 +146,14 @@ def _is_elsewhere_named(match: Match, text: str, home: House) -> bool:
 
 
 def _is_elsewhere(query: str, language: str, home: House) -> bool:
-    """Whether what shall be searched for ends with where it shall be played, on no player here:
-    "jazz on the bedroom speaker" is no title."""
-    at = ELSEWHERE.search(plain(query))
-    if at is None:
-        return False
-    spoken = home.mentions(at[0], language)
-    return bool(spoken.areas or spoken.names or "media_player" in spoken.nouns)
+    """Whether what shall be searched for ends with where it shall be played, on no player here, or
+    begins with it: "jazz on the bedroom speaker" is no title."""
+    for place in (ELSEWHERE, FIRST_WHERE):
+        if at := place.search(plain(query)):
+            spoken = home.mentions(at[0], language)
+            if spoken.areas or spoken.names or "media_player" in spoken.nouns:
+                return True
+    return False
 
 
 def _entities(decision: Decision, snapshot: Snapshot) -> list[Entity]:

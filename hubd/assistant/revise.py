@@ -68,6 +68,9 @@ _TOO = {
     "zh": r"(?P<a>.+?)也(?:是|一样|要|(?:没有?|快没|用完|吃完|喝完|见底)了)?",
 }
 """What is said of a second item once the first is on the list: "and baking powder too"."""
+_AND = re.compile(r"(?:\blist|liste|zettel) (?:and|und|plus|sowie)\b.{0,40}$")
+"""What says that another item comes: "on the list, and, what was it, …"."""
+MOST_ITEM_WORDS = 3
 
 
 class Revised(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,15 +188,28 @@ def _listed(router: Router, text: str, last: Decision) -> Decision | None:
     return _called(router, last, ADD, {"items": [item], **name}, item, known)
 
 
-def also_listed(router: Router, text: str, last: Decision) -> Decision | None:
-    """What goes on the list as well, where ``last`` put something there in the same sentence."""
-    too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
-    if last.tool != ADD or last.call is None or too is None:
+def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
+    """What goes on the list as well, where ``last`` put something there in the same sentence.
+
+    said: what was said before ``text``
+    """
+    if last.tool != ADD or last.call is None:
         return None
-    item = _as_said(text, next(value for value in too.groupdict().values() if value))
+    too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
+    item = text
+    if too is not None:
+        item = _as_said(text, next(value for value in too.groupdict().values() if value))
+    elif not _AND.search(plain(said)) or not _is_item(text, lexicon(last.language)):
+        return None
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     arguments = {"items": [item], **name}
     return _called(router, last, ADD, arguments, item, lexicon(last.language))
+
+
+def _is_item(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` may be what is bought: a few words that are no clause."""
+    few = len(text.split()) <= MOST_ITEM_WORDS
+    return few and not (known.is_clause(known.stripped(text)) or known.remarks(text))
 
 
 def _as_said(text: str, part: str) -> str:

@@ -16,6 +16,7 @@ from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from hubd.assistant.understanding.repairs import VALUES
+from hubd.assistant.understanding.spans import is_aside
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
@@ -116,6 +117,8 @@ async def commands_in(
     if any(known.breaks_off(piece) for piece in pieces[:-1]):
         return []  # "carry on with the, you know, the music"
     for piece in pieces:
+        if is_aside(piece, known):
+            continue
         said = await mentioned(piece)
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):

@@ -28,13 +28,15 @@ _BREAK = re.compile(
 _ASIDE = {
     "en": re.compile(
         r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
+        r"|^(?:exactly|right|that's it|ah yes|got it)$"
         r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
     ),
     "de": re.compile(
         r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
+        r"|^(?:genau|richtig|stimmt|jetzt hab ich's|ah ja)$"
         r"|^war das (?:ein|heute|wieder)\b"
     ),
-    "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))"),
+    "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|^(?:对了?|想起来了)$"),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""
 _SENTENCE = {
@@ -132,6 +134,12 @@ def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
         yield Span(joined, tells=not all(clause.idle for clause in left))
 
 
+def is_aside(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` is thinking aloud: "what was it", "genau"."""
+    said = known.stripped(text)
+    return _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
+
+
 def _read(
     text: str, known: Lexicon, phrases: Phrases, people: Collection[str], *, apart: bool
 ) -> _Clause:
@@ -150,7 +158,7 @@ def _read(
     timed = known.times(digits(said, known.language))
     beforehand = _matches(_BEFOREHAND, said, known)
     conditional = (known.asks(text) and not beforehand) or known.is_elsewhere(text)
-    aside = _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
+    aside = is_aside(text, known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
     known_words = not (persons and known.spaces) and (
         "unknown" not in kinds or all(word in known.common for word in said.split())
