@@ -11,7 +11,7 @@ from hubd.assistant.follow import PRONOUNS
 from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
 from hubd.assistant.understanding.fill import TIMER, Filled
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain, turned
 from hubd.assistant.understanding.likeness import Guess, Intent, opposed, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
@@ -249,6 +249,8 @@ def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
         return False  # "Nan's on the step and the front door's locked" locks nothing
     if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
         return False  # "has done enough" starts no vacuum
+    if turned(f"{call.tool}:{call.arguments.get('step')}") in said.implied:
+        return False  # "so loud that I can't hear myself" is not turned up
     paraphrased = call.tool in said.implied
     if said.actions & OPPOSITE.get(call.tool, set()) and not paraphrased:
         return False  # "on off"

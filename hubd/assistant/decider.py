@@ -138,7 +138,7 @@ class Decider:
             further = listed = None
             if before is not None:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
-                listed = also_listed(self._router, part, before, text.partition(part)[0])
+                listed = also_listed(self._router, part, before, text[: text.find(part)])
             if verb_of:
                 return further or listed or await self._with_verb(part, verb_of, language, area)
             decision = await self.by_rules(part, language, area)

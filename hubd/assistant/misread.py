@@ -27,11 +27,15 @@ SEARCH = "media.search"
 LATER = "routines.later"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
-    r"[,，]\s*(?:(?:dann|damit|weil|sonst|denn|because|cause|otherwise|so(?: that)?|then)\b(?= \w+ \w)"
-    r"|(?:免得|不然|省得|好让|我))",
+    r"[,，]\s*(?:免得|不然|省得|好让|我|"
+    r"(?:dann|damit|weil|sonst|denn|because|cause|otherwise|so(?: that)?|then)\b(?= \w+ \w))",
     re.IGNORECASE,
 )
 """What is no part of a title any more, but what it is good for: "…, dann schläft er besser"."""
+NO_TITLE = re.compile(
+    r"(?:bitte |doch |mal |noch )*(?:weiter\w*|lauter|leiser|los|ab|an|etwas|nochmal|noch mal)",
+    re.IGNORECASE,
+)
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
@@ -83,7 +87,7 @@ def is_misread(
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     tired = known.negates(query) and not known.commands(known.stripped(text))
-    reason = PURPOSE.search(query)
+    reason = PURPOSE.search(query) or NO_TITLE.fullmatch(query)
     if tool.name == SEARCH and (tired or reason or _is_elsewhere(query, language, home)):
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):

@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 import msgspec
 
 from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from hubd.assistant.understanding.repairs import VALUES
-from hubd.assistant.understanding.spans import is_aside
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
@@ -38,7 +38,8 @@ _NO_DURATION = {
     "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
     "zh": r"(?![，,](?:名字|名叫|叫做?(?!我|他|她|醒)|取名|备注))",
 }
-"""Where no commands are joined: "an hour and twenty minutes" is one time, 名字叫蒸鱼 a timer's name."""
+"""Where no commands are joined: "an hour and twenty minutes" is one time, and 名字叫蒸鱼 what a
+timer is called."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

@@ -335,8 +335,12 @@ class Lexicon:
         return _found(self._hints, text)
 
     def implied(self, text: str) -> set[str]:
-        """The tools whose verb a phrase of ``text`` stands for."""
-        return _found(self._implied, text)
+        """The tools whose verb a phrase of ``text`` stands for; of more and less what is said
+        first: "so loud that I can't hear myself" is not too quiet."""
+        said = plain(text)
+        places = {name: pattern.search(said) for name, pattern in self._implied.items()}
+        at = {name: (found.start(), -found.end()) for name, found in places.items() if found}
+        return {name for name in at if at[name] <= at.get(turned(name), at[name])}
 
     def without_implied(self, text: str) -> str:
         """``text`` without the phrases that stand for a tool's verb, such as "don't need the"."""
@@ -406,6 +410,12 @@ class Lexicon:
         if not self.spaces:
             edge = "", ""
         return re.compile(f"{edge[0]}(?:{alternatives}){edge[1]}")
+
+
+def turned(name: str) -> str:
+    """The tool with the other direction, if it has one: up for down."""
+    tool, _, step = name.partition(":")
+    return f"{tool}:{ {'up': 'down', 'down': 'up'}.get(step, step) }"
 
 
 def _found(patterns: dict[str, re.Pattern[str]], text: str) -> set[str]:

@@ -9,6 +9,7 @@ left says one thing once, and is decided on like any other sentence. Knows no to
 import re
 from collections.abc import Iterator, Sequence
 
+from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.lexicon import Lexicon, plain
 from hubd.assistant.understanding.values import NEVER, PART_OF_DAY, VALUE
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
@@ -32,6 +33,7 @@ _ENOUGH = re.compile(
 """What is said of a value that is settled for."""
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
+_JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
 _DENIED = {
     "en": re.compile(r"^(?:not|no) (?:(?:the|a|an|any) )?(.+)$"),
     "de": re.compile(r"^(?:nicht|kein\w{0,2}) (?:(?:der|die|das|den|dem|ein\w{0,2}) )?(.+)$"),
@@ -42,9 +44,9 @@ _DENIED = {
 
 def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
-    if (found := known.corrected(text)) is None:
+    if (found := known.corrected(known.fluent(text))) is None:
         return []
-    first, instead = found
+    first, instead = _JOINED_ON.sub("", found[0]), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
     made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
     return list(dict.fromkeys(made))
@@ -97,6 +99,8 @@ def _denied(clause: str, known: Lexicon) -> str:
 
 def _says_no_more(clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases) -> bool:
     """Whether ``clause`` only says why: nothing in it is named that was not ``said`` beside it."""
+    if is_aside(clause, known):
+        return True
     if known.negates(clause) and (known.forbids(clause) or not known.remarks(clause)):
         return False
     if known.asks(clause) and not known.keeps(clause):
@@ -138,6 +142,13 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             between = " " if known.spaces else ""
             yield between.join([*kept, bare])
             return
+    if kinds == ["thing"] and kind_of(before[-1]) == "unknown":
+        kept = [piece.text for piece in before]
+        while len(kept) > 1 and kind_of(before[len(kept) - 1]) == "unknown":
+            kept.pop()  # "lock the front, no, the back door": of a name that was not ended
+        while len(kept) > 1 and _ARTICLE.match(kept[-1]):
+            kept.pop()
+        yield " ".join([*kept, bare])
 
 
 def _with_value(first: str, instead: str, known: Lexicon) -> str:

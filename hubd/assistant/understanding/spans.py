@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.lexicon import NEVER, Lexicon, plain
 from hubd.assistant.understanding.repairs import kind_of
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
@@ -25,20 +26,6 @@ _BREAK = re.compile(
 )
 
 
-_ASIDE = {
-    "en": re.compile(
-        r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
-        r"|^(?:exactly|right|that's it|ah yes|got it)$"
-        r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
-    ),
-    "de": re.compile(
-        r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
-        r"|^(?:genau|richtig|stimmt|jetzt hab ich's|ah ja)$"
-        r"|^war das (?:ein|heute|wieder)\b"
-    ),
-    "zh": re.compile("^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|^(?:对了?|想起来了)$"),
-}
-"""Thinking aloud, and what somebody is about to find out, that look like a question."""
 _SENTENCE = {
     "en": re.compile(
         r"\b(?:is|are|am|has|have|had|does|did|don't|doesn't|can't|won't|want|wants|need|needs|got|"
@@ -132,12 +119,6 @@ def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
         joined = _JOINED_ON.sub("", joined)
         found.add(run)
         yield Span(joined, tells=not all(clause.idle for clause in left))
-
-
-def is_aside(text: str, known: Lexicon) -> bool:
-    """Whether ``text`` is thinking aloud: "what was it", "genau"."""
-    said = known.stripped(text)
-    return _matches(_ASIDE, said, known) or _matches(_ASIDE, plain(text), known)
 
 
 def _read(

@@ -1,0 +1,29 @@
+"""Thinking aloud: what is said in the middle of a command and is no part of it."""
+
+import re
+
+from hubd.assistant.understanding.lexicon import NEVER, Lexicon, plain
+
+_ASIDE = {
+    "en": re.compile(
+        r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
+        r"|^(?:exactly|right|that's it|ah yes|got it)$"
+        r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
+    ),
+    "de": re.compile(
+        r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
+        r"|^(?:genau|richtig|stimmt|jetzt hab ich's|ah ja)$"
+        r"|^war das (?:ein|heute|wieder)\b"
+    ),
+    "zh": re.compile(
+        "^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|"
+        "^(?:对了?|想起来了)$"
+    ),
+}
+"""Thinking aloud, and what somebody is about to find out, that look like a question."""
+
+
+def is_aside(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` is thinking aloud: "what was it", "genau"."""
+    pattern = _ASIDE.get(known.language, NEVER)
+    return any(pattern.search(said) for said in (known.stripped(text), plain(text)))
