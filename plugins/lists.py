@@ -19,6 +19,7 @@ _NO_ITEM = re.compile(
     r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: was|'s) it(?: again| called)?|"
     r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
     r"wart(?:e|en sie)?(?: mal)?|moment(?: mal)?|genau|hm+|(?:lass mich |mal )überlegen|"
+    r"was war das(?: noch)?|"
     r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
     r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|.{1,6}的话|还有|然后|嗯|呃|哦|"
     r"[哦啊]?对了?)?",
@@ -33,7 +34,7 @@ _AND = re.compile(
 _AROUND = re.compile(
     r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|点|些)\s*)|"
     r"^(?:(?:ein|eine|einen|den|die|das)\s+(?=[\w-]+$)|kein(?:e|en)?\s+)|"
-    r"\s+(?:too|as well|auch)$",
+    r"\s+(?:too|as well|auch)$|(?<=[一-龥])[又也都]$",
     re.IGNORECASE,
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says

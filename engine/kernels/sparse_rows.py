@@ -160,9 +160,7 @@ def _terms(bits: int, dot: Dot) -> Callable[..., None]:
         return context.get_dummy_value()
 
     @intrinsic
-    def make(
-        typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any
-    ) -> Any:
+    def make(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
         return types.void(*[types.int64] * 6), emit
 
     result: Callable[..., None] = make

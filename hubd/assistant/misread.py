@@ -33,9 +33,14 @@ PURPOSE = re.compile(
 )
 """What is no part of a title any more, but what it is good for: "…, dann schläft er besser"."""
 NO_TITLE = re.compile(
-    r"(?:bitte |doch |mal |noch )*(?:weiter\w*|lauter|leiser|los|ab|an|etwas|nochmal|noch mal)",
+    r"(?:bitte |doch |mal |noch )*(?:weiter\w*|lauter|leiser|los|ab|an|etwas|nochmal|noch mal)|"
+    r"(?:(?:den|die|das|the|my|our) )?(?:geschirrspüler|(?:spül|wasch|kaffee)maschine|trockner|"
+    r"(?:back|mikrowellen)?ofen|herd|mikrowelle|(?:saug|mäh)roboter|staubsauger|rasenmäher|"
+    r"dishwasher|(?:washing|coffee) machine|washer|dryer|oven|cooker|hob|microwave|kettle|"
+    r"vacuum|hoover|mower|heating|boiler)|(?:洗碗|洗衣|烘干|咖啡|扫地)机|烤箱|微波炉",
     re.IGNORECASE,
 )
+"""What is asked to go on or to start, and is nothing that is played: "Geschirrspüler starten"."""
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""

@@ -12,7 +12,8 @@ BOUNDS = {
     "strangers17.en": (68, 2), "strangers17.de": (73, 1), "strangers17.zh": (70, 5),
     "strangers18.en": (69, 0), "strangers18.de": (70, 0), "strangers18.zh": (81, 0),
     "strangers19.en": (92, 1), "strangers19.de": (95, 1), "strangers19.zh": (92, 1),
-    "strangers20.en": (74, 3), "strangers20.de": (77, 5), "strangers20.zh": (77, 3),
+    "strangers20.en": (74, 3), "strangers20.de": (79, 3), "strangers20.zh": (78, 2),
+    "strangers21.en": (78, 1), "strangers21.de": (77, 1), "strangers21.zh": (79, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
