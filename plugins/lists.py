@@ -32,7 +32,7 @@ _AND = re.compile(
 )
 """What stands between items; "an" before a consonant is an "and" that was heard so."""
 _AROUND = re.compile(
-    r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|点|些)\s*)|"
+    r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|halt|eben|mal|doch|点|些)\s*)|"
     r"^(?:(?:ein|eine|einen|den|die|das)\s+(?=[\w-]+$)|kein(?:e|en)?\s+)|"
     r"\s+(?:too|as well|auch)$|(?<=[一-龥])[又也都]$",
     re.IGNORECASE,

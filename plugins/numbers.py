@@ -16,12 +16,15 @@ _A_LITTLE = re.compile(
 )
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
 _AND_A_HALF = re.compile(r"\b(\w{3,})einhalb\b")
+_HUNDREDS = re.compile(r"\b(\w*?)hundert(?:und)?(\w*)\b")
+"""German numbers above 100 are one word: "zweihundertvierzig"."""
 _KELVIN = {
     "en": re.compile(r"\b(\w+) thousand(?: (?:and )?(\w+) hundred)?(?= kelvins?\b)"),
     "de": re.compile(r"\b(\w+?) ?tausend ?(?:und ?)?(?:(\w+?) ?hundert ?)?(?=\s?kelvin\b)"),
 }
 """Thousands, where they are a color temperature."""
 _CHINESE_KELVIN = re.compile("[一二两三四五六七八九]千(?:[零一二三四五六七八九]百?)?(?=开尔文)")
+_DEGREES_AND_A_HALF = re.compile(r"(?<![\d.])(\d+)度半")
 _CHINESE_ANY = re.compile(
     "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
 )
@@ -30,19 +33,31 @@ _CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")}
 
 
 def digits(text: str, language: str) -> str:
-    """``text`` (lower case) with the numbers from 0 to 100 that are words as digits."""
+    """``text`` (lower case) with the numbers from 0 to 100 that are words as digits; German ones to
+    999."""
     if language == "zh":
         kept = _A_LITTLE.sub("\0", text)  # 亮一点 is no one o'clock
         kept = _CHINESE_KELVIN.sub(lambda match: f"{chinese(match[0]):g}", kept)
-        return _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
+        kept = _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
+        return _DEGREES_AND_A_HALF.sub(r"\1.5度", kept)
     words = _words(language)
     pattern = _pattern(language)
     if language == "de":
         text = _AND_A_HALF.sub(r"\1 einhalb", text)  # "zwanzigeinhalb"
+        text = _HUNDREDS.sub(lambda match: _hundreds(match, words), text)
     if kelvin := _KELVIN.get(language):
         text = kelvin.sub(lambda match: _thousands(match, words), text)
     text = pattern.sub(lambda match: words[match[0]], text)
     return _HALF.sub(r"\1.5", text)
+
+
+def _hundreds(said: re.Match[str], words: Mapping[str, str]) -> str:
+    """ "zweihundertvierzig" in digits; as it stands where it is no number ("Jahrhundert")."""
+    ones = {"": "", "ein": "1", "eins": "1"}
+    hundreds, rest = (ones.get(word, words.get(word)) for word in said.groups())
+    if hundreds is None or rest is None:
+        return said[0]
+    return str(int(hundreds or 1) * 100 + int(rest or 0))
 
 
 def _thousands(said: re.Match[str], words: Mapping[str, str]) -> str:

@@ -52,6 +52,27 @@ _AFTER_TIME = (
     r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|this|in the|on|every|each|to)\b)"
 )
 """What may follow a time of two numbers: "at seven thirty people come" is none."""
+_DELAY = re.compile(
+    r"(?P<in>\b(?:in|dans|en|dentro de) )(?P<number>[^\W\d]+(?:[- ][^\W\d]+){0,2}?)"
+    r"(?P<unit>[ -](?:min(?:ute|uto|s?\b)|hour|stunde|heure|hora))",
+    re.IGNORECASE,
+)
+_PARTS_OF_HOURS = {
+    language: [(re.compile(spoken, re.IGNORECASE), meant) for spoken, meant in forms.items()]
+    for language, forms in {
+        "en": {
+            r"\b(?:a|one) quarter of an hour\b": "15 minutes",
+            r"\bthree[- ]quarters of an hour\b": "45 minutes",
+            r"\b(?:an hour and a half|one and a half hours)\b": "90 minutes",
+        },
+        "de": {
+            r"\b(?:einer )?viertelstunde\b": "15 minuten",
+            r"\b(?:einer )?dreiviertelstunde\b": "45 minuten",
+            r"\b(?:anderthalb|eineinhalb) stunden\b": "90 minuten",
+        },
+    }.items()
+}
+"""What is said of a delay that is no whole number of hours."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
@@ -103,12 +124,21 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
 
 def _in_digits(text: str, language: str) -> str:
     """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
+    for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
+        text = spoken.sub(meant, text)
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
     if language == "de":
         text = re.sub(r"\b[a-zäöüß]+(?= uhr\b)", _german_hour, text, flags=re.IGNORECASE)
         return re.sub(r"(\buhr )([a-zäöüß]+)", _german_minutes, text, flags=re.IGNORECASE)
     return text
+
+
+def _delay_in_digits(said: re.Match[str], language: str) -> str:
+    """ "in twenty-five minutes" → "in 25 minutes"; as it stands where it is no number."""
+    number = digits(said["number"].lower(), language)
+    return f"{said['in']}{number}{said['unit']}" if number.isdigit() else said[0]
 
 
 def _german_hour(said: re.Match[str]) -> str:

@@ -87,7 +87,7 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "none" if _only_reads(tool) else "wrong"
     arguments = meant(tool, decision.call.arguments if decision.call else {}, decision.language)
     wanted = _labelled(sample, decision.language)
-    if tool.startswith("timers.") and SECONDS.keys() & wanted.keys():
+    if tool.startswith(("timers.", "reminders.")) and SECONDS.keys() & wanted.keys():
         arguments, wanted = _in_seconds(arguments), _in_seconds(wanted)
     step = arguments.get("step")
     if step and sample.arguments.get("step") and step != sample.arguments["step"]:
@@ -124,6 +124,8 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     if tool in ("alarms.set", "reminders.add"):
         text = said.get("when") or said.get("what") or ""
         when = parse(text, language, datetime.now(UTC), awake=tool == "reminders.add")
+        if when.delay is not None:
+            said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
         said["what"] = when.rest or said.get("what")
     return said

@@ -49,7 +49,7 @@ _FILLER = {
 _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
     "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
-    "zh": r"(?:还有|还要|再加(?:上)?|再来|另外|加上)",
+    "zh": r"(?:[哦噢啊哎欸嗯]|对了)*(?:还有|还要|再加(?:上)?|再来|另外|加上)",
     "fr": r"(?:et|aussi|ajoute)\s+",
     "es": r"(?:y|también|añade)\s+",
 }
@@ -68,7 +68,11 @@ _TOO = {
     "zh": r"(?P<a>.+?)也(?:是|一样|要|(?:没有?|快没|用完|吃完|喝完|见底)了)?",
 }
 """What is said of a second item once the first is on the list: "and baking powder too"."""
-_AND = re.compile(r"(?:\blist|liste|zettel) (?:and|und|plus|sowie)\b.{0,40}$")
+_AND = re.compile(
+    r"(?:\blist|liste|zettel)(?:[, ]+(?:oh|ah|ach|um|uh|er|ähm?|hm))*"
+    r"[, ]+(?:and|und|plus|sowie)\b.{0,40}$"
+    r"|清单.{0,3}?[吧呀啊嘛]?[, ]*$"
+)
 """What says that another item comes: "on the list, and, what was it, …"."""
 MOST_ITEM_WORDS = 3
 
@@ -196,7 +200,7 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
     if last.tool != ADD or last.call is None:
         return None
     too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
-    item = text
+    item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
     if too is not None:
         item = _as_said(text, next(value for value in too.groupdict().values() if value))
     elif not _AND.search(plain(said)) or not _is_item(text, lexicon(last.language)):

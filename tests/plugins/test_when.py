@@ -139,3 +139,25 @@ def test_the_next_time_is_after_now_and_within_a_week(at, now, days):
 def test_no_text_breaks_it(text, language):
     said = parse(text, language, SATURDAY_NOON)
     assert said.at is None or said.at.tzinfo is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "minutes", "rest"),
+    [
+        ("in twenty minutes to take the cake out", "en", 20, "to take the cake out"),
+        ("in forty-five minutes", "en", 45, ""),
+        ("in a quarter of an hour", "en", 15, ""),
+        ("in an hour and a half", "en", 90, ""),
+        ("in half an hour", "en", 30, ""),
+        ("in zwanzig Minuten an den Kuchen", "de", 20, "an den Kuchen"),
+        ("in fünfundvierzig Minuten", "de", 45, ""),
+        ("in einer Viertelstunde", "de", 15, ""),
+        ("in anderthalb Stunden", "de", 90, ""),
+        ("dans vingt minutes", "fr", 20, ""),
+        ("en veinte minutos", "es", 20, ""),
+        ("二十分钟后", "zh", 20, ""),
+    ],
+)
+def test_a_delay_in_words(text, language, minutes, rest):
+    found = parse(text, language, SATURDAY_NOON)
+    assert (found.delay, found.rest) == (timedelta(minutes=minutes), rest)

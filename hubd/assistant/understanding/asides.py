@@ -17,7 +17,7 @@ _ASIDE = {
     ),
     "zh": re.compile(
         "^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|"
-        "^(?:对了?|想起来了)$"
+        "^(?:对了?|想起来了)$|^还?(?:缺|差|有|要买?)(?:什么|啥)来着$"
     ),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""

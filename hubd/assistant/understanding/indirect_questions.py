@@ -106,6 +106,7 @@ _SAG = (
     r"verrat(?:en)?|verrätst|"
     r"ich wei(?:ß|ss) gar|ich wüsste gern|wüsste gern|wissen)"
 )
+_MAY_ASK = "(?:darf|dürfte) (?:ich|man) (?:mal |kurz )?(?:fragen|wissen)"
 _TELLS_WHETHER = (
     "我?(?:记不清|记不得|不记得|不确定|忘了|想不起来?|搞不清|不清楚|吃不准)|"
     "也?不知道|不晓得|想知道|能?告诉我|看看|看一下|查一下|检查一下|检查|确认一下|确认|知不知道|知道"
@@ -121,7 +122,7 @@ FORMS: Mapping[str, _Forms] = {
     ),
     "de": _Forms(
         opening=re.compile(rf"^(?:{_SAG} )?ob "),
-        asking=re.compile(rf"^{_SAG} (?=welche|was |wo |wer |wann |wie )"),
+        asking=re.compile(rf"^(?:{_SAG}|{_MAY_ASK}) (?=welche|was |wo |wer |wann |wie )"),
         direct=_german,
         idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),
     ),

@@ -44,7 +44,9 @@ Kind = Literal[
 NAMED = frozenset({"floor", "area", "entity"})
 """The kinds of what has a name in the household."""
 
-_PUNCTUATION = re.compile(r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|[。，！？；：、“”…]")
+_PUNCTUATION = re.compile(
+    r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|(?<=s)'(?=\s|$)|[。，！？；：、“”…]"
+)
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 _WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
 _ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
@@ -59,10 +61,15 @@ STUTTERS = {
 _HESITATION = {
     "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
-    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*"),
+    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?"),
 }
 _RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|der|die|das|den|dem)(?:,? \1\b)+")
 """An article that is said again after a pause."""
+_SAY = re.compile(
+    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
+    r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"
+)
+"""Before a value that is thought about: "in, say, twenty minutes"."""
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
 """An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 NEVER = re.compile(r"(?!)")
@@ -163,7 +170,7 @@ class Lexicon:
         """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
         hesitation = _HESITATION.get(self.language)
         said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
-        said = _RESTARTED.sub(r"\1", said)
+        said = _RESTARTED.sub(r"\1", _SAY.sub("", said))
         return _LINKED.sub(r" \1 ", said) or text
 
     def fixed(self, text: str) -> str:
@@ -257,7 +264,11 @@ class Lexicon:
     def asks(self, text: str) -> bool:
         """Whether it asks how or why, tells of the past, sets a condition, or wants nothing
         changed: it is no command."""
-        return self._asking.search(plain(text)) is not None or self.keeps(text)
+        return self.wonders(text) or self.keeps(text)
+
+    def wonders(self, text: str) -> bool:
+        """Whether it asks how or why, tells of the past or sets a condition."""
+        return self._asking.search(plain(text)) is not None
 
     def is_difference(self, text: str, actions: Collection[str]) -> bool:
         """Whether the number in ``text`` (plain, in digits) is by how much something shall change:

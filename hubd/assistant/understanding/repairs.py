@@ -46,10 +46,17 @@ def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
     if (found := known.corrected(known.fluent(text))) is None:
         return []
-    first, instead = _JOINED_ON.sub("", found[0]), found[1]
+    first, instead = _JOINED_ON.sub("", _begun(found[0], known)), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
     made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
     return list(dict.fromkeys(made))
+
+
+def _begun(first: str, known: Lexicon) -> str:
+    """``first`` without the thinking aloud that it begins with."""
+    while (comma := COMMA.search(first)) and is_aside(first[: comma.start()], known):
+        first = first[comma.end() :]
+    return first
 
 
 def without_denied(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[str] | None:
@@ -125,6 +132,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
     if exchanged := _with_value(first, instead, known):
         yield exchanged
     bare = _ENOUGH.sub("", _LINK.sub("", known.stripped(instead)))
+    if known.commands(bare):
+        bare = known.fixed(bare)  # "send Robbie back" docks him
     if not any(character.isdigit() for character in digits(_ONE.sub("", bare), known.language)):
         bare = _ONE.sub("", bare)
     after = pieces_of(bare, known, phrases)
@@ -140,7 +149,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             if _ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text):
                 kept.pop()
             between = " " if known.spaces else ""
-            yield between.join([*kept, bare])
+            verb = [] if "action" in kinds else _verb_behind(before[at + 1 :])
+            yield between.join([*kept, bare, *verb])
             return
     if kinds == ["thing"] and kind_of(before[-1]) == "unknown":
         kept = [piece.text for piece in before]
@@ -151,11 +161,18 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         yield " ".join([*kept, bare])
 
 
+def _verb_behind(pieces: Sequence[Piece]) -> list[str]:
+    """The verb that ended the sentence, or a half of it: "schließ die Haustür auf"."""
+    return [piece.text for piece in pieces if kind_of(piece) == "action"]
+
+
 def _with_value(first: str, instead: str, known: Lexicon) -> str:
     """``first`` with its last number, time or color exchanged: "to forty" and "fifty percent" are
     "to fifty percent"; empty where ``instead`` begins with none."""
     before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
     after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
+    if not known.spaces:
+        after = re.sub("[吧啊呀]$", "", after)
     pattern = VALUE.get(known.language, VALUE["en"])
     of_day = PART_OF_DAY.get(known.language, NEVER)
     numbers = list(re.finditer(pattern, before))
@@ -174,10 +191,12 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
 
 
 def _with_color(first: str, instead: str, known: Lexicon) -> str:
+    if not known.colors_in(first):
+        first = known.fixed(first)  # 红的 is 红色的
     said, meant = known.colors_in(first), known.colors_in(instead)
-    if not said or [color[0] for color in meant] != [instead]:
+    if not said or [color[0] for color in meant] != [re.sub("的?[吧啊]?$", "", instead)]:
         return ""
-    rest = first[said[-1].end() :]
+    rest = re.sub("^的", "", first[said[-1].end() :])
     return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
 
 

@@ -138,7 +138,10 @@ def _read(
     named = bool(kinds & {"thing", "room", "number", "color"}) or bool(known.subjects(said))
     timed = known.times(digits(said, known.language))
     beforehand = _matches(_BEFOREHAND, said, known)
-    conditional = (known.asks(text) and not beforehand) or known.is_elsewhere(text)
+    asks_so = (
+        known.wonders if persons and not _SPEAKING.search(said) else known.asks
+    )  # "Tom bought it"
+    conditional = (asks_so(text) and not beforehand) or known.is_elsewhere(text)
     aside = is_aside(text, known)
     nameless = aside or not (named or timed or conditional or known.commands(said))
     known_words = not (persons and known.spaces) and (
