@@ -279,4 +279,14 @@ def _told(entity: Entity, language: str) -> str:
     unit = entity.attributes.get("unit_of_measurement")
     if unit:
         return f"{entity.state} {unit}"
-    return state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
+    word = state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
+    played = _played(entity)
+    return f"{word}: {played}" if played else word
+
+
+def _played(entity: Entity) -> str:
+    """Title and artist of what a player plays, or has paused; empty where it does not say."""
+    if entity.state not in ("playing", "paused"):
+        return ""
+    said = (entity.attributes.get(key) for key in ("media_title", "media_artist"))
+    return ", ".join(str(one) for one in said if one)

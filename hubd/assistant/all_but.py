@@ -12,8 +12,9 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 

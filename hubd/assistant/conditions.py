@@ -11,9 +11,10 @@ from hubd.assistant.follow import PRONOUNS
 from hubd.assistant.supported import has_verb, verb_is_known
 from hubd.assistant.understanding.compose import STEPPED, UNCLEAR, is_awning
 from hubd.assistant.understanding.fill import TIMER, Filled
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain, turned
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon, turned
 from hubd.assistant.understanding.likeness import Guess, Intent, opposed, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
@@ -130,6 +131,8 @@ def acceptable(
         return False
     if confidence < SURE and _is_misspelled_room(said):
         return False  # the dining room is no living room
+    if filled.targets.entities and not said.names and known.names_another(said.unnamed):
+        return False
     unknown = {word.removesuffix("'s") for word in said.unknown}
     usual = vocabulary(guess.intent.tool, language, examples=USUAL)
     strange = unknown - usual - known.common
@@ -140,6 +143,7 @@ def acceptable(
     if (strange or said.guessed) and not (reads or verb or tells or aside):
         return False
     far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
+    far = far - known.complained_of  # "crumbs on the floor"
     implied = is_implied(guess.intent, said)
     names = [name for name in said.names if implied or not known.is_noun(name)]
     if not (reads or names or said.areas) and known.places(_without_floors(said), far):

@@ -120,7 +120,10 @@ class Decider:
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
-        if is_open(whole) and (part := await self._remedied(text, whole.language, area)):
+        of_nothing = whole.asks == "which" and not whole.entities
+        if (is_open(whole) or of_nothing) and (
+            part := await self._remedied(text, whole.language, area)
+        ):
             return [part]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 

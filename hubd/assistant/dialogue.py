@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.understanding.lexicon import plain
+from hubd.assistant.understanding.plain import plain
 from hubd.policy import Person
 from plugins.api import ToolCall
 

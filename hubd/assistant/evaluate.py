@@ -12,7 +12,8 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding import intents
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
 from plugins.lists import split

@@ -18,8 +18,9 @@ from hubd.assistant.understanding.compose import (
     set_to_multiple,
 )
 from hubd.assistant.understanding.intents import SWITCHED
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.multiples import FACTORS
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.targets import Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall

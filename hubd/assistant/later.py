@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.compose import STEPPED, VALUED
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import parse

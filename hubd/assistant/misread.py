@@ -8,9 +8,10 @@ from typing import NamedTuple
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import free_words, wonders
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
@@ -58,6 +59,14 @@ BOUGHT = re.compile(
     re.IGNORECASE,
 )
 """What says that something of the house is an item all the same."""
+UNLISTED = re.compile(
+    r"(?:the |my |our |die |den |der |das |unsere? |meine? )?"
+    r"(?:time|luck|energy|patience|ideas?|breath|money|options|words|signal|space|room|power|battery|"
+    r"zeit|glück|energie|geduld|ideen?|geld|kraft|lust|strom|batterie|akku|platz|empfang|nerven|worte|"
+    r"时间|耐心|力气|运气|办法|主意|钱|电|人|个人|信号|地方|空间)",
+    re.IGNORECASE,
+)
+"""What runs out and is bought nowhere: "we're out of time"."""
 COMMA = re.compile("[,，]")
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -100,8 +109,9 @@ def is_misread(
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
-    if tool.name == ADDS and not BOUGHT.search(text) and any(_is_here(one, home) for one in items):
-        return True  # "das Licht ist aus" is no item
+    lacking = tool.name == ADDS and not BOUGHT.search(text)
+    if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):
+        return True  # "das Licht ist aus", "we're out of time"
     if tool.name in OF_ONE and any(_is_cut(one, text) for one in free_words(match)):
         return True  # "I got the bread, so tick it off the list"
     clauses = [known.stripped(clause) for clause in CLAUSE.split(free_text(match))]

@@ -14,8 +14,9 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
 from hubd.assistant.route import Router
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import VALUE
 from plugins.api import ToolCall
 from plugins.numbers import digits

@@ -6,17 +6,17 @@ what the verb says is refused, and so is anything that the utterance negates.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from hubd.assistant.decision import Decision, playing_on
+from hubd.assistant.decision import Decision
+from hubd.assistant.matched import asking, decided, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
-from hubd.assistant.understanding import intents, targets, words
+from hubd.assistant.understanding import intents, words
 from hubd.assistant.understanding.compose import compose
-from hubd.assistant.understanding.fill import measuring
+from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.grammar import (
     LANGUAGES,
     MAXIMUM_UTTERANCE,
@@ -26,14 +26,14 @@ from hubd.assistant.understanding.grammar import (
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
 from hubd.assistant.understanding.readings import (
     asks_nothing,
-    at_no_time,
     forms,
     put_right,
     untimely,
@@ -110,9 +110,9 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
-        text = self._joined(lexicon(spoken).fluent(text), spoken)
+        text = self._joined(fluent(text, spoken), spoken)
         match = self._matched(text, spoken, area_name)
-        by_grammar = self._from_match(match, snapshot, area, spoken) if match else None
+        by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
             match = by_grammar = None
         tells = match is not None and match.intent == "HassGetState" and asks_nothing(text, spoken)
@@ -150,10 +150,10 @@ class Router:
             if match is None:
                 continue
             better = free is None or match.intent in self._tools
-            if whole and self._tool_of(match) == self._tool_of(whole) and worn(match, whole):
+            if whole and tool_of(match) == tool_of(whole) and worn(match, whole):
                 better = False
             whole = whole or match
-            if self._tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
+            if tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
                 continue  # "what d'you call it" is on no list
             if better or put_right(match, free, said == fixed):
                 free = match
@@ -161,14 +161,8 @@ class Router:
 
     def _tells(self, match: Match) -> bool:
         """Whether a reading asks for something, and does nothing."""
-        tool = self._tools.get(self._tool_of(match))
+        tool = self._tools.get(tool_of(match))
         return tool is not None and tool.risk == "read" and match.intent not in intents.TURN
-
-    @staticmethod
-    def _tool_of(match: Match) -> str:
-        """The name of the tool that the reading would call: our own sentences name it."""
-        rule = intents.RULES.get(match.intent)
-        return rule.tool if rule else match.intent
 
     def _is_misread(self, match: Match, decision: Decision, text: str, language: str) -> bool:
         home = House(self._snapshot(), self.phrases(language), self.mentions)
@@ -191,82 +185,6 @@ class Router:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
             self._phrases, self._compounds, self._vocabularies = {}, {}, {}
-
-    def _from_match(
-        self, match: Match, snapshot: Snapshot, area: str, language: str
-    ) -> Decision | None:
-        """The decision of a grammar hit; ``None`` where no tool does what it says."""
-        found = self._targets_of(match, snapshot, area)
-        domain = found.entities[0].domain if found.entities else str(match.slots.get("domain", ""))
-        rule = intents.rule_of(match.intent, domain, match.slots) or self._own_rule(match)
-        if rule is None or rule.tool not in self._tools:
-            return None
-        if rule.domains and rule.needs_entity and not found.entities:
-            return self._nothing_there(rule.tool, match, language)
-        call = intents.call_of(rule, match.intent, match.slots, found.entities)
-        decision = Decision(
-            route="grammar",
-            tool=rule.tool,
-            entities=found.ids,
-            arguments=match.slots,
-            score=1.0,
-            reason=f"the grammar's {match.intent}",
-            call=call,
-            language=language,
-        )
-        if match.missing or at_no_time(call, language):
-            reason = f"{decision.reason}; something that it needs was not said"
-            return msgspec.structs.replace(decision, asks="missing", reason=reason)
-        return self.asking(decision, found)
-
-    def _targets_of(self, match: Match, snapshot: Snapshot, area: str) -> Targets:
-        slots: Mapping[str, Any] = match.slots
-        rule = intents.RULES.get(match.intent) or self._own_rule(match)
-        if match.intent in intents.TURN:
-            domains: Sequence[str] = tuple(match.domains) or intents.turned_domains()
-        elif match.intent == "HassGetState":
-            domains = tuple(match.domains)
-        elif rule is None or not rule.domains:
-            return targets.NOBODY
-        else:
-            domains = rule.domains
-        if match.intent == "HassVacuumCleanArea":
-            slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
-        found = targets.find(
-            snapshot, slots, domains, area=area, everywhere=match.everything or not match.here
-        )
-        if match.intent == "HassGetState" and not found.entities and slots.get("device_class"):
-            sensors = {key: value for key, value in slots.items() if key != "domain"}
-            found = targets.find(snapshot, sensors, ("binary_sensor",), area=area, everywhere=True)
-        if rule is not None:
-            found = measuring(rule.tool, found)
-        reads = match.intent in ("HassGetState", "HassClimateGetTemperature", "HassGetWeather")
-        return Targets(found.entities, False) if reads else found
-
-    def _own_rule(self, match: Match) -> intents.Rule | None:
-        """A sentence file of ours names its tool, and the domains in a ``domain`` context."""
-        tool = self._tools.get(match.intent)
-        if tool is None:
-            return None
-        names = {slot: slot for slot in match.slots if slot in tool.parameters["properties"]}
-        shared = intents.rule_of_tool(tool.name)
-        domains = tuple(match.domains) or _as_tuple(match.slots.get("domain"))
-        domains = domains or (shared.domains if shared else ())
-        if "entities" not in tool.parameters["properties"]:
-            domains = ()
-        needs_entity = shared.needs_entity if shared else True
-        return intents.Rule(tool.name, domains, names, needs_entity)
-
-    def _nothing_there(self, tool: str, match: Match, language: str) -> Decision:
-        return Decision(
-            route="grammar",
-            tool=tool,
-            arguments=match.slots,
-            score=1.0,
-            asks="which",
-            reason=f"the grammar's {match.intent}, but nothing here can be meant",
-            language=language,
-        )
 
     def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``text``, which names things alone, with the verb of another text."""
@@ -309,11 +227,11 @@ class Router:
             call=call,
             language=language,
         )
-        asking = self.asking(decision, composed.targets)
-        if composed.sweeping and asking.asks is None:
+        asked = self.asking(decision, composed.targets)
+        if composed.sweeping and asked.asks is None:
             reason = f"{decision.reason}; it is a great deal at once"
-            return msgspec.structs.replace(asking, asks="confirm", reason=reason)
-        return asking
+            return msgspec.structs.replace(asked, asks="confirm", reason=reason)
+        return asked
 
     def _from_question(self, text: str, language: str) -> Decision | None:
         """The decision on a question for the state of one thing."""
@@ -372,29 +290,7 @@ class Router:
 
     def asking(self, decision: Decision, found: Targets) -> Decision:
         """The decision with what has to be asked back first."""
-        decision = playing_on(decision, found.entities)
-        assert decision.tool is not None
-        assert decision.call is not None
-        tool = self._tools[decision.tool]
-        if found.unclear:
-            names = " or ".join(f"{entity.name} ({entity.id})" for entity in found.entities)
-            return msgspec.structs.replace(
-                decision, asks="which", reason=f"{decision.reason}; it could be {names}"
-            )
-        missing = [
-            name
-            for name in tool.parameters.get("required", [])
-            if name not in decision.call.arguments
-        ]
-        if missing:
-            return msgspec.structs.replace(
-                decision, asks="missing", reason=f"{decision.reason}; {missing[0]} was not said"
-            )
-        if tool.risk_of(self._snapshot(), decision.call.arguments) == "dangerous":
-            return msgspec.structs.replace(
-                decision, asks="confirm", reason=f"{decision.reason}; a person must confirm it"
-            )
-        return decision
+        return asking(decision, found, self._tools, self._snapshot())
 
     def _contradicted(self, decision: Decision, text: str) -> str:
         """Why a decision that rests on single words must not stand, or an empty string."""
@@ -404,7 +300,3 @@ class Router:
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)
-
-
-def _as_tuple(value: object) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else ()

@@ -13,8 +13,9 @@ import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall

@@ -10,9 +10,10 @@ from typing import Any
 
 from hubd.assistant.understanding.compose import SIMPLE, STEPPED, VALUED
 from hubd.assistant.understanding.intents import RULES, SWITCHED
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.likeness import vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, SAME, contradiction, undoes
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall

@@ -2,7 +2,8 @@
 
 import re
 
-from hubd.assistant.understanding.lexicon import NEVER, Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import NEVER, plain
 
 _ASIDE = {
     "en": re.compile(

@@ -113,7 +113,8 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         placed = [e for e in fitting if e.area in places(said, snapshot)] or fitting
         # One name of two things is a question; two names are two things.
         return Targets(tuple(placed), unclear=len(placed) > len(set(said.names)))
-    if said.everything and not (said.domains or said.areas or said.floors):
+    everywhere = said.everything and not (said.domains or said.areas or said.floors)
+    if everywhere and domains != {"vacuum"}:  # "crumbs everywhere"
         return NOBODY  # everything that there is: nothing that is done by likeness
     if said.domains:
         if not domains:

@@ -34,7 +34,11 @@ SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
 """Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
 comes before them."""
 
-REMIND = re.compile(r"(?:please )?remind |erinner|rappelle|recuérda|提醒", re.IGNORECASE)
+REMIND = re.compile(
+    r"(?:please )?(?:remind |(?:tell|ping|nudge|prod) (?:me|us) (?:to|that) )|erinner|rappelle|"
+    r"recuérda|提醒|[叫喊](?:我|我们)(?:[把去要该得]|记得)",
+    re.IGNORECASE,
+)
 ITEMS = frozenset({"item", "items"})
 """Slots of what stands on a list."""
 SOMEWHERE = "somewhere"

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import sound
 
 LONGEST = 4

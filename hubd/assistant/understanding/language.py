@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from hubd.assistant.understanding.data_files import values
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
 
 Words = Mapping[str, frozenset[str]]
 """Language → words that it has."""

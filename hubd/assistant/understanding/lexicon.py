@@ -5,7 +5,8 @@ A lexicon is a YAML file. ``drop``: politeness and filler words, removed before 
 (things shall stay as they are, or all but one are meant): the utterance is then no command,
 whatever else it says. ``elsewhere``, the same for places that are not of the house. ``subject``: a
 pattern of what a sentence says something about, which is no complaint of a device unless it is one
-of ``complained_of``. ``forbidding``: patterns for a "not" of what shall be, not of what is.
+of ``complained_of``. ``particular``: a pattern of what is called so, and is nothing else where
+nothing is. ``forbidding``: patterns for a "not" of what shall be, not of what is.
 ``requests``: where one of these is said, ``request_endings`` make no question of it. ``corrected``,
 patterns over what was said: what stands before is taken back. ``fixes``: what speech recognition
 mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
@@ -30,11 +31,13 @@ what stands between the two parts of a name, and ``owned_by`` between a thing an
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.fluent import said_once
+from hubd.assistant.understanding.plain import pattern_of, plain
 from hubd.assistant.understanding.sounds import sound
 
 FOLDER = Path(__file__).parent / "lexicon"
@@ -44,35 +47,9 @@ Kind = Literal[
 NAMED = frozenset({"floor", "area", "entity"})
 """The kinds of what has a name in the household."""
 
-_PUNCTUATION = re.compile(
-    r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|(?<=s)'(?=\s|$)|[。，！？；：、“”…]"
-)
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 _WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
 _ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
-GAP = "~"
-_GAP = r"(?:\S+ ){0,5}?"
-STUTTERS = {
-    "de": re.compile(r"\b(\w+(?: \w+){0,2})(?: \1\b)+"),
-    "words": re.compile(r"\b(\w+)(?: \1\b)+"),
-    "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
-}
-"""What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
-_HESITATION = {
-    "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
-    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
-    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?"),
-}
-_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|der|die|das|den|dem)(?:,? \1\b)+")
-"""An article that is said again after a pause."""
-_SAY = re.compile(
-    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
-    r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"
-)
-"""Before a value that is thought about: "in, say, twenty minutes"."""
-_LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
-"""An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
-NEVER = re.compile(r"(?!)")
 STEP_ACTIONS = frozenset({"up", "down", "brighter", "warmer", "cooler", "louder", "quieter"})
 """Verbs beside which a number is a difference unless it says "to"."""
 
@@ -90,6 +67,7 @@ class Lexicon:
     def __init__(self, language: str, data: dict[str, Any]) -> None:
         self.language = language
         self.spaces = data["spaces"] == "true"
+        pattern = partial(pattern_of, spaces=self.spaces)
         self.combine: dict[frozenset[str], str] = {
             frozenset(pair.split("+")): action for pair, action in data.get("combine", {}).items()
         }
@@ -103,44 +81,44 @@ class Lexicon:
             for phrase, tag in self.phrases.items()
             if tag.kind == "action"
         }
-        self._verb = self._pattern(list(self._verbs))
-        self._color = self._pattern([p for p, tag in self.phrases.items() if tag.kind == "color"])
+        self._verb = pattern(list(self._verbs))
+        self._color = pattern([p for p, tag in self.phrases.items() if tag.kind == "color"])
         said_last = [phrase for phrase, tag in self.phrases.items() if tag.kind == "action"]
-        self._verb_in_place = self._pattern(said_last)
+        self._verb_in_place = pattern(said_last)
         self.common = frozenset(plain(word) for word in data.get("common", ()))
-        self._drop = self._pattern(data["drop"])
+        self._drop = pattern(data["drop"])
         self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
-        self._fix = self._pattern(list(self._fixes)) if self._fixes else None
+        self._fix = pattern(list(self._fixes)) if self._fixes else None
         self._hints = self._patterns(data.get("hints", {}))
         self._implied = self._patterns(data.get("implies", {}))
         self._subjects = self._patterns(data.get("subjects", {}))
-        self._imperative = self._pattern([f"^{p}" for p in data.get("imperatives", ())])
-        self._inquiry = self._pattern([f"^{p}" for p in data.get("inquiries", ())])
+        self._imperative = pattern([f"^{p}" for p in data.get("imperatives", ())])
+        self._inquiry = pattern([f"^{p}" for p in data.get("inquiries", ())])
         self._respell = [(re.compile(a), b) for a, b in data.get("respell", {}).items()]
         self._misheard = [(re.compile(a), b) for a, b in data.get("misheard", {}).items()]
         self._fillers = [re.compile(pattern) for pattern in data.get("fillers", ())]
         self._keeping = [re.compile(pattern) for pattern in data.get("keeping", ())]
         self._elsewhere = [re.compile(pattern) for pattern in data.get("elsewhere", ())]
         self._subject = re.compile(data.get("subject", "(?!)"))
-        self._complained_of = frozenset(plain(word) for word in data.get("complained_of", ()))
+        self._particular = re.compile(data.get("particular", "(?!)"))
+        self.complained_of = frozenset(plain(word) for word in data.get("complained_of", ()))
         self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
         self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
         self._broken_off = [re.compile(pattern) for pattern in data.get("broken_off", ())]
         self._clauses = [re.compile(pattern) for pattern in data.get("clauses", ())]
-        self._stutter = STUTTERS.get(language) or STUTTERS["words" if self.spaces else "characters"]
         self._workings = [re.compile(pattern) for pattern in data.get("workings", ())]
         self._times = [re.compile(pattern) for pattern in data.get("times", ())]
         self._by = [re.compile(pattern) for pattern in data.get("by", ())]
         self._to = [re.compile(pattern) for pattern in data.get("to", ())]
-        self._request = self._pattern(data.get("requests", []))
-        self._question = self._pattern(data.get("request_endings", []))
+        self._request = pattern(data.get("requests", []))
+        self._question = pattern(data.get("request_endings", []))
         heard = [p for words in data.get("subjects", {}).values() for p in words]
         heard += [phrase for phrase, tag in self.phrases.items() if tag.kind == "noun"]
         self._by_sound = {} if self.spaces else {sound(p, language): p for p in heard if len(p) > 1}
         self._by_sound.pop("", None)
-        self._negation = self._pattern(data["negation"])
+        self._negation = pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
-        self._asking = self._pattern([*data["asking"], *data["past"]])
+        self._asking = pattern([*data["asking"], *data["past"]])
         self._lacking = re.compile(data.get("lacking", "(?!)"))
         self.links: Sequence[str] = data.get("links", ())
         self.owned_by: Sequence[str] = data.get("owned_by", ())
@@ -164,14 +142,7 @@ class Lexicon:
         for pattern in self._fillers:
             said = pattern.sub(" ", said)
         said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
-        return self._stutter.sub(r"\1", said)
-
-    def fluent(self, text: str) -> str:
-        """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
-        hesitation = _HESITATION.get(self.language)
-        said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
-        said = _RESTARTED.sub(r"\1", _SAY.sub("", said))
-        return _LINKED.sub(r" \1 ", said) or text
+        return said_once(said, self.language, spaces=self.spaces)
 
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""
@@ -339,7 +310,12 @@ class Lexicon:
         found = self._subject.search(text)
         if found is None:
             return False
-        return found[1] in words and found[1] not in self.common | self._complained_of
+        return found[1] in words and found[1] not in self.common | self.complained_of
+
+    def names_another(self, text: str) -> bool:
+        """Whether ``text`` (plain, without known names) speaks of one particular thing: "the back
+        door" is not the front door because there is no other."""
+        return self._particular.search(text) is not None
 
     def hinted(self, text: str) -> set[str]:
         """The domains that words of ``text`` speak of, without naming a thing of them."""
@@ -354,10 +330,11 @@ class Lexicon:
         return {name for name in at if at[name] <= at.get(turned(name), at[name])}
 
     def without_implied(self, text: str) -> str:
-        """``text`` without the phrases that stand for a tool's verb, such as "don't need the"."""
+        """``text`` without the phrases that stand for a tool's verb, such as "don't need the"; what
+        stands within one stays: "hear ~barely" says nothing of "the old radio"."""
         said = plain(text)
         for pattern in self._implied.values():
-            said = pattern.sub(" ", said)
+            said = pattern.sub(lambda found: f" {' '.join(filter(None, found.groups()))} ", said)
         return " ".join(said.split())
 
     def subjects(self, text: str) -> set[str]:
@@ -403,24 +380,7 @@ class Lexicon:
         return any(pattern.search(said) for pattern in self._workings)
 
     def _patterns(self, groups: dict[str, list[str]]) -> dict[str, re.Pattern[str]]:
-        return {name: self._pattern(phrases) for name, phrases in groups.items()}
-
-    def _pattern(self, phrases: list[str]) -> re.Pattern[str]:
-        if not phrases:
-            return NEVER
-        longest_first = sorted(map(plain, phrases), key=len, reverse=True)
-        alternatives = "|".join(
-            (r"(?<!.)" if phrase.startswith("^") else "")
-            + re.escape(phrase.strip("^$")).replace(
-                re.escape(GAP), _GAP if self.spaces else ".{0,8}?"
-            )
-            + (r"(?=\s*$)" if phrase.endswith("$") else "")
-            for phrase in longest_first
-        )
-        edge = r"(?<!\w)", r"(?!\w)"
-        if not self.spaces:
-            edge = "", ""
-        return re.compile(f"{edge[0]}(?:{alternatives}){edge[1]}")
+        return {name: pattern_of(phrases, spaces=self.spaces) for name, phrases in groups.items()}
 
 
 def turned(name: str) -> str:
@@ -432,12 +392,6 @@ def turned(name: str) -> str:
 def _found(patterns: dict[str, re.Pattern[str]], text: str) -> set[str]:
     said = plain(text)
     return {name for name, pattern in patterns.items() if pattern.search(said)}
-
-
-def plain(text: str) -> str:
-    """Lower case, one form of every character, no punctuation at the end of words."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return " ".join(_PUNCTUATION.sub(" ", folded).split())
 
 
 @cache

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.grammar import LANGUAGES
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.ngrams import Vectors, counted, scaled
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import undoes
 from hubd.assistant.understanding.words import Phrases, phrases_of, pieces_of
 from hubd.home.model import Snapshot

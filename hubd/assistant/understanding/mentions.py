@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.compose import NOUN_DOMAINS
-from hubd.assistant.understanding.lexicon import NAMED, Lexicon, plain
+from hubd.assistant.understanding.lexicon import NAMED, Lexicon
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.words import Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits

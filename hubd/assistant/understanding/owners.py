@@ -8,8 +8,9 @@ none. What would name two things names neither.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from hubd.assistant.understanding.lexicon import Lexicon, Tag, plain
+from hubd.assistant.understanding.lexicon import Lexicon, Tag
 from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Area, Snapshot
 
 

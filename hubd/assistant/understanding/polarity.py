@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 
 SAME = {
     "home.turn_on": {"on", "open", "start"},

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from hubd.assistant.understanding.grammar import Match, as_matched
 from hubd.assistant.understanding.indirect_questions import direct
-from hubd.assistant.understanding.lexicon import lexicon, plain
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import parse

@@ -7,8 +7,9 @@ set or noted for somebody keeps the name.
 import re
 from collections.abc import Iterator, Mapping
 
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Snapshot
 
 FORMS: Mapping[str, str] = {

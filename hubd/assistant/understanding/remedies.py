@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.home.model import Entity, Snapshot
 

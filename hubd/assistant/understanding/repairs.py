@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.fluent import fluent
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import NEVER, PART_OF_DAY, VALUE
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
@@ -44,7 +46,7 @@ _DENIED = {
 
 def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
-    if (found := known.corrected(known.fluent(text))) is None:
+    if (found := known.corrected(fluent(text, known.language))) is None:
         return []
     first, instead = _JOINED_ON.sub("", _begun(found[0], known)), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
@@ -78,6 +80,9 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         if "," not in clauses[1] and denied in first:
             yield _exchanged(first, denied, clauses[1])
         return
+    if len(clauses) > 1 and _only_denies(clauses[-1], known, phrases):
+        yield from _repaired(first, ", ".join(clauses[:-1]), known, phrases)
+        return
     if len(clauses) == 1:
         yield from _taking_up(first, instead, known, phrases)
         return
@@ -102,6 +107,12 @@ def _denied(clause: str, known: Lexicon) -> str:
     pattern = _DENIED.get(known.language)
     found = pattern.match(known.stripped(clause)) if pattern else None
     return found[1] if found else ""
+
+
+def _only_denies(clause: str, known: Lexicon, phrases: Phrases) -> bool:
+    """Whether ``clause`` says of one thing that it is not meant: "…, not the main light"."""
+    denied = pieces_of(_denied(clause, known), known, phrases)
+    return {kind_of(piece) for piece in denied} - {"ignore"} == {"thing"}
 
 
 def _says_no_more(clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases) -> bool:

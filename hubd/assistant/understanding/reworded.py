@@ -8,7 +8,9 @@ Each comes to a sentence without that, which is then decided on like any other. 
 import re
 from collections.abc import Sequence
 
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.fluent import fluent
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
 from hubd.assistant.understanding.words import Phrases, pieces_of
 
@@ -67,7 +69,7 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
 def _done_instead(text: str, known: Lexicon) -> str:
     """What shall be done, where it is said what shall not be; empty where neither is."""
     pattern = _NOT_BUT.get(known.language)
-    said = known.fluent(text).casefold().replace("’", "'")
+    said = fluent(text, known.language).casefold().replace("’", "'")
     if pattern is None or pattern.search(said) is None:
         return ""
     return pattern.sub(r"\g<verb> \g<thing>", said, count=1)

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.lexicon import NEVER, Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.repairs import kind_of
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits

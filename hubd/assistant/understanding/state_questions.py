@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
-from hubd.assistant.understanding.lexicon import Lexicon, plain
+from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity, Snapshot
 
 STATELESS = frozenset({"scene", "script", "button", "input_button", "automation", "weather"})

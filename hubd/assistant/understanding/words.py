@@ -6,14 +6,15 @@ lies between "on" and "off" in some language or other. Two actions that disagree
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hubd.assistant.understanding.lexicon import NAMED, Kind, Lexicon, Tag, plain
+from hubd.assistant.understanding.lexicon import NAMED, Kind, Lexicon, Tag
 from hubd.assistant.understanding.misspelled import Spellings, nearest, spellings_of
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.owners import said_otherwise
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Area, Entity, Floor, Snapshot
 from plugins.numbers import digits
 
@@ -40,13 +41,16 @@ class Phrases(dict[str, tuple[Tag, ...]]):
         self._lexicon = lexicon
         self.people: set[str] = set()
         """The names of the persons among them."""
+        self.spots: set[str] = set()
+        """Those that say where a light is: of many words that they are not misheard as."""
         self.read: dict[str, tuple[Piece, ...]] = {}
         """What was read last, by text: an utterance that no rule explains is read five times."""
 
     @cached_property
     def spellings(self) -> Spellings:
         """The names and kinds of thing among them, once no more are added."""
-        return spellings_of(self, self._lexicon)
+        said = {phrase: tags for phrase, tags in self.items() if phrase not in self.spots}
+        return spellings_of(said, self._lexicon)
 
 
 class Piece(NamedTuple):
@@ -100,6 +104,9 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
     for part, name in _parts(snapshot, lexicon).items():
         if part not in phrases:
             phrases[part] = (Tag("entity", name),)
+    spots = {at: one for at, one in _spots(snapshot, lexicon).items() if at not in phrases}
+    phrases.update((phrase, (Tag("entity", name),)) for phrase, name in spots.items())
+    phrases.spots.update(spots)
     for word, name in _players(snapshot, lexicon).items():
         phrases[word] = (*phrases.get(word, ()), Tag("entity", name))
     return phrases
@@ -134,6 +141,32 @@ def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
     return {part: names.pop() for part, names in owners.items() if len(names) == 1}
 
 
+def _spots(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """Where a light is that is called after its place, and no other: "at the desk" is the Desk
+    Lamp, 床头那边 the 床头灯."""
+    forms = _AT.get(lexicon.language)
+    nouns = [word for word, tag in lexicon.phrases.items() if tag == Tag("noun", "light")]
+    rooms = {plain(name) for area in snapshot.areas for name in called(area)}
+    owners: dict[str, set[str]] = {}
+    for entity in snapshot.entities:
+        for name in map(plain, called(entity)) if entity.domain == "light" else ():
+            noun = next((word for word in nouns if _ends(name, word)), "")
+            spot = name.removesuffix(noun).strip()
+            if noun and len(spot) >= (4 if lexicon.spaces else 2) and spot not in rooms:
+                owners.setdefault(spot, set()).add(entity.name)
+    alone = {spot: names.pop() for spot, names in owners.items() if len(names) == 1}
+    return {form.format(spot): name for spot, name in alone.items() for form in forms or ()}
+
+
+_AT: Mapping[str, Sequence[str]] = {
+    "en": [
+        f"{where} {whose} {{}}"
+        for where in ("at", "by", "near", "over", "above", "around", "next to")
+        for whose in ("the", "my", "our", "that")
+    ],
+    "de": ["am {}", "beim {}", "auf dem {}", "über dem {}", "neben dem {}", "an der {}"],
+    "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
+}  # fmt: skip
 SHORTEST_COMPOUND = 5
 """Letters. "in dem" is heard as two words because it is two."""
 

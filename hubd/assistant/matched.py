@@ -1,0 +1,164 @@
+"""What a sentence of the grammar asks for in this house: its tool, the things it means, and what
+has to be asked back before anything is done."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hubd.assistant.decision import Decision, playing_on
+from hubd.assistant.understanding import intents, targets
+from hubd.assistant.understanding.fill import measuring
+from hubd.assistant.understanding.grammar import Match
+from hubd.assistant.understanding.readings import at_no_time
+from hubd.assistant.understanding.targets import Targets
+from hubd.home.model import Snapshot
+from plugins.api import Tool, ToolCall
+
+Tools = Mapping[str, Tool]
+"""Those that there are, by name."""
+OUTDOORS = "outside temperature"
+"""The name that our sentences give to how warm it is out there."""
+WEATHER = "weather.now"
+_OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
+_STATES = "HassGetState"
+_OF_STATES = (_STATES, "HassClimateGetTemperature", "HassGetWeather")
+
+
+def tool_of(match: Match) -> str:
+    """The name of the tool that a reading would call: our own sentences name it."""
+    rule = intents.RULES.get(match.intent)
+    return rule.tool if rule else match.intent
+
+
+def decided(
+    match: Match, tools: Tools, snapshot: Snapshot, area: str, language: str
+) -> Decision | None:
+    """The decision of a grammar hit, asked in the area of that id; ``None`` where no tool does what
+    it says."""
+    found = _targets_of(match, tools, snapshot, area)
+    domain = found.entities[0].domain if found.entities else str(match.slots.get("domain", ""))
+    rule = intents.rule_of(match.intent, domain, match.slots) or _own_rule(match, tools)
+    if rule is None or rule.tool not in tools:
+        return None
+    outdoors = match.slots.get("name") == OUTDOORS and not found.entities
+    if outdoors and WEATHER in tools and not (found := _measured_outdoors(snapshot)).entities:
+        return _of_the_weather(language)
+    if rule.domains and rule.needs_entity and not found.entities:
+        return _nothing_there(rule.tool, match, language)
+    call = intents.call_of(rule, match.intent, match.slots, found.entities)
+    decision = Decision(
+        route="grammar",
+        tool=rule.tool,
+        entities=found.ids,
+        arguments=match.slots,
+        score=1.0,
+        reason=f"the grammar's {match.intent}",
+        call=call,
+        language=language,
+    )
+    if match.missing or at_no_time(call, language):
+        reason = f"{decision.reason}; something that it needs was not said"
+        return msgspec.structs.replace(decision, asks="missing", reason=reason)
+    return asking(decision, found, tools, snapshot)
+
+
+def asking(decision: Decision, found: Targets, tools: Tools, snapshot: Snapshot) -> Decision:
+    """The decision, which has a tool and a call, with what has to be asked back first."""
+    decision = playing_on(decision, found.entities)
+    assert decision.tool is not None
+    assert decision.call is not None
+    tool, given = tools[decision.tool], decision.call.arguments
+    if found.unclear:
+        names = " or ".join(f"{entity.name} ({entity.id})" for entity in found.entities)
+        return _with(decision, "which", f"it could be {names}")
+    missing = [name for name in tool.parameters.get("required", []) if name not in given]
+    if missing:
+        return _with(decision, "missing", f"{missing[0]} was not said")
+    if tool.risk_of(snapshot, given) == "dangerous":
+        return _with(decision, "confirm", "a person must confirm it")
+    return decision
+
+
+def _with(decision: Decision, asks: str, why: str) -> Decision:
+    reason = f"{decision.reason}; {why}"
+    return msgspec.structs.replace(decision, asks=asks, reason=reason)
+
+
+def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Targets:
+    slots: Mapping[str, Any] = match.slots
+    rule = intents.RULES.get(match.intent) or _own_rule(match, tools)
+    if match.intent in intents.TURN:
+        domains: Sequence[str] = tuple(match.domains) or intents.turned_domains()
+    elif match.intent == _STATES:
+        domains = tuple(match.domains)
+    elif rule is None or not rule.domains:
+        return targets.NOBODY
+    else:
+        domains = rule.domains
+    if match.intent == "HassVacuumCleanArea":
+        slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
+    found = targets.find(
+        snapshot, slots, domains, area=area, everywhere=match.everything or not match.here
+    )
+    if match.intent == _STATES and not found.entities and slots.get("device_class"):
+        sensors = {key: value for key, value in slots.items() if key != "domain"}
+        found = targets.find(snapshot, sensors, ("binary_sensor",), area=area, everywhere=True)
+    if rule is not None:
+        found = measuring(rule.tool, found)
+    return Targets(found.entities, False) if match.intent in _OF_STATES else found
+
+
+def _measured_outdoors(snapshot: Snapshot) -> Targets:
+    """The one thermometer out there, if there is just one."""
+    found = [
+        entity
+        for entity in snapshot.entities
+        if entity.domain == "sensor"
+        and entity.attributes.get("device_class") == "temperature"
+        and _OUT_THERE.search(entity.name)
+    ]
+    return Targets(tuple(found)) if len(found) == 1 else targets.NOBODY
+
+
+def _of_the_weather(language: str) -> Decision:
+    return Decision(
+        route="grammar",
+        tool=WEATHER,
+        score=1.0,
+        reason="how warm it is outside, where nothing here measures it",
+        call=ToolCall(tool=WEATHER),
+        language=language,
+    )
+
+
+def _own_rule(match: Match, tools: Tools) -> intents.Rule | None:
+    """A sentence file of ours names its tool, and the domains in a ``domain`` context."""
+    tool = tools.get(match.intent)
+    if tool is None:
+        return None
+    names = {slot: slot for slot in match.slots if slot in tool.parameters["properties"]}
+    shared = intents.rule_of_tool(tool.name)
+    domains = tuple(match.domains) or _as_tuple(match.slots.get("domain"))
+    domains = domains or (shared.domains if shared else ())
+    if "entities" not in tool.parameters["properties"]:
+        domains = ()
+    needs_entity = shared.needs_entity if shared else True
+    return intents.Rule(tool.name, domains, names, needs_entity)
+
+
+def _nothing_there(tool: str, match: Match, language: str) -> Decision:
+    return Decision(
+        route="grammar",
+        tool=tool,
+        arguments=match.slots,
+        score=1.0,
+        asks="which",
+        reason=f"the grammar's {match.intent}, but nothing here can be meant",
+        language=language,
+    )
+
+
+def _as_tuple(value: object) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else ()

@@ -1,0 +1,38 @@
+"""Speech without what slips in while one thinks: hesitations, and what is said twice."""
+
+import re
+
+_STUTTERS = {
+    "de": re.compile(r"\b(\w+(?: \w+){0,2})(?: \1\b)+"),
+    "words": re.compile(r"\b(\w+)(?: \1\b)+"),
+    "characters": re.compile(r"([\u4e00-\u9fff]{2,6})\1+"),
+}
+"""What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
+_HESITATION = {
+    "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
+    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
+    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?"),
+}
+_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|der|die|das|den|dem)(?:,? \1\b)+")
+"""An article that is said again after a pause."""
+_SAY = re.compile(
+    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
+    r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"
+)
+"""Before a value that is thought about: "in, say, twenty minutes"."""
+_LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
+"""An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
+
+
+def fluent(text: str, language: str) -> str:
+    """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
+    hesitation = _HESITATION.get(language)
+    said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
+    said = _RESTARTED.sub(r"\1", _SAY.sub("", said))
+    return _LINKED.sub(r" \1 ", said) or text
+
+
+def said_once(text: str, language: str, *, spaces: bool) -> str:
+    """``text`` (plain) with what is said twice in a row once; spaces: whether they part words."""
+    twice = _STUTTERS.get(language) or _STUTTERS["words" if spaces else "characters"]
+    return twice.sub(r"\1", text)

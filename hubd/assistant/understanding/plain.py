@@ -1,0 +1,38 @@
+"""Text in one plain form, and patterns of phrases to be found in it."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_PUNCTUATION = re.compile(
+    r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|(?<=s)'(?=\s|$)|[。，！？；：、“”…]"
+)
+NEVER = re.compile(r"(?!)")
+"""What is nowhere found."""
+_GAP, _WORDS, _CHARACTERS = "~", r"((?:\S+ ){0,5}?)", "(.{0,8}?)"
+
+
+def plain(text: str) -> str:
+    """Lower case, one form of every character, no punctuation at the end of words."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return " ".join(_PUNCTUATION.sub(" ", folded).split())
+
+
+def pattern_of(phrases: Sequence[str], *, spaces: bool) -> re.Pattern[str]:
+    """Finds the longest of ``phrases`` in plain text, as whole words where ``spaces`` part them.
+
+    ``phrase$`` counts only at the end, ``^phrase`` at the beginning; a tilde stands for up to five
+    words, or eight characters, which are a group of the match.
+    """
+    if not phrases:
+        return NEVER
+    gap = _WORDS if spaces else _CHARACTERS
+    longest_first = sorted(map(plain, phrases), key=len, reverse=True)
+    alternatives = "|".join(
+        (r"(?<!.)" if phrase.startswith("^") else "")
+        + re.escape(phrase.strip("^$")).replace(re.escape(_GAP), gap)
+        + (r"(?=\s*$)" if phrase.endswith("$") else "")
+        for phrase in longest_first
+    )
+    before, behind = (r"(?<!\w)", r"(?!\w)") if spaces else ("", "")
+    return re.compile(f"{before}(?:{alternatives}){behind}")
