@@ -99,7 +99,40 @@ def _plain(said: str, language: str) -> str:
     text = " ".join(said.casefold().replace("’", "'").split()).strip(" ?.!？。")
     if language == "zh":
         return chinese_digits(text).replace(" ", "")
-    return digits(text, language)
+    return digits(_with_days_in_digits(text, language), language)
+
+
+def _with_days_in_digits(text: str, language: str) -> str:
+    """``text`` with the ordinal before a month as a number: "der dritte März" is the 3rd."""
+    ordinals = _ORDINALS.get(language, ())
+    numbers = {word: str(number) for number, word in enumerate(ordinals, start=1)}
+    if not numbers:
+        return text
+    months = "|".join(pattern.pattern for pattern in _words(language).months)
+    words = "|".join(sorted(numbers, key=len, reverse=True))
+    ending = "e[nrms]?" if language == "de" else ""
+    found = re.compile(rf"\b({words}){ending}(?=(?: of)? (?:{months})\b)")
+    return found.sub(lambda match: numbers[match[1]], text)
+
+
+_ORDINALS = {
+    "en": (
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
+        "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second",
+        "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
+        "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+    ),
+    "de": (
+        "erst", "zweit", "dritt", "viert", "fünft", "sechst", "siebt", "acht", "neunt", "zehnt",
+        "elft", "zwölft", "dreizehnt", "vierzehnt", "fünfzehnt", "sechzehnt", "siebzehnt",
+        "achtzehnt", "neunzehnt", "zwanzigst", "einundzwanzigst", "zweiundzwanzigst",
+        "dreiundzwanzigst", "vierundzwanzigst", "fünfundzwanzigst", "sechsundzwanzigst",
+        "siebenundzwanzigst", "achtundzwanzigst", "neunundzwanzigst", "dreißigst",
+        "einunddreißigst",
+    ),
+}  # fmt: skip
+"""The days of a month, from the first on; German ones without their ending."""
 
 
 def _relative(text: str, language: str, today: date) -> date | None:

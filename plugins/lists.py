@@ -34,7 +34,8 @@ _AND = re.compile(
 _AROUND = re.compile(
     r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|halt|eben|mal|doch|点|些)\s*)|"
     r"^(?:(?:ein|eine|einen|den|die|das)\s+(?=[\w-]+$)|kein(?:e|en)?\s+)|"
-    r"\s+(?:too|as well|auch)$|(?<=[一-龥])[又也都]$",
+    r"\s+(?:too|as well|auch)$|(?<=[一-龥])[又也都]$|"
+    r"^(?:麻烦|拜托|请)?[你您]?(?:帮我|帮忙|给我)?[把将]",
     re.IGNORECASE,
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says

@@ -29,8 +29,10 @@ DEFINITIONS = (
     "liang = 50 * gram",
     "li = 500 * meter",
     "mu = 2000/3 * meter**2",
+    "pfund = 500 * gram",
 )
-"""The market units of the mainland, as they have been since 1930; pint does not know them."""
+"""The market units of the mainland, as they have been since 1930, and the pound of German markets,
+since 1858; pint does not know them."""
 _LOADING = threading.Lock()
 Words = Annotated[str, Meta(min_length=1, max_length=100)]
 

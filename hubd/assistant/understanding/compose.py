@@ -263,7 +263,11 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
     value = _value(reading, domain)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
         valued, argument, largest = VALUED[domain]
-        means_volume = "volume" in reading.nouns or action in ("up", "down", *STEPS)
+        means_volume = (
+            "volume" in reading.nouns
+            or "percent" in reading.units
+            or action in ("up", "down", *STEPS)
+        )
         if domain == "media_player" and not means_volume:
             return None
         if domain == "fan" and value < LEAST_SPEED and "percent" not in reading.units:

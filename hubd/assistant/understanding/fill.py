@@ -45,7 +45,10 @@ _LONGER = re.compile(
     r"länger|verläng\w*|mehr|drauf|dran|dazu)\b|延长|[再多]加|加上?\d|再来\d"
 )
 """What lets a timer run longer: "another ten minute timer" is a second one."""
-_LESS = re.compile(r"\b(?:off|shorter|less|kürzer|weniger|weg)\b|缩短|[减少]\d|减掉|减去")
+_LESS = re.compile(
+    r"\b(?:off|shorter|less|kürzer|weniger|weg|abziehen)\b|\bzieh\w* .*\bab$|"
+    r"缩短|[减少]\d|减掉|减去"
+)
 """What lets a timer end sooner."""
 _MOVED = re.compile(
     r"\b(?:move|change|shift|push|postpone|bring|earlier|verschieb\w*|verleg\w*|änder\w*|früher)\b|"

@@ -59,13 +59,15 @@ def remedy(
         return None
     spelled = said._replace(names=tuple(name for name in said.names if plain(name) in said.text))
     named = named_entities(spelled, snapshot)
-    if said.actions & COMMANDED or any(entity.domain != "person" for entity in named):
+    if said.actions & COMMANDED:
         return None
+    things = {entity.id for entity in named if entity.domain != "person"}
     for called in (good for bad, good in forms.against if bad.search(spoken)):
         there = _there(said, snapshot, area)
         found = [entity for entity in there if _is_called(entity, called)]
         if len(found) == 1:
-            return found[0] if found[0].state == "off" else None
+            alone = things <= {found[0].id}  # "it's all smoke, and the hood has nothing to do"
+            return found[0] if alone and found[0].state == "off" else None
     return None
 
 

@@ -163,8 +163,10 @@ _AT: Mapping[str, Sequence[str]] = {
         f"{where} {whose} {{}}"
         for where in ("at", "by", "near", "over", "above", "around", "next to")
         for whose in ("the", "my", "our", "that")
-    ],
-    "de": ["am {}", "beim {}", "auf dem {}", "über dem {}", "neben dem {}", "an der {}"],
+    ]
+    + ["{} to"],
+    "de": ["am {}", "beim {}", "auf dem {}", "über dem {}", "neben dem {}", "an der {}",
+           "überm {}", "vom {}", "{} auf"],
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
 SHORTEST_COMPOUND = 5

@@ -15,6 +15,7 @@ BOUNDS = {
     "strangers20.en": (74, 3), "strangers20.de": (79, 3), "strangers20.zh": (78, 2),
     "strangers21.en": (78, 1), "strangers21.de": (77, 1), "strangers21.zh": (79, 1),
     "strangers22.en": (69, 1), "strangers22.de": (67, 4), "strangers22.zh": (75, 1),
+    "strangers23.de": (83, 0), "strangers23.zh": (82, 1),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
