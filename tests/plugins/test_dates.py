@@ -61,6 +61,8 @@ SAID = [
     ("es", "pasado mañana", "2026-03-29"),
     ("es", "hace dos semanas", "2026-03-13"),
     ("es", "el 6 de enero de 2028", "2028-01-06"),
+    ("de", "der dritte März", "2027-03-03"),
+    ("en", "the third of March", "2027-03-03"),
     ("en", "the oven", None),
     ("en", "", None),
     ("en", "February 30", None),

@@ -74,6 +74,12 @@ async def test_robots_scenes_and_the_weather(workshop):
     assert (await workshop("weather.now")).text == "Home: rainy, 8 °C."
 
 
+async def test_what_plays_is_told_with_title_and_artist(workshop):
+    await workshop("media.search", entities=["media_player.radio"], query="Blue Train")
+    told = (await workshop("home.state", entities=["media_player.radio"])).text
+    assert told.endswith("Radio: playing: Blue Train.")
+
+
 async def test_states_are_told(workshop):
     locked = await workshop("home.state", entities=["lock.front"], state="locked")
     assert locked.text == "Yes: Front Door."

@@ -133,6 +133,9 @@ async def test_the_answer(workshop):
     assert (
         await workshop("units.convert", "de", quantity="1 Zoll", unit="cm")
     ).text == "1 Zoll = 2,54 cm."
+    assert (
+        await workshop("units.convert", "de", quantity="ein Pfund", unit="Gramm")
+    ).text == "ein Pfund = 500 Gramm."
     with pytest.raises(ToolError, match="same thing"):
         await workshop("units.convert", quantity="5 kg", unit="meters")
     with pytest.raises(ToolError, match="parsecs"):

@@ -1,0 +1,33 @@
+"""Speech without hesitations, and with what is said twice once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubd.assistant.understanding.fluent import fluent, said_once
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "meant"),
+    [
+        ("en", "turn on the, uh, the lamp", "turn on the lamp"),
+        ("en", "in, say, twenty minutes", "in twenty minutes"),
+        ("de", "das Radio so auf, sagen wir mal, dreißig", "das Radio so auf dreißig"),
+        ("de", "Senf, ja, und, Würstel", "Senf und Würstel"),
+        ("zh", "提醒我，嗯，半小时以后收衣服", "提醒我，半小时以后收衣服"),
+        ("en", "um", "um"),
+    ],
+)
+def test_hesitations_are_left_out(language, said, meant):
+    assert fluent(said, language) == meant
+
+
+def test_what_is_said_twice_counts_once():
+    assert said_once("with the the music", "en", spaces=True) == "with the music"
+    assert said_once("打开灯带灯带", "zh", spaces=False) == "打开灯带"
+    assert said_once("奶奶", "zh", spaces=False) == "奶奶"
+
+
+@given(st.text(), st.sampled_from(["en", "de", "zh", "fr"]))
+def test_nothing_becomes_of_nothing_only(text, language):
+    assert bool(fluent(text, language)) == bool(text)
