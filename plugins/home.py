@@ -164,6 +164,9 @@ async def state(
     things = found(context, entities)
     if not things:
         raise ToolError(say(context.language, "nothing_known"))
+    playing = [e for e in things if e.domain == "media_player" and e.state == "playing"]
+    if not state and playing and all(e.domain == "media_player" for e in things):
+        things = playing  # what the silent ones do not play is no answer to what plays
     data = {"entities": [shown(entity) for entity in things]}
     if state:
         matching = [entity.name for entity in things if _is_in(entity, state)]

@@ -59,6 +59,11 @@ BOUGHT = re.compile(
     re.IGNORECASE,
 )
 """What says that something of the house is an item all the same."""
+STANDS_FOR = re.compile(
+    r"(?:it|them|that|those|they|this|these|den|die|das|der|es|sie|ihn|刚才|刚刚|它们?|[这那]个|我们?)",
+    re.IGNORECASE,
+)
+"""What stands for an item that was said elsewhere: "the honey, I've got that now"."""
 UNLISTED = re.compile(
     r"(?:the |my |our |die |den |der |das |unsere? |meine? )?"
     r"(?:time|luck|energy|patience|ideas?|breath|money|options|words|signal|space|room|power|battery|"
@@ -109,6 +114,8 @@ def is_misread(
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
+    if tool.name in LISTED and any(map(STANDS_FOR.fullmatch, items)):
+        return True
     lacking = tool.name == ADDS and not BOUGHT.search(text)
     if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):
         return True  # "das Licht ist aus", "we're out of time"

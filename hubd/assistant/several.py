@@ -191,11 +191,15 @@ def _is_remark(
         # Nor does "he's got his hands full" say what shall be done.
         verbs = said.actions - VALUES
         return known.remarks(piece) and not (verbs or said.names or said.nouns)
-    hinted = decision.route == "semantic" and not (said.actions or said.names or said.nouns)
+    unsaid = not (said.actions or said.names or said.nouns)
+    hinted = decision.route == "semantic" and unsaid
     if hinted and _is_of_air(decision) and _is_of_air(last):
         return True  # "the fan at forty percent, it's stuffy in here": that it shall be no colder
     if _names(said):
         return False
+    complains = hinted or (unsaid and known.remarks(piece))
+    if complains and _is_light_or_air(decision) and _is_of(last, {"cover"}):
+        return True  # "close the curtains, it's getting dark": not that a lamp shall be on
     if hinted and decision.tool == last.tool:
         return True  # "turn the telly off, nobody's watching it" is not said of the lights
     if hinted and decision.entities and set(decision.entities) <= set(last.entities):
@@ -210,7 +214,18 @@ def _is_remark(
 
 def _is_of_air(decision: Decision) -> bool:
     """Whether it moves, heats or cools the air of a room."""
-    return bool(decision.entities) and {e.partition(".")[0] for e in decision.entities} <= AIR
+    return _is_of(decision, AIR)
+
+
+def _is_light_or_air(decision: Decision) -> bool:
+    """Whether it changes what a blind changes as well."""
+    return _is_of(decision, AIR | {"light"})
+
+
+def _is_of(decision: Decision, domains: Collection[str]) -> bool:
+    """Whether it works things of these domains, and no others."""
+    kinds = {entity.partition(".")[0] for entity in decision.entities}
+    return bool(kinds) and kinds <= set(domains)
 
 
 def _plugin_of(tool: str | None) -> str:

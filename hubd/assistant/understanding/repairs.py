@@ -28,6 +28,8 @@ _LINK = re.compile(
     r"(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
+_PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
+"""How a correction begins that says where."""
 _ENOUGH = re.compile(
     r"(?: (?:(?:is|will be|should be) (?:enough|fine|plenty)|will do|(?:reicht|genügt|tut'?s)"
     r"(?: auch| mir| völlig| schon)*)|[就也]?(?:够了?|行了?|可以了?|好了?))$"
@@ -159,6 +161,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             kept = [piece.text for piece in before[:at]]
             if _ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text):
                 kept.pop()
+            if _PLACED.match(bare):
+                kept = _without_place(kept)
             between = " " if known.spaces else ""
             verb = [] if "action" in kinds else _verb_behind(before[at + 1 :])
             yield between.join([*kept, bare, *verb])
@@ -170,6 +174,14 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         while len(kept) > 1 and _ARTICLE.match(kept[-1]):
             kept.pop()
         yield " ".join([*kept, bare])
+
+
+def _without_place(words: Sequence[str]) -> list[str]:
+    """Words without a preposition, and its article, that they end with: "jazz in the"."""
+    said = [word for piece in words for word in piece.split()]
+    while len(said) > 1 and (_ARTICLE.match(said[-1]) or _PLACED.fullmatch(said[-1])):
+        said.pop()
+    return said
 
 
 def _verb_behind(pieces: Sequence[Piece]) -> list[str]:

@@ -5,6 +5,7 @@ mach auf 80 Prozent"), it says what is not meant, or somebody thinks aloud in th
 Each comes to a sentence without that, which is then decided on like any other. Knows no tools.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -60,10 +61,22 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         found.append(_between(known).join(rest))
     if joined := _taken_up(segments, known, phrases):
         found.append(joined)
-    if (rest := _without_asides(segments, known, phrases)) and len(rest) < len(segments):
-        joined = _taken_up(rest, known, phrases)
-        found += [joined] if joined else [_between(known).join(rest)]
+    kept = _but_for_asides(segments, known, phrases)
+    if len(kept) < len(segments):
+        joined = _taken_up([segments[at] for at in kept], known, phrases)
+        found.append(joined or _left(segments, kept, known))
     return found
+
+
+def _left(segments: Sequence[str], kept: Sequence[int], known: Lexicon) -> str:
+    """The segments that are kept; a comma stays between those that follow each other: "milk, bread
+    and, what else, cheese" are three items."""
+    if not known.spaces:
+        return "".join(segments[at] for at in kept)
+    text = segments[kept[0]]
+    for before, at in itertools.pairwise(kept):
+        text += (", " if at == before + 1 else " ") + segments[at]
+    return text
 
 
 def _done_instead(text: str, known: Lexicon) -> str:
@@ -98,10 +111,10 @@ def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
     return ""
 
 
-def _without_asides(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[str]:
-    """The segments but for those in the middle that speak of nothing."""
+def _but_for_asides(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[int]:
+    """Which segments are left without those in the middle that speak of nothing."""
     return [
-        segment
+        at
         for at, segment in enumerate(segments)
         if at in (0, len(segments) - 1) or not _is_aside(segment, known, phrases)
     ]

@@ -247,8 +247,23 @@ def _scan(text: str, lexicon: Lexicon, phrases: Phrases) -> Iterator[Piece]:
             end = at + 1
             if lexicon.spaces:
                 end = min((i for i in (text.find(" ", at),) if i > 0), default=len(text))
-            yield Piece(text[at:end])
+            yield from _room_and_thing(text[at:end], lexicon, phrases) or (Piece(text[at:end]),)
             at = end
+
+
+def _room_and_thing(word: str, lexicon: Lexicon, phrases: Phrases) -> tuple[Piece, ...]:
+    """An unknown German word as a room and a kind of thing, if it is one of both and nothing here
+    is called so: "Schlafzimmervorhänge", "Küchenlicht"."""
+    for cut in range(len(word) - 3, 2, -1) if lexicon.language == "de" else ():
+        room = next((word[:cut].removesuffix(link) for link in ("", "n", "s")
+                     if _is_kind(word[:cut].removesuffix(link), "area", phrases)), "")  # fmt: skip
+        if room and _is_kind(word[cut:], "noun", phrases):
+            return Piece(room, phrases[room]), Piece(word[cut:], phrases[word[cut:]])
+    return ()
+
+
+def _is_kind(phrase: str, kind: Kind, phrases: Phrases) -> bool:
+    return any(tag.kind == kind for tag in phrases.get(phrase, ()))
 
 
 def _longest(text: str, at: int, lexicon: Lexicon, phrases: Phrases) -> int:

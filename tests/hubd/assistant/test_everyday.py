@@ -10,9 +10,9 @@ from tests.hubd.assistant.strangers import counts_of, kept
 
 BOUNDS = {
     "everyday.en": (97, 2), "everyday.de": (104, 0), "everyday.zh": (105, 1),
-    "mended.en": (88, 0), "mended.de": (61, 0), "mended.zh": (67, 0),
+    "mended.en": (90, 0), "mended.de": (67, 0), "mended.zh": (67, 0),
 }  # fmt: skip
-"""Of 114 each, then of 90, 63 and 69: how many were right when the bound was set, less a few, and
+"""Of 114 each, then of 92, 69 and 69: how many were right when the bound was set, less a few, and
 how many wrong."""
 
 
