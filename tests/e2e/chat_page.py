@@ -1,6 +1,7 @@
 """For tests of the chat page: questions of the sample household, and how one is asked."""
 
 import json
+import time
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -16,6 +17,7 @@ MARKED = "mark:visible, .page-picture rect"
 """The cited words: in the text, or on the picture of the page."""
 ANSWER_MS = 60_000
 RING_MS = 15_000
+POLL_MS = 50
 
 
 def ask(page: Page, question: str) -> None:
@@ -30,3 +32,15 @@ def ask(page: Page, question: str) -> None:
 
 def last_answer(page: Page) -> Locator:
     return page.locator(".reply").last
+
+
+def wait_until(page: Page, expression: str, timeout_ms: float = ANSWER_MS) -> None:
+    """Until ``expression`` is true in the page.
+
+    Playwright's own ``wait_for_function`` evaluates a string within the page when it is not true
+    at once, which the page's content security policy refuses.
+    """
+    deadline = time.monotonic() + timeout_ms / 1000
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"never true: {expression}"
+        page.wait_for_timeout(POLL_MS)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubd.store.faults import State
+from tests.e2e.chat_page import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -135,7 +136,7 @@ def test_the_page_opens_without_the_hub_and_says_so(start, tmp_path, open_page):
     for entry in manifest["icons"]:
         assert page.request.get(hub.url + entry["src"]).ok
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    wait_until(page, "navigator.serviceWorker.controller !== null")
     hub.stop()
     page.reload()
     expect(page.get_by_text("hubd does not answer; trying again…")).to_be_visible()

@@ -116,7 +116,7 @@ def test_dark_follows_the_system_until_somebody_chooses(hub, open_page):
     page.get_by_role("button", name="Dark colours").click()
     assert brightness() < 120
     page.emulate_media(color_scheme="light")
-    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.chat_page import wait_until
+
 pytestmark = pytest.mark.browser
 
 
@@ -85,7 +87,7 @@ def test_what_rings_is_heard_seen_notified_and_stopped(open_view, call):
     )
     call("timers.start", seconds=1, name="tea")
     expect(page.locator("#ringing-words")).to_have_text("The tea timer is done.", timeout=30_000)
-    page.wait_for_function("window.told.length === 1")
+    wait_until(page, "window.told.length === 1")
     assert page.evaluate("window.told") == ["The tea timer is done."]
     page.locator("#ringing-stop").click()
     expect(page.locator("#ringing")).to_be_hidden()
