@@ -131,7 +131,8 @@ def acceptable(
         return False
     if confidence < SURE and _is_misspelled_room(said):
         return False  # the dining room is no living room
-    if filled.targets.entities and not said.names and known.names_another(said.unnamed):
+    another = not said.names and known.names_another(said.unnamed)
+    if filled.targets.entities and (said.rooms_not_here or another):
         return False
     unknown = {word.removesuffix("'s") for word in said.unknown}
     usual = vocabulary(guess.intent.tool, language, examples=USUAL)

@@ -42,6 +42,7 @@ from hubd.assistant.understanding.readings import (
 )
 from hubd.assistant.understanding.receivers import without_receiver
 from hubd.assistant.understanding.reworded import rewordings
+from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.state_questions import asked_state
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Snapshot
@@ -236,6 +237,8 @@ class Router:
     def _from_question(self, text: str, language: str) -> Decision | None:
         """The decision on a question for the state of one thing."""
         said = self.mentions(text, language)
+        if said.rooms_not_here:
+            return None
         found = asked_state(text, said, self._snapshot(), lexicon(language))
         if not found or STATE not in self._tools:
             return None
@@ -266,6 +269,8 @@ class Router:
     def reworded(self, text: str, language: str) -> list[str]:
         """What ``text``, which nothing explains, may have been meant as, likeliest first."""
         known, phrases = lexicon(language), self.phrases(language)
+        if rooms_not_here(text, known, phrases):
+            return []  # without the room it would be about this one
         if language not in self._vocabularies:
             more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
             self._vocabularies[language] = vocabulary_of(known, phrases, more)

@@ -6,7 +6,8 @@ A lexicon is a YAML file. ``drop``: politeness and filler words, removed before 
 whatever else it says. ``elsewhere``, the same for places that are not of the house. ``subject``: a
 pattern of what a sentence says something about, which is no complaint of a device unless it is one
 of ``complained_of``. ``particular``: a pattern of what is called so, and is nothing else where
-nothing is. ``forbidding``: patterns for a "not" of what shall be, not of what is.
+nothing is. ``rooms``: a pattern of rooms that not every house has. ``forbidding``: patterns for a
+"not" of what shall be, not of what is.
 ``requests``: where one of these is said, ``request_endings`` make no question of it. ``corrected``,
 patterns over what was said: what stands before is taken back. ``fixes``: what speech recognition
 mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
@@ -101,6 +102,7 @@ class Lexicon:
         self._elsewhere = [re.compile(pattern) for pattern in data.get("elsewhere", ())]
         self._subject = re.compile(data.get("subject", "(?!)"))
         self._particular = re.compile(data.get("particular", "(?!)"))
+        self._rooms = re.compile(data.get("rooms", "(?!)"))
         self.complained_of = frozenset(plain(word) for word in data.get("complained_of", ()))
         self._corrected = [re.compile(pattern) for pattern in data.get("corrected", ())]
         self._remarks = [re.compile(pattern) for pattern in data.get("remarks", ())]
@@ -316,6 +318,10 @@ class Lexicon:
         """Whether ``text`` (plain, without known names) speaks of one particular thing: "the back
         door" is not the front door because there is no other."""
         return self._particular.search(text) is not None
+
+    def rooms(self, text: str) -> list[str]:
+        """The rooms that ``text`` (plain) speaks of, of those that not every house has."""
+        return [found[0] for found in self._rooms.finditer(text)]
 
     def hinted(self, text: str) -> set[str]:
         """The domains that words of ``text`` speak of, without naming a thing of them."""

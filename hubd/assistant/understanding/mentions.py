@@ -12,6 +12,7 @@ from hubd.assistant.understanding.compose import NOUN_DOMAINS
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.words import Phrases, Piece, guessed_verb, pieces_of
 from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits
@@ -52,6 +53,8 @@ class Mentions(NamedTuple):
     """Whether it says when, or for how long."""
     guessed: bool = False
     """Whether a word that was taken for a misspelled name may as well be a verb."""
+    rooms_not_here: tuple[str, ...] = ()
+    """Rooms of other houses that are spoken of."""
 
     @property
     def is_bare(self) -> bool:
@@ -110,6 +113,7 @@ def mentions(text: str, lexicon: Lexicon, phrases: Phrases) -> Mentions:
         difference=lexicon.is_difference(text, actions),
         times=lexicon.times(text),
         guessed=guessed_verb(pieces),
+        rooms_not_here=rooms_not_here(whole, lexicon, phrases),
     )
 
 

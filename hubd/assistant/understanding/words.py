@@ -15,6 +15,7 @@ from hubd.assistant.understanding.misspelled import Spellings, nearest, spelling
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.owners import said_otherwise
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.home.model import Area, Entity, Floor, Snapshot
 from plugins.numbers import digits
 
@@ -191,7 +192,10 @@ def joined(text: str, known: Collection[str]) -> str:
 
 
 def read(text: str, lexicon: Lexicon, phrases: Phrases) -> Reading | None:
-    """The meaning of a stripped utterance, or ``None`` where a word stays unknown."""
+    """The meaning of a stripped utterance, or ``None`` where a word stays unknown, or a room is
+    named that is not here."""
+    if rooms_not_here(text, lexicon, phrases):
+        return None
     pieces = pieces_of(text, lexicon, phrases)
     if any(not piece.tags and piece.number is None for piece in pieces):
         return None
