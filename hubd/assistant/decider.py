@@ -222,5 +222,9 @@ class Decider:
 
     async def declined(self, text: str, language: str) -> str:
         """What is said where a command is not understood: nothing was done."""
-        named = named_entities(await self.mentions(text, language), self._tools.home.snapshot())
+        said = await self.mentions(text, language)
+        for room in said.rooms_not_here:
+            at = text.lower().find(room)
+            return ask(language, "no_room", said=text[at : at + len(room)] if at >= 0 else room)
+        named = named_entities(said, self._tools.home.snapshot())
         return ask(language, "do_what" if named else "declined", named)

@@ -58,6 +58,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         " Nomme l'appareil et l'action.",
         "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
     },
+    "no_room": {
+        "en": "I know no room or device here that is called “{said}”, so I did nothing.",
+        "zh": "这里没有叫“{said}”的房间或设备，所以什么都没做。",
+        "de": "Ich kenne hier keinen Raum und kein Gerät namens „{said}“ und habe nichts getan.",
+        "fr": "Je ne connais ici ni pièce ni appareil nommé « {said} » ; je n'ai rien fait.",
+        "es": "No conozco aquí ninguna habitación ni aparato llamado «{said}» y no hice nada.",
+    },
     "part_declined": {
         "en": "Not done, because I did not understand it: “{said}”.",
         "zh": "没听懂，没有做：“{said}”。",

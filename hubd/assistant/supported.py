@@ -60,8 +60,11 @@ def domains_of(tool: str) -> frozenset[str]:
 def meant(said: Mentions, snapshot: Snapshot, area: str) -> list[Entity]:
     """The entities that an utterance may speak of: by name, else by room and kind of thing.
 
-    ``area`` is the id of the asking device's area: it counts where no room is named.
+    ``area`` is the id of the asking device's area: it counts where no room is named. Of a room that
+    is not here nothing is meant.
     """
+    if said.rooms_not_here:
+        return []
     if named := named_entities(said, snapshot):
         placed = [e for e in named if e.area in places(said, snapshot)]
         return placed or named

@@ -74,7 +74,7 @@ def remedy(
 def _there(said: Mentions, snapshot: Snapshot, area: str) -> Sequence[Entity]:
     """What could help in the one room that is named, or else where it is said."""
     spelled = [name for name in said.areas if plain(name) in said.text]
-    if len(spelled) != len(said.areas) or said.floors:
+    if len(spelled) != len(said.areas) or said.floors or said.rooms_not_here:
         return ()
     rooms = places(said, snapshot) or {area}
     if len(rooms) != 1:

@@ -14,7 +14,7 @@ def rooms_not_here(
 ) -> tuple[str, ...]:
     """The rooms of ``text`` that nothing in the house is called after: the dining room is no
     misheard living room, and the spare bedroom not the bedroom."""
-    rooms = [room.translate(_UNSPOKEN) for room in lexicon.rooms(plain(text))]
+    rooms = lexicon.rooms(plain(text))
     if not rooms:
         return ()
     names = [
@@ -22,4 +22,6 @@ def rooms_not_here(
         for phrase, tags in phrases.items()
         if any(tag.kind in NAMED for tag in tags)
     ]
-    return tuple(room for room in rooms if not any(room in name for name in names))
+    return tuple(
+        room for room in rooms if not any(room.translate(_UNSPOKEN) in name for name in names)
+    )

@@ -2,6 +2,8 @@
 
 import pytest
 
+from hubd.assistant.supported import meant
+
 HOMES = {"en": ("home17.en.yaml", "Living Room"), "de": ("home17.de.yaml", "Wohnzimmer"),
          "zh": ("home17.zh.yaml", "客厅")}  # fmt: skip
 ROOMS = {
@@ -55,3 +57,32 @@ async def test_a_room_is_here_where_a_thing_is_called_after_it(make_house, assis
     await house.home.load(description.replace('"Floor Lamp"', '"Dining Room Lamp"'))
     (part,) = await house.commands.decider.parts("turn on the dining room lamp", "en", "")
     assert part.decision.entities == ["light.floor_lamp"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "room"),
+    [
+        ("en", "Dim the Dining Room lamp to 20", "“Dining Room”"),
+        ("de", "Mach im Gästezimmer das Licht an", "„Gästezimmer“"),
+        ("zh", "客房空调调高两度", "“客房”"),
+    ],
+)
+async def test_it_is_said_which_room_is_not_here(make_house, language, text, room):
+    house = await make_house(HOMES[language][0])
+    assert room in await house.commands.decider.declined(text, language)
+
+
+async def test_a_model_may_not_choose_another_room_either(make_house):
+    house = await make_house("home17.en.yaml")
+    text, snapshot = "switch the dining room light on", house.home.snapshot()
+    said = await house.commands.decider.mentions(text, "en")
+    assert meant(said, snapshot, "") == []
+    said = await house.commands.decider.mentions(text.replace("dining", "living"), "en")
+    assert meant(said, snapshot, "")
+
+
+async def test_what_helps_in_this_room_is_not_switched_on_for_another(make_house):
+    house = await make_house("home17.en.yaml")
+    for text in ("it's so steamy in here", "it's so steamy in the guest room"):
+        (part,) = await house.commands.decider.parts(text, "en", "bathroom")
+        assert bool(part.decision.entities) == ("here" in text)
