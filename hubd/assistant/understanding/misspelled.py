@@ -82,6 +82,8 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
         for other in known.by_length.get(length, ()):
             if other.noun and parts:  # "t v", but no "dark out" for an outlet
                 found += [(1, other.tags)] if other.text == joined else []
+            elif known.spaces and _is_prefixed(joined, other.text):
+                continue  # a dehumidifier is no humidifier
             elif not known.spaces and _differs_after_room(joined, other):
                 continue  # 厨房扫 is no 厨房灯
             elif others_at_least(letters, other.letters) > other.allowed:
@@ -99,6 +101,11 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
 def _as_long(heard: str, wanted: str) -> bool:
     """Whether one may be heard as the other: "fang" has the consonants of "Wohnküche"."""
     return min(len(heard), len(wanted)) > LEAST_AS_LONG * max(len(heard), len(wanted))
+
+
+def _is_prefixed(heard: str, wanted: str) -> bool:
+    """Whether two letters or more stand before what is wanted, which makes another word of it."""
+    return len(heard) >= len(wanted) + 2 and heard.endswith(wanted)
 
 
 def _differs_after_room(heard: str, wanted: Spelling) -> bool:

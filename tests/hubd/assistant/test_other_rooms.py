@@ -1,4 +1,4 @@
-"""Rooms that this house has not: nothing of another room is worked, or told, in their stead."""
+"""Rooms and things that this house has not: no other is worked, or told, in their stead."""
 
 import pytest
 
@@ -57,6 +57,25 @@ async def test_a_room_is_here_where_a_thing_is_called_after_it(make_house, assis
     await house.home.load(description.replace('"Floor Lamp"', '"Dining Room Lamp"'))
     (part,) = await house.commands.decider.parts("turn on the dining room lamp", "en", "")
     assert part.decision.entities == ["light.floor_lamp"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "dehumidifier off"),
+        ("en", "is the dehumidifier on"),
+        ("en", "the doorbell is too loud"),
+        ("en", "reading lamp off"),
+        ("de", "Geschirrspüler ist zu laut"),
+        ("de", "Kronleuchter ist zu laut"),
+        ("zh", "门铃太吵了"),
+        ("zh", "打开电暖器"),
+    ],
+)
+async def test_a_thing_that_is_not_here_is_no_other(make_house, language, text):
+    house = await make_house(HOMES[language][0])
+    parts = await house.commands.decider.parts(text, language, "")
+    assert [part.decision.entities for part in parts] == [[]]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def compared_with_all(heard, phrases, language):
             allowed = min(allowed, 1) if noun else allowed
             if not spaces:
                 allowed = int(len(text) >= 3 and len(text) == len(joined) and not noun)
+            if spaces and len(joined) >= len(text) + 2 and joined.endswith(text):
+                continue
             wrong = letters_wrong(joined, text)
             found += [(wrong, tags)] if 0 < wrong <= allowed else []
     least = min((wrong for wrong, _ in found), default=0)
@@ -92,6 +94,15 @@ def test_a_room_and_another_word_is_no_lamp_of_that_room(heard, meant):
     phrases.update({room: (Tag("area", room),) for room in ("厨房", "书房")})
     found = nearest([heard], spellings_of(phrases, lexicon("zh")))
     assert found == (meant and (1, (Tag("entity", meant),)))
+
+
+@pytest.mark.parametrize(
+    ("heard", "meant"),
+    [("dehumidifier", None), ("ahumidifier", "humidifier"), ("umidifier", "humidifier")],
+)
+def test_a_word_with_a_syllable_before_it_is_another_word(heard, meant):
+    known = spellings_of(known_phrases("en", ["humidifier"]), lexicon("en"))
+    assert nearest([heard], known) == (meant and (1, (Tag("entity", meant),)))
 
 
 @given(st.text("abcßé厨房", max_size=8), st.text("abcßé厨房", max_size=8))
