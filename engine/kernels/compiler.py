@@ -11,9 +11,11 @@ from types import FunctionType
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba import njit, types
+from numba import config, njit, types
+from numba.core.codegen import get_host_cpu_features
 
 from engine.errors import EngineError
+from engine.kernels.dispatch import untold_features
 
 _TILE_KERNELS = (
     "multiply_tile",
@@ -45,12 +47,20 @@ def compile_kernel(kernel: Callable[..., None], path: str, name: str) -> bytes:
     An operation becomes `void(int64*, int64*, int64, int64)`; other functions take int64 only.
     """
     assert isinstance(kernel, FunctionType)
+    _complete_features()
     arguments = kernel.__code__.co_varnames[: kernel.__code__.co_argcount]
     integers = types.void(*[types.int64] * len(arguments))
     signature = _OPERATION if arguments[0] == "operands" else integers
     dispatcher = njit(signature, **_OPTIONS)(_bound(kernel, path))
     (compiled,) = dispatcher.overloads.values()
     return _object_code(compiled.library, compiled.fndesc.llvm_func_name, signature.args, name)
+
+
+def _complete_features() -> None:
+    """Let numba know what the paths are chosen by, before it first makes code for this CPU."""
+    if config.CPU_FEATURES is None and untold_features():
+        more = [f"+{feature}" for feature in sorted(untold_features())]
+        config.CPU_FEATURES = ",".join([get_host_cpu_features(), *more])
 
 
 def _bound(function: FunctionType, path: str) -> Callable[..., None]:

@@ -4,6 +4,7 @@ Both operands are signed: weights of 6 bits or fewer are the same either way, by
 offset first.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -21,21 +22,30 @@ from engine.kernels.vectors import I32, INTEGERS, call, part
 
 _QUARTER = ir.VectorType(I32, 4)
 _HALF = ir.VectorType(I32, 8)
+_Multiply = Callable[[Any, Any, Any, Any], Any]
 
 
-def _sdot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
-    name = "llvm.aarch64.neon.sdot.v4i32.v16i8"
-    quarters = []
-    for quarter in range(4):
-        bytes_ = [part(builder, vector, 16 * quarter, 16) for vector in (weights, x)]
-        operands = [part(builder, sums, 4 * quarter, 4), *bytes_]
-        quarters.append(call(builder, name, _QUARTER, operands))
-    lanes = ir.Constant(_HALF, list(range(8)))
-    halves = [builder.shuffle_vector(*quarters[i : i + 2], lanes) for i in (0, 2)]
-    return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+def by_quarters(of_quarter: _Multiply) -> _Multiply:
+    """A `Dot` function from one that adds the products of 16 bytes to 4 int32."""
+
+    def dot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+        quarters = []
+        for quarter in range(4):
+            bytes_ = [part(builder, vector, 16 * quarter, 16) for vector in (weights, x)]
+            quarters.append(of_quarter(builder, part(builder, sums, 4 * quarter, 4), *bytes_))
+        lanes = ir.Constant(_HALF, list(range(8)))
+        halves = [builder.shuffle_vector(*quarters[i : i + 2], lanes) for i in (0, 2)]
+        return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+
+    return dot
 
 
-DOT = Dot(_sdot, _sdot)
+def _of_quarter(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+    return call(builder, "llvm.aarch64.neon.sdot.v4i32.v16i8", _QUARTER, [sums, weights, x])
+
+
+_dot = by_quarters(_of_quarter)
+DOT = Dot(_dot, _dot)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

@@ -13,7 +13,7 @@ import pytest
 from llvmlite import binding, ir
 
 from engine.formats.packed import SUPER, SUPER_BITS, SUPER_BLOCKS
-from engine.kernels import avx2, avx512vnni, avxvnni, dispatch, neon
+from engine.kernels import armv8, avx2, avx512vnni, avxvnni, dispatch, neon
 from engine.kernels.asking import ahead
 from engine.kernels.byte_scores import emit_scores
 from engine.kernels.byte_values import emit_values
@@ -30,7 +30,10 @@ TARGETS = {
     "avxvnni": (avxvnni, X86, "alderlake", r"\{vex\}\s+vpdpbusd\s.*%ymm"),
     "avx2": (avx2, X86, "haswell", r"vpmaddubsw\s.*%ymm"),
     "neon": (neon, ARM, "cortex-a76", r"sdot\s+v\d+\.4s"),
+    "armv8": (armv8, ARM, "cortex-a72", r"sad(?:alp|dlp)\s+v\d+\.4s"),
 }
+BYTES_AT_ONCE = {"avx512vnni": 64, "neon": 16, "armv8": 16}
+"""Of the instruction; 32 of others."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,7 +71,7 @@ def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, column
 
     text = assembly(tile, 7, triple, cpu)
     found = re.findall(instruction, text)
-    bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
+    bytes_at_once = BYTES_AT_ONCE.get(path, 32)
     assert len(found) >= columns * 512 // bytes_at_once
     assert not re.search(r"\b(callq?|bl)\b", text)
 
@@ -82,7 +85,7 @@ def test_a_row_asks_for_one_block_after_the_other(monkeypatch, path, bits):
     text = assembly(
         lambda builder, given: emit_row(builder, bits, module.DOT, given), 7, triple, cpu
     )
-    bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
+    bytes_at_once = BYTES_AT_ONCE.get(path, 32)
     found = [match.start() for match in re.finditer(instruction, text)]
     assert len(found) >= SUPER_BLOCKS * 512 // bytes_at_once
     asked = [match.start() for match in re.finditer(r"\b(prefetcht1|prfm)\b", text)]
@@ -118,7 +121,7 @@ def test_attention_multiplies_in_vectors(path, columns):
     """Sums stay in registers: a multiplication for each, and none of them goes to the stack."""
     _, triple, cpu, _ = TARGETS[path]
     text = assembly(lambda builder, given: emit_panel(builder, columns, 1, given), 9, triple, cpu)
-    lanes = {"avx512vnni": 16, "neon": 4}.get(path, 8)
+    lanes = BYTES_AT_ONCE.get(path, 32) // 4
     found = re.findall(r"vfn?m\S+ps|fmla\s+v\d+\.4s", text)
     assert len(found) >= columns * 16 // lanes
     assert not re.search(r"\b(callq?|bl)\b", text)
@@ -130,7 +133,7 @@ def test_attention_to_bytes_multiplies_by_the_instruction_of_the_path(path, colu
     """Keys and values, as often as a block's products of 32 numbers and 32 positions need: of keys,
     where registers hold few sums, in the eight turns of a loop."""
     module, triple, cpu, instruction = TARGETS[path]
-    bytes_at_once = {"avx512vnni": 64, "neon": 16}.get(path, 32)
+    bytes_at_once = BYTES_AT_ONCE.get(path, 32)
     for emit, arguments in ((emit_scores, 14), (emit_values, 7)):
 
         def panel(builder, given, emit=emit):
