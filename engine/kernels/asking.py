@@ -10,7 +10,7 @@ SmolLM2 Q8_0 with 2, 4 and 8 rows take 4.2 ms for 5.6, 4.9 for 6.9 and 6.5 for 1
 from typing import NamedTuple
 
 from engine.formats.packed import SUPER
-from engine.kernels.dispatch import processor
+from engine.kernels.processor import processor
 
 
 class Asking(NamedTuple):

@@ -15,7 +15,7 @@ from numba import config, njit, types
 from numba.core.codegen import get_host_cpu_features
 
 from engine.errors import EngineError
-from engine.kernels.dispatch import untold_features
+from engine.kernels.processor import untold_features
 
 _TILE_KERNELS = (
     "multiply_tile",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.kernels import dispatch
+from engine.kernels import dispatch, processor
 
 
 @pytest.fixture
@@ -19,13 +19,13 @@ def on_arm(monkeypatch):
         libc = SimpleNamespace(getauxval=lambda _: bits)
         monkeypatch.setattr(ctypes, "CDLL", lambda _: libc)
         features = SimpleNamespace(flatten=lambda: "+fp-armv8,-sve")
-        monkeypatch.setattr(dispatch.llvm, "get_host_cpu_features", lambda: features)
+        monkeypatch.setattr(processor.llvm, "get_host_cpu_features", lambda: features)
 
-    for cached in (dispatch.cpu_features, dispatch.untold_features):
+    for cached in (processor.cpu_features, processor.untold_features):
         cached.cache_clear()
     yield become
     monkeypatch.undo()
-    for cached in (dispatch.cpu_features, dispatch.untold_features):
+    for cached in (processor.cpu_features, processor.untold_features):
         cached.cache_clear()
 
 
