@@ -7,12 +7,11 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
+from plugins.degrees import CELSIUS, FAHRENHEIT, WARMEST, unit_of
 from plugins.speech import say
 
 plugin = Plugin("climate", sentences="climate.{language}.yaml")
 
-WARMEST = {"°C": 25.0, "°F": 77.0}
-"""Heating higher than this asks first."""
 STEP = 1.0
 """Degrees that "warmer" means."""
 
@@ -21,13 +20,7 @@ Degrees = Annotated[float, Meta(ge=-30, le=120)]
 
 def heating_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
     """Very warm costs money, and may be a mistake."""
-    wanted = set(arguments.get("entities") or ())
-    units = {
-        str(entity.attributes.get("temperature_unit", "°C"))
-        for entity in snapshot.entities
-        if entity.id in wanted
-    }
-    limit = min((WARMEST.get(unit, WARMEST["°C"]) for unit in units), default=WARMEST["°C"])
+    limit = WARMEST[unit_of(snapshot.entities)]
     return "dangerous" if float(arguments.get("temperature") or 0) > limit else "act"
 
 
@@ -64,8 +57,7 @@ async def change(
     if not now:
         raise ToolError(f"{heaters[0].name} has no temperature that could be changed.")
     wanted = {heater: degrees + (by if step == "up" else -by) for heater, degrees in now.items()}
-    unit = str(heaters[0].attributes.get("temperature_unit", "°C"))
-    if step == "up" and max(wanted.values()) > WARMEST.get(unit, WARMEST["°C"]):
+    if step == "up" and max(wanted.values()) > WARMEST[unit_of(context.home.snapshot().entities)]:
         highest = max(now.values())
         raise ToolError(f"It is set to {highest:g} degrees. Say the temperature to go higher.")
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, temperature=value))
@@ -100,4 +92,4 @@ def _measured(thing: Entity) -> float | None:
 
 def _senses_temperature(sensor: Entity) -> bool:
     unit = str(sensor.attributes.get("unit_of_measurement", ""))
-    return sensor.attributes.get("device_class") == "temperature" or unit in ("°C", "°F")
+    return sensor.attributes.get("device_class") == "temperature" or unit in (CELSIUS, FAHRENHEIT)

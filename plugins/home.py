@@ -13,8 +13,6 @@ from plugins.speech import joined, say, state_word
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
 SECURE_COVERS = frozenset({"garage", "gate", "door"})
-WARMEST = 25.0
-"""Degrees Celsius. Heating higher asks first."""
 
 Position = Annotated[int, Meta(ge=0, le=100)]
 NOT_OFF = frozenset({"off", "unavailable", "unknown"})

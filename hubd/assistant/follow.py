@@ -15,6 +15,7 @@ from hubd.assistant.understanding.compose import (
     STEPS,
     VALUED,
     changed_by,
+    largest,
     set_to_multiple,
 )
 from hubd.assistant.understanding.intents import SWITCHED
@@ -24,6 +25,7 @@ from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.targets import Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
+from plugins.degrees import unit_of
 
 OPENINGS = re.compile(
     r"^(?:and|what about|how about|same (?:for|in)|also|now|und|und was ist mit|auch|et|et aussi|y|"
@@ -144,12 +146,12 @@ def follow(
         changed = changed_by(domain, reading.actions, reading.numbers)
         return _again(router, last, changed[0], changed[1], found, changed[1]) if changed else None
     if reading.numbers and domain in VALUED:
-        tool, argument, largest = VALUED[domain]
+        tool, argument, _ = VALUED[domain]
         value = reading.numbers[0]
         number = int(value) if value.is_integer() else value
         return (
             _again(router, last, tool, {argument: number}, found, {argument: number})
-            if 0 <= value <= largest
+            if 0 <= value <= largest(domain, unit_of(snapshot.entities))
             else None
         )
     domain_of_step, step = STEPS.get(action, (domain, action))

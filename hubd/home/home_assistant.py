@@ -329,6 +329,7 @@ class HomeAssistant:
             "homeassistant/expose_new_entities/get", assistant=wire.ASSISTANT
         )
         devices = await connection.command("config/device_registry/list")
+        config = await connection.command("get_config")
         registry = Registry(
             floors=wire.read_floors(await _optional(connection, "config/floor_registry/list")),
             areas=wire.read_areas(await connection.command("config/area_registry/list")),
@@ -337,6 +338,7 @@ class HomeAssistant:
             exposed=wire.read_exposed(exposed),
             expose_new=bool(new.get("expose_new", True)),
             tells_hidden=wire.tells_hidden(exposed, entities),
+            temperature_unit=wire.read_temperature_unit(config),
         )
         self._mirror.load(await self._with_entries(connection, registry))
 

@@ -61,6 +61,8 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     """Whether ``exposed`` names what is hidden too. Since 2025 Home Assistant lists only what is
     exposed; then an entity that is in no registry either is hidden unless it is listed."""
     aliases: Mapping[str, tuple[str, ...]] = {}
+    temperature_unit: str = ""
+    """Of the heaters' numbers, ``°C`` or ``°F``: their states do not have it."""
 
 
 class Mirror:
@@ -150,6 +152,8 @@ class Mirror:
         known = self._registry.entities.get(entity_id, Registered(ei=entity_id))
         fallback = entity_id.partition(".")[2].replace("_", " ")
         name = attributes.get("friendly_name") or known.en or fallback
+        if entity_id.startswith("climate.") and self._registry.temperature_unit:
+            attributes = {"temperature_unit": self._registry.temperature_unit, **attributes}
         return Entity(
             id=entity_id,
             name=clean(str(name)),
@@ -223,6 +227,11 @@ def tells_hidden(result: Mapping[str, Any], registered: Mapping[str, Registered]
     and not only those that are exposed to something."""
     rows = result.get("exposed_entities") or {}
     return all(known in rows for known in registered)
+
+
+def read_temperature_unit(config: Mapping[str, Any]) -> str:
+    """Of ``get_config``; empty where it is not told."""
+    return str((config.get("unit_system") or {}).get("temperature") or "")
 
 
 def read_aliases(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ from hubd.assistant.understanding.multiples import FACTORS, multiplied
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.assistant.understanding.words import Reading, slots_of
 from hubd.home.model import Entity, Snapshot
+from plugins.degrees import CELSIUS, SENSIBLE, unit_of
 
 NOUN_DOMAINS = {"volume": "media_player", "brightness": "light", "speed": "fan"}
 PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
 ACTIVATED = ("scene", "script", "button", "input_button")
-COLDEST, WARMEST = 10, 35
 
 STARTING = ("on", "run", "start", "play", "")
 OPENING = ("open", "up", "on", "full", "raise")
@@ -70,12 +70,12 @@ STEPS = {
 VALUED = {
     "media_player": ("media.set_volume", "volume", 100),
     "light": ("lights.set", "brightness", 100),
-    "climate": ("climate.set", "temperature", WARMEST),
+    "climate": ("climate.set", "temperature", SENSIBLE[CELSIUS][1]),
     "fan": ("fans.set_speed", "percentage", 100),
     "cover": ("home.set_position", "position", 100),
     "valve": ("home.set_position", "position", 100),
 }
-"""domain → tool, argument, the largest value that makes sense."""
+"""domain → tool, argument, the largest value that makes sense (see ``largest``)."""
 FULL = frozenset({"lights.set", "fans.set_speed"})
 """Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
 MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
@@ -110,7 +110,8 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
         return None  # "in here and in the kitchen"
     if _is_everything(reading, action):
         return _all_off(snapshot)
-    domains, device_class = _kinds(reading, action)
+    unit = unit_of(snapshot.entities)
+    domains, device_class = _kinds(reading, action, unit)
     slots = slots_of(reading)
     if device_class:
         slots["device_class"] = device_class
@@ -124,7 +125,7 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     if awning and action in UNCLEAR:
         return None
     extended = EXTENDED.get(action) if awning and not reading.numbers else None
-    found = (extended, {}) if extended else _tool(reading, action, kinds)
+    found = (extended, {}) if extended else _tool(reading, action, kinds, unit)
     if found is None:
         return None
     if not reading.names and len(domains) == 1:
@@ -177,7 +178,7 @@ def is_awning(entities: Collection[Entity]) -> bool:
     return {e.attributes.get("device_class") for e in entities} == {"awning"}
 
 
-def _kinds(reading: Reading, action: str) -> tuple[set[str], list[str]]:
+def _kinds(reading: Reading, action: str, unit: str) -> tuple[set[str], list[str]]:
     """The domains that the nouns mean, and the device classes; without nouns a guess."""
     nouns = reading.nouns
     if len(nouns) > 1:  # "the volume of the radio"
@@ -189,7 +190,7 @@ def _kinds(reading: Reading, action: str) -> tuple[set[str], list[str]]:
     if domains or reading.names:
         # "All blinds and curtains" are not the garage door.
         return domains, sorted(classes) if len(classes) == len(nouns) else []
-    if "degrees" in reading.units or (reading.areas and _warm(reading)):
+    if "degrees" in reading.units or (reading.areas and _warm(reading, unit)):
         return {"climate"}, []
     if action in PLAYER or (action in ("up", "down") and not reading.areas):
         return {"media_player"}, []
@@ -202,10 +203,15 @@ def _kinds(reading: Reading, action: str) -> tuple[set[str], list[str]]:
     return set(), []
 
 
-def _warm(reading: Reading) -> bool:
+def _warm(reading: Reading, unit: str) -> bool:
     """Whether a bare number is a temperature: "guest room 19" is no brightness."""
-    numbers = reading.numbers
-    return not reading.units and bool(numbers) and COLDEST <= numbers[0] <= WARMEST
+    numbers, (coldest, warmest) = reading.numbers, SENSIBLE[unit]
+    return not reading.units and bool(numbers) and coldest <= numbers[0] <= warmest
+
+
+def largest(domain: str, unit: str) -> float:
+    """The largest value that makes sense of a domain in VALUED; unit: of the heaters."""
+    return SENSIBLE[unit][1] if domain == "climate" else VALUED[domain][2]
 
 
 def _targets(
@@ -244,7 +250,9 @@ def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> 
     return there if there.entities else find(snapshot, by_name, (), area=area)
 
 
-def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str, Any]] | None:
+def _tool(
+    reading: Reading, action: str, kinds: set[str], unit: str
+) -> tuple[str, dict[str, Any]] | None:
     domain = next(iter(kinds))
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
@@ -262,7 +270,7 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
         return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
     value = _value(reading, domain)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
-        valued, argument, largest = VALUED[domain]
+        valued, argument, _ = VALUED[domain]
         means_volume = (
             "volume" in reading.nouns
             or "percent" in reading.units
@@ -272,7 +280,7 @@ def _tool(reading: Reading, action: str, kinds: set[str]) -> tuple[str, dict[str
             return None
         if domain == "fan" and value < LEAST_SPEED and "percent" not in reading.units:
             return None  # "on level 2"
-        return (valued, {argument: value}) if 0 <= value <= largest else None
+        return (valued, {argument: value}) if 0 <= value <= largest(domain, unit) else None
     if reading.numbers:
         return None
     if action in STEPS:

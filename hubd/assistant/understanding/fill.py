@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hubd.assistant.understanding.compose import FULL, LEAST_SPEED, STEPPED, VALUED, changed_by
+from hubd.assistant.understanding.compose import (
+    FULL,
+    LEAST_SPEED,
+    STEPPED,
+    VALUED,
+    changed_by,
+    largest,
+)
 from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.likeness import Intent
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
@@ -14,6 +21,7 @@ from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in
+from plugins.degrees import unit_of
 from plugins.when import parse
 
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
@@ -79,7 +87,7 @@ def fill(
     intent: Intent, said: Mentions, snapshot: Snapshot, area: str, language: str = "en"
 ) -> Filled | None:
     """The call that ``intent`` is here; ``None`` where something that it needs was not said."""
-    values = _values(intent, said, language)
+    values = _values(intent, said, language, unit_of(snapshot.entities))
     if values is None:
         return None
     arguments = {**intent.arguments, **values}
@@ -158,7 +166,7 @@ def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]
     return intent.tool == "home.close" and intent.tool in said.implied and players
 
 
-def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | None:
+def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
         # "Two minutes more", "another two on that timer": it begins none.
@@ -174,7 +182,7 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
         return {"area": said.areas[0]} if len(said.areas) == 1 else None
     if said.difference and intent.tool in STEPPED.values():
         return _difference(intent, said)
-    valued = {tool: (argument, largest) for tool, argument, largest in VALUED.values()}
+    valued = {tool: (domain, argument) for domain, (tool, argument, _) in VALUED.items()}
     if intent.tool not in valued:
         # "20", "green" or "full" where no value is wanted is something that was not understood.
         spoken = said.numbers or said.colors or said.actions & {"half", "full", *FACTORS}
@@ -183,10 +191,10 @@ def _values(intent: Intent, said: Mentions, language: str) -> dict[str, Any] | N
         return None
     if intent.tool == "lights.set" and said.colors:
         return {"color": said.colors[-1]}
-    argument, largest = valued[intent.tool]
+    domain, argument = valued[intent.tool]
     full = (100.0,) if "full" in said.actions and intent.tool in FULL else ()
     numbers = said.numbers or ((50.0,) if "half" in said.actions else full)
-    if len(numbers) != 1 or not 0 <= numbers[0] <= largest:
+    if len(numbers) != 1 or not 0 <= numbers[0] <= largest(domain, unit):
         return None
     if argument == "percentage" and numbers[0] < LEAST_SPEED and not _PERCENT.search(said.text):
         return None  # "on level 2"

@@ -18,6 +18,7 @@ from hubd.home.mirror import (
     read_entities,
     read_exposed,
     read_floors,
+    read_temperature_unit,
     tells_hidden,
 )
 from hubd.home.model import Entity
@@ -220,3 +221,17 @@ def test_whether_an_entity_did_what_was_asked(service, state, data, words):
 def test_a_scene_is_not_read_back_as_a_switch():
     scene = Entity(id="scene.x", name="X", state="2026-01-01T00:00:00")
     assert unmet("scene.turn_on", scene, {}) == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [({"unit_system": {"temperature": "°F"}}, "°F"), ({"unit_system": {}}, None), ({}, None)],
+)
+def test_heaters_have_the_unit_of_the_home(config, told):
+    mirror = Mirror(everything=True)
+    mirror.load(Registry(temperature_unit=read_temperature_unit(config)))
+    mirror.apply(
+        {"a": {"climate.a": {"s": "heat", "a": {"temperature": 70}}, "light.b": {"s": "on"}}}
+    )
+    assert mirror.entity("climate.a").attributes.get("temperature_unit") == told
+    assert "temperature_unit" not in mirror.entity("light.b").attributes
