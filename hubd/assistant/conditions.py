@@ -97,6 +97,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
         return False  # "sauna on" is no complaint of the heat
     if filled.call.tool.startswith("timers.") and said.names and "timers" not in said.subjects:
         return False  # "run the extractor for ten minutes"
+    if filled.call.tool.startswith("timers.") and said.subjects & NAMELESS:
+        return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
         return False  # "I woke up at five", "my meeting is at eight"
     if not works and not filled.named and not filled.call.arguments:

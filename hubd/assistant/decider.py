@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later
+from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.decision import Decision, answering, is_open, lacks, told
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
@@ -162,6 +163,9 @@ class Decider:
         )
         parts = with_items_joined(parts)
         tools = [part.decision.tool for part in parts if part.decision.tool]
+        kinds = {tool.partition(".")[0] for tool in tools}
+        if "timers" in kinds and (known.subjects(text) - kinds) & NAMELESS:
+            return []  # "remind me in half an hour, no, make it forty minutes, to …" is no timer
         lost = [known.stripped(part.text) for part in parts if not part.decision.tool]
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)
         if lost and not worked and all(map(self._tools.only_reads, tools)):

@@ -33,6 +33,8 @@ PURPOSE = re.compile(
     re.IGNORECASE,
 )
 """What is no part of a title any more, but what it is good for: "…, dann schläft er besser"."""
+MEANWHILE = re.compile(r"\w while (?:i|we)\b", re.IGNORECASE)
+"""Nor is what somebody does meanwhile: "jazz while we cook"."""
 NO_TITLE = re.compile(
     r"(?:bitte |doch |mal |noch )*(?:weiter\w*|lauter|leiser|los|ab|an|etwas|nochmal|noch mal)|"
     r"(?:(?:den|die|das|the|my|our) )?(?:geschirrspüler|(?:spül|wasch|kaffee)maschine|trockner|"
@@ -106,7 +108,7 @@ def is_misread(
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     tired = known.negates(query) and not known.commands(known.stripped(text))
-    reason = PURPOSE.search(query) or NO_TITLE.fullmatch(query)
+    reason = PURPOSE.search(query) or NO_TITLE.fullmatch(query) or MEANWHILE.search(query)
     if tool.name == SEARCH and (tired or reason or _is_elsewhere(query, language, home)):
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):

@@ -1,5 +1,6 @@
 """The household's names as the sentence grammars need them, compiled once a version of the home."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hassil.intents import SlotList, TextSlotList
@@ -7,6 +8,8 @@ from hassil.intents import SlotList, TextSlotList
 from hubd.home.model import Area, Entity, Floor, Snapshot
 
 SlotLists = dict[str, SlotList]
+_SIDE_LAST = re.compile(r"(?P<thing>\w[\w' ]*?),? \(?(?P<side>left|right)\)?", re.IGNORECASE)
+"""A name that says last which of two it is: "Curtain Left", "Speaker (right)"."""
 
 
 class Names:
@@ -45,8 +48,11 @@ class Names:
 
 
 def called(thing: Entity | Area | Floor) -> tuple[str, ...]:
-    """Its name and aliases, and each without apostrophes, which speech recognition leaves out."""
+    """Its name and aliases, with the side first as people say it ("left curtain"), and each without
+    apostrophes, which speech recognition leaves out."""
     names = (thing.name, *thing.aliases)
+    sides = filter(None, map(_SIDE_LAST.fullmatch, names))
+    names += tuple(f"{side['side'].capitalize()} {side['thing']}" for side in sides)
     return (*names, *(name.replace("'", "") for name in names if "'" in name))
 
 

@@ -29,7 +29,7 @@ _BREAK = re.compile(
 
 _SENTENCE = {
     "en": re.compile(
-        r"\b(?:is|are|am|has|have|had|does|did|don't|doesn't|can't|won't|want|wants|need|needs|got|"
+        r"\b(?:(?:is|are|has|have|does|did)(?:n't)?|am|had|don't|can't|won't|want|wants|need|needs|got|"
         r"think|know|going|\w+(?:'s|'re|'m|'ve|'d|'ll))\b"
     ),
     "de": re.compile(

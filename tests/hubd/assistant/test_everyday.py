@@ -21,3 +21,30 @@ async def test_most_is_understood_and_nothing_is_done_the_other_way_round(
     make_house, assistant_data, name
 ):
     kept(await counts_of(make_house, assistant_data, name), *BOUNDS[name])
+
+
+SIDES = """
+areas:
+  - {name: Living Room}
+entities:
+  - {id: cover.left, name: Curtain Left, area: Living Room, state: open,
+     attributes: {device_class: curtain}}
+  - {id: cover.right, name: "Curtain (right)", area: Living Room, state: closed,
+     attributes: {device_class: curtain}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "entity"),
+    [
+        ("close the left curtain", "home.close", "cover.left"),
+        ("open the left, no sorry, the right curtain", "home.open", "cover.right"),
+        ("stop curtain left", "home.stop", "cover.left"),
+    ],
+)
+async def test_which_of_two_is_said_first_or_last(make_house, tmp_path, text, tool, entity):
+    description = tmp_path / "home.yaml"
+    description.write_text(SIDES)
+    house = await make_house(description)
+    (part,) = await house.commands.decider.parts(text, "en", "living_room")
+    assert (part.decision.tool, part.decision.entities) == (tool, [entity])

@@ -16,6 +16,7 @@ BOUNDS = {
     "strangers21.en": (78, 1), "strangers21.de": (77, 1), "strangers21.zh": (79, 1),
     "strangers22.en": (69, 1), "strangers22.de": (67, 4), "strangers22.zh": (75, 1),
     "strangers23.de": (83, 0), "strangers23.zh": (82, 1),
+    "strangers24.en": (64, 2), "strangers24.de": (58, 1), "strangers24.zh": (71, 3),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
