@@ -19,7 +19,8 @@ from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 
 _BUT = {
-    "en": r",? ?\b(?:except(?:ing)?(?: for)?|apart from|other than|excluding|save for|but(?: not)?|"
+    "en": r",? ?\b(?:except(?:ing)?(?: for)?|apart from|other than|excluding|save for|"
+    r"but(?: not)?(?! (?:would|could|can|will) you\b)|"
     r"with the exception of)\b",
     "de": r",? ?\b(?:außer|ausser|ausgenommen|abgesehen von|bis auf|mit ausnahme (?:von|der|des)|"
     r"(?:aber|nur|bloß) nicht|nicht aber)\b",

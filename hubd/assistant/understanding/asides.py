@@ -9,6 +9,9 @@ _ASIDE = {
     "en": re.compile(
         r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
         r"|^(?:exactly|right|that's it|ah yes|got it)$"
+        r"|^(?:i|we) (?:just |only )?need to know\b"
+        r"|^(?:he|she|they) (?:was|were|has been|have been) (?:just |only )?"
+        r"(?!going|wondering|hoping|asking)\w+ing\b"
         r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
     ),
     "de": re.compile(

@@ -13,6 +13,9 @@ SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather"
 ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
 """Of several players the one that plays is meant."""
 
+_ALIKE = frozenset({"blind", "shade"})
+"""Device classes of what people call by either word."""
+
 
 class Targets(NamedTuple):
     """The entities that are meant; more than one candidate where it is not clear which."""
@@ -52,10 +55,12 @@ def find(
         return _by_name(_fitting(named, domains, device_class), places, area)
     candidates = _fitting(snapshot.entities, domains, device_class) if domains else []
     if places is not None:
-        return _chosen([e for e in candidates if e.area in places])
+        there = [e for e in candidates if e.area in places]
+        return _chosen(_called_so(there, device_class))
+    near = _called_so([e for e in candidates if area and e.area == area], device_class)
+    candidates = _called_so(candidates, device_class)
     if everywhere:
         return Targets(tuple(candidates))
-    near = [e for e in candidates if area and e.area == area]
     return _chosen(near or _far(candidates))
 
 
@@ -70,12 +75,24 @@ def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:
     return None
 
 
+def _classes(device_class: str | Collection[str] | None) -> set[str]:
+    return {device_class} if isinstance(device_class, str) else set(device_class or ())
+
+
+def _called_so(entities: list[Entity], device_class: str | Collection[str] | None) -> list[Entity]:
+    """Of things that go by either word those that are of the very class, if there are any."""
+    wanted = _classes(device_class)
+    return [e for e in entities if e.attributes.get("device_class") in wanted] or entities
+
+
 def _fitting(
     entities: Collection[Entity],
     domains: Collection[str],
     device_class: str | Collection[str] | None,
 ) -> list[Entity]:
-    wanted = {device_class} if isinstance(device_class, str) else set(device_class or ())
+    wanted = _classes(device_class)
+    if wanted & _ALIKE:
+        wanted |= _ALIKE
     return [
         entity
         for entity in entities
