@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
 from hubd.assistant.understanding.lexicon import lexicon
@@ -33,8 +34,6 @@ PURPOSE = re.compile(
     re.IGNORECASE,
 )
 """What is no part of a title any more, but what it is good for: "…, dann schläft er besser"."""
-MEANWHILE = re.compile(r"\w while (?:i|we)\b", re.IGNORECASE)
-"""Nor is what somebody does meanwhile: "jazz while we cook"."""
 NO_TITLE = re.compile(
     r"(?:bitte |doch |mal |noch )*(?:weiter\w*|lauter|leiser|los|ab|an|etwas|nochmal|noch mal)|"
     r"(?:(?:den|die|das|the|my|our) )?(?:geschirrspüler|(?:spül|wasch|kaffee)maschine|trockner|"
@@ -108,7 +107,8 @@ def is_misread(
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     tired = known.negates(query) and not known.commands(known.stripped(text))
-    reason = PURPOSE.search(query) or NO_TITLE.fullmatch(query) or MEANWHILE.search(query)
+    meanwhile = without_meanwhile(query, language) != query  # "jazz while we cook"
+    reason = meanwhile or PURPOSE.search(query) or NO_TITLE.fullmatch(query)
     if tool.name == SEARCH and (tired or reason or _is_elsewhere(query, language, home)):
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):

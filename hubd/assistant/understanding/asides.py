@@ -1,4 +1,4 @@
-"""Thinking aloud: what is said in the middle of a command and is no part of it."""
+"""What is said beside a command and is no part of it: thoughts, what somebody does meanwhile."""
 
 import re
 
@@ -26,9 +26,21 @@ _ASIDE = {
     ),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""
+_MEANWHILE = {
+    "en": re.compile(
+        r"(?<=\w),? while (?:i|we)(?:['’]m|['’]re)? (?!.*\b(?:away|out|gone|asleep)\b).*$",
+        re.IGNORECASE,
+    )
+}
+"""What somebody does meanwhile, which is no part of a command: "play jazz while we cook"."""
 
 
 def is_aside(text: str, known: Lexicon) -> bool:
     """Whether ``text`` is thinking aloud: "what was it", "genau"."""
     pattern = _ASIDE.get(known.language, NEVER)
     return any(pattern.search(said) for said in (known.stripped(text), plain(text)))
+
+
+def without_meanwhile(text: str, language: str) -> str:
+    """``text`` without what somebody does meanwhile."""
+    return _MEANWHILE.get(language, NEVER).sub("", text)

@@ -9,9 +9,10 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
 from hubd.assistant.understanding.words import Phrases, pieces_of
 
@@ -37,13 +38,6 @@ _ASKED = {
                      r"(?:der|die|das|er|sie|es)\b"),
 }  # fmt: skip
 """How a question takes it up."""
-_MEANWHILE = {
-    "en": re.compile(
-        r"(?<=\w),? while (?:i|we)(?:['’]m|['’]re)? (?!.*\b(?:away|out|gone|asleep)\b).*$",
-        re.IGNORECASE,
-    )
-}
-"""What somebody does meanwhile, which is no part of a command: "play jazz while we cook"."""
 _ASIDE = {
     "en": re.compile(r"^(?:let me|what|where|how|who|you know|you see|i mean|i think|i guess|hang|"
                      r"hold|wait|oh|well|come on|now|like|right|yeah|yes|okay|ok|so|actually)\b"),
@@ -60,8 +54,7 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         return repairs(text, known, phrases)
     if instead := _done_instead(text, known):
         return [instead, *rewordings(instead, known, phrases)]
-    now = _MEANWHILE.get(known.language, NEVER).sub("", text)
-    if now != text:
+    if (now := without_meanwhile(text, known.language)) != text:
         return [now, *rewordings(now, known, phrases)]
     segments = [one for one in COMMA.split(text.strip(" .!。！")) if known.stripped(one)]
     if len(segments) < 2:
