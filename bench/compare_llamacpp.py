@@ -6,7 +6,8 @@ Each file is loaded by both engines, each in a process of its own, and they take
 512 tokens as one batch, then decoding behind them; the one whose turn it is not sleeps. Medians
 of the quiet turns, those in which other programs took little of the cores. The memory limit is the
 read bandwidth measured in the same turns over the bytes of weights that a token needs. Needs
-`pip install --editable .[bench]`, built with CMAKE_ARGS=-DGGML_NATIVE=ON. Results go to bench/results/.
+`pip install --editable .[bench]`, built with CMAKE_ARGS=-DGGML_NATIVE=ON. Results go to
+bench/results/.
 """
 
 import argparse

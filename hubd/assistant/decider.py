@@ -5,6 +5,7 @@ and likeness to examples last. Nothing is remembered and nothing is done here.
 """
 
 import asyncio
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -29,7 +30,7 @@ from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import repairs
-from hubd.assistant.understanding.spans import spans
+from hubd.assistant.understanding.spans import spans, without_reasons
 from hubd.assistant.understanding.targets import Targets
 from hubd.tools import Speaker, ToolBox
 from plugins.api import ToolCall
@@ -37,6 +38,8 @@ from plugins.api import ToolCall
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
+TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
+"""Tools whose free text would take in the reason that is given beside it."""
 Kind = Literal["command", "statement", "question"]
 
 
@@ -67,7 +70,14 @@ class Decider:
 
     async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
+        async with self._routing:
+            language = await self._router.prepare(text, language)
+            text = await asyncio.to_thread(self._router.by_names, text, language)
         whole = await self.by_rules(text, language, area)
+        if whole.tool in TITLED and (said := without_reasons(text, lexicon(whole.language))):
+            alone = await self.by_rules(said, whole.language, area)
+            if not lacks(alone):
+                return [Part(text=said, decision=alone)]
         return await self.resolved(whole, text, area)
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
@@ -84,6 +94,7 @@ class Decider:
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._of_a_span(text, whole.language, area)
+        part = part or await self._heard_as(text, whole.language, area, exactly=False)
         return [part] if part else parts
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
@@ -117,6 +128,17 @@ class Decider:
                 return Part(text=span.text, decision=found)
         return None
 
+    async def _heard_as(self, text: str, language: str, area: str, *, exactly: bool) -> Part | None:
+        """The one command that ``text`` may have been before it was misheard."""
+        async with self._routing:
+            heard_as = partial(self._router.heard_as, exactly=exactly)
+            others = await asyncio.to_thread(heard_as, text, language)
+        for other in others:
+            found = await self.by_rules(other, language, area)
+            if found.tool is not None and found.asks in (None, "confirm"):
+                return Part(text=other, decision=found)
+        return None
+
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
@@ -126,6 +148,10 @@ class Decider:
             part := await self._remedied(text, whole.language, area)
         ):
             return [part]
+        if is_open(whole) and len(text) <= MAXIMUM_UTTERANCE:
+            heard = await self._heard_as(text, whole.language, area, exactly=True)
+            if heard:
+                return [heard]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:

@@ -14,7 +14,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.matched import asking, decided, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
-from hubd.assistant.understanding import intents, words
+from hubd.assistant.understanding import garbled, intents, words
 from hubd.assistant.understanding.compose import compose
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.grammar import (
@@ -30,6 +30,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
 from hubd.assistant.understanding.readings import (
@@ -76,6 +77,8 @@ class Router:
         self._phrases: dict[str, words.Phrases] = {}
         self._compounds: dict[str, frozenset[str]] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
+        self._named: dict[str, garbled.Named] = {}
+        self._paraphrases: dict[str, Paraphrases] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
         """Compile what is needed for ``text`` on another thread; returns the language it is in."""
@@ -186,6 +189,7 @@ class Router:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
             self._phrases, self._compounds, self._vocabularies = {}, {}, {}
+            self._paraphrases, self._named = {}, {}
 
     def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``text``, which names things alone, with the verb of another text."""
@@ -253,10 +257,19 @@ class Router:
             language=language,
         )
 
+    def by_names(self, text: str, language: str) -> str:
+        """``text`` with things by the names that they have here."""
+        known, snapshot = lexicon(language), self._snapshot()
+        self._refresh(snapshot)
+        if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
+            self._paraphrases[language] = others = paraphrases_of(snapshot, known)
+        return renamed(text, others, known)
+
     def _joined(self, text: str, language: str) -> str:
-        """``text`` with the compounds together that were heard apart, without the person for whom
-        something shall be done."""
+        """``text`` with the compounds together that were heard apart and things by their names,
+        without the person for whom something shall be done."""
         text = without_receiver(text, lexicon(language), self._snapshot())
+        text = self.by_names(text, language)
         if language not in COMPOUNDING:
             return text
         if language not in self._compounds:
@@ -271,15 +284,31 @@ class Router:
         known, phrases = lexicon(language), self.phrases(language)
         if rooms_not_here(text, known, phrases):
             return []  # without the room it would be about this one
-        if language not in self._vocabularies:
-            more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
-            self._vocabularies[language] = vocabulary_of(known, phrases, more)
         # What is told to be so was heard rightly: 棚子还收起的 is no 棚子换首起的.
         told = known.stated(text)
-        meant = None if told else otherwise(text, known, self._vocabularies[language])
+        meant = None if told else otherwise(text, known, self._vocabulary(language))
         said = [text, meant] if meant else [text]
         found = [one for form in said for one in rewordings(form, known, phrases)]
         return [meant, *found] if meant else found
+
+    def heard_as(self, text: str, language: str, *, exactly: bool) -> list[str]:
+        """What ``text``, which nothing explains, may have been before speech recognition made
+        several words of one, likeliest first; exactly: what sounds the same."""
+        known, phrases = lexicon(language), self.phrases(language)
+        if known.negates(text) or rooms_not_here(text, known, phrases):
+            return []
+        if language not in self._named:
+            self._named[language] = garbled.named(phrases, known)
+        vocabulary, names = self._vocabulary(language), self._named[language]
+        return garbled.forms(text, known, vocabulary, names, exactly=exactly)
+
+    def _vocabulary(self, language: str) -> Vocabulary:
+        if language not in self._vocabularies:
+            more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
+            self._vocabularies[language] = vocabulary_of(
+                lexicon(language), self.phrases(language), more
+            )
+        return self._vocabularies[language]
 
     def knows(self, tool: str) -> bool:
         """Whether there is such a tool."""

@@ -13,6 +13,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.asides import is_aside
+from hubd.assistant.understanding.idle import is_idle
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
@@ -146,6 +147,8 @@ async def commands_in(
             continue
         if decision.tool is None and last is not None and _is_of_people(piece, said, people):
             continue
+        if last is not None and _is_reason(piece, said, decision, known):
+            continue
         if (
             last is None
             and _complains(decision, said)
@@ -210,6 +213,17 @@ def _is_remark(
         return True  # "pause the timer, I'm taking a call" is not said of the radio
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _is_reason(piece: str, said: Mentions, decision: Decision, known: Lexicon) -> bool:
+    """Whether a part behind a command, which at most hints at something, is like reasons."""
+    hints = decision.route == "semantic" and not (said.actions or said.names)
+    if not (decision.tool is None or hints) or decision.declined:
+        return False
+    begun = known.stripped(piece)
+    if known.inquires_first(begun) or known.commands(begun):
+        return False
+    return is_idle(piece, known)
 
 
 def _is_of_air(decision: Decision) -> bool:

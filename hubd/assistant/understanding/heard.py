@@ -92,7 +92,7 @@ def _characters(text: str, known: Lexicon, vocabulary: Vocabulary) -> Iterator[s
             window = text[at : at + length]
             if len(window) < length or not _is_doubtful(window, known):
                 continue
-            if meant := vocabulary.by_sound.get(_key(window, "zh")):
+            if meant := vocabulary.by_sound.get(key_of(window, "zh")):
                 yield meant
                 at += length
                 break
@@ -109,14 +109,14 @@ def _is_doubtful(window: str, known: Lexicon) -> bool:
 def _keys(word: str, language: str) -> list[str]:
     """What ``word`` sounds like, and in German also what it does where d and t are not told apart
     and "er" ends as "a" ("lauder", "leisa"): the surer first."""
-    key = _key(word, language)
+    key = key_of(word, language)
     if language != "de" or not key:
         return [key] if key else []
     soft = re.sub("(?<=[^aeiou])er$", "a", key)
     return [key, f"~{soft.translate(_SOFT)}"]
 
 
-def _key(word: str, language: str) -> str:
+def key_of(word: str, language: str) -> str:
     """What ``word`` sounds like, vowels and all; empty where that says too little."""
     if language == "zh":
         return sound(word, "zh") if 2 <= len(word) <= LONGEST else ""

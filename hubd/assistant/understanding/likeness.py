@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.grammar import LANGUAGES
+from hubd.assistant.understanding.kinds import class_of
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.ngrams import Vectors, counted, scaled
 from hubd.assistant.understanding.plain import plain
@@ -179,7 +180,7 @@ def masked(text: str, lexicon: Lexicon, phrases: Phrases, snapshot: Snapshot) ->
         elif tag is None:
             parts.append(piece.text)
         elif tag.kind == "entity" and (entity := by_name.get(tag.value.casefold())):
-            parts.append(lexicon.stand_in(entity.domain, entity.attributes.get("device_class")))
+            parts.append(lexicon.stand_in(entity.domain, class_of(entity)))
         else:
             room = lexicon.stand_in("area")
             article = room.split()[0] if " " in room else ""

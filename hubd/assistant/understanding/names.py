@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from hassil.intents import SlotList, TextSlotList
 
+from hubd.assistant.understanding.kinds import class_of
 from hubd.home.model import Area, Entity, Floor, Snapshot
 
 SlotLists = dict[str, SlotList]
@@ -64,7 +65,7 @@ def _is_called(thing: Entity | Area | Floor, name: str) -> bool:
 def _context(entity: Entity) -> dict[str, object]:
     """What a sentence may require of the entity that it names."""
     context: dict[str, object] = {"domain": entity.domain}
-    if device_class := entity.attributes.get("device_class"):
+    if device_class := class_of(entity):
         context["device_class"] = device_class
     return context
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.asides import is_aside
+from hubd.assistant.understanding.idle import is_idle
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.repairs import kind_of
@@ -93,6 +94,23 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     return list(found.values())[:MOST_SPANS]
 
 
+def without_reasons(text: str, known: Lexicon) -> str:
+    """``text`` without the clauses before and behind it that are like reasons; empty where there
+    are none, or nothing else."""
+    pieces = [one for one in _BREAK.split(text) if known.stripped(one)]
+    kept = [at for at, one in enumerate(pieces) if not _is_reason(one, known)]
+    if not kept or len(kept) == len(pieces):
+        return ""
+    return (", " if known.spaces else "，").join(pieces[kept[0] : kept[-1] + 1])
+
+
+def _is_reason(text: str, known: Lexicon) -> bool:
+    said = known.stripped(text)
+    long_enough = len(said.split()) > 2 or not known.spaces
+    asks = known.inquires_first(said) or known.commands(said)
+    return long_enough and not asks and is_idle(text, known)
+
+
 def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
     pieces = [one for one in _BREAK.split(text) if one]
     said = [one for one in pieces if known.stripped(one)]
@@ -153,6 +171,8 @@ def _read(
     reason = known.remarks(text) or "action" not in kinds
     denies = known.negates(text) and (known.forbids(text) or not told)
     asks = known.inquires_first(said)
+    if not (asks or known.commands(said)) and is_idle(text, known):
+        return _Clause(idle=True, nameless=True)
     idle = aside or (not beforehand and (told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
 

@@ -4,7 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.grammar import SOMEWHERE
-from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.kinds import class_of
+from hubd.assistant.understanding.names import Names, called
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity, Snapshot
 
 SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather", "lock", "valve"})
@@ -56,6 +58,7 @@ def find(
     candidates = _fitting(snapshot.entities, domains, device_class) if domains else []
     if places is not None:
         there = [e for e in candidates if e.area in places]
+        there = there or _called_after(places, candidates, snapshot)
         return _chosen(_called_so(there, device_class))
     near = _called_so([e for e in candidates if area and e.area == area], device_class)
     candidates = _called_so(candidates, device_class)
@@ -75,6 +78,19 @@ def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:
     return None
 
 
+def _called_after(
+    places: Collection[str], candidates: Collection[Entity], snapshot: Snapshot
+) -> list[Entity]:
+    """Things that nobody has put into a room, but whose names begin with one of these rooms'."""
+    rooms = [plain(name) for a in snapshot.areas if a.id in places for name in called(a)]
+    return [
+        entity
+        for entity in candidates
+        if entity.area is None
+        and any(plain(name).startswith(room) for name in called(entity) for room in rooms)
+    ]
+
+
 def _classes(device_class: str | Collection[str] | None) -> set[str]:
     return {device_class} if isinstance(device_class, str) else set(device_class or ())
 
@@ -82,7 +98,7 @@ def _classes(device_class: str | Collection[str] | None) -> set[str]:
 def _called_so(entities: list[Entity], device_class: str | Collection[str] | None) -> list[Entity]:
     """Of things that go by either word those that are of the very class, if there are any."""
     wanted = _classes(device_class)
-    return [e for e in entities if e.attributes.get("device_class") in wanted] or entities
+    return [e for e in entities if class_of(e) in wanted] or entities
 
 
 def _fitting(
@@ -96,8 +112,7 @@ def _fitting(
     return [
         entity
         for entity in entities
-        if (not domains or entity.domain in domains)
-        and (not wanted or entity.attributes.get("device_class") in wanted)
+        if (not domains or entity.domain in domains) and (not wanted or class_of(entity) in wanted)
     ]
 
 
