@@ -18,6 +18,7 @@ from bench.fit_examples import FOLDS, Inputs, regression
 from hubd.assistant.understanding.idle import (
     FOLDER,
     SURE,
+    Clauses,
     Fitted,
     clauses_of,
     counts_of,
@@ -35,12 +36,11 @@ def inputs(texts: Sequence[str], rare: Vectors, language: str) -> Inputs:
     return Inputs(np.ones((len(texts), 1), np.float32), words)
 
 
-def fitted(language: str) -> Fitted:
-    """The weights of all clauses: those of "idle" less those of "needed"."""
-    clauses = clauses_of(language)
+def fitted_to(clauses: Clauses, language: str) -> Fitted:
+    """The weights of clauses: those of "idle" less those of "needed"."""
     texts = [*clauses.needed, *clauses.idle]
     rare = rarity(counts_of(texts, lexicon(language)))
-    weights = regression(inputs(texts, rare, language), labels_of(language), 2)
+    weights = regression(inputs(texts, rare, language), labels_of(clauses), 2)
     difference = weights[:, 1] - weights[:, 0]
     unit = np.float32(np.abs(difference[1:]).max() / 127)
     return Fitted(
@@ -52,8 +52,8 @@ def fitted(language: str) -> Fitted:
     )
 
 
-def labels_of(language: str) -> NDArray[np.intp]:
-    clauses = clauses_of(language)
+def labels_of(clauses: Clauses) -> NDArray[np.intp]:
+    """0 for what is needed, 1 for what is idle, in that order."""
     return np.repeat([0, 1], [len(clauses.needed), len(clauses.idle)]).astype(np.intp)
 
 
@@ -61,7 +61,7 @@ def left_out(language: str) -> str:
     """How well clauses are told apart that took no part in the fit."""
     clauses = clauses_of(language)
     texts = [*clauses.needed, *clauses.idle]
-    labels = labels_of(language)
+    labels = labels_of(clauses)
     every = inputs(texts, rarity(counts_of(texts, lexicon(language))), language)
     idle = np.zeros(len(texts), np.float32)
     for fold in range(FOLDS):
@@ -84,7 +84,9 @@ def main() -> None:
         if given.check:
             print(f"{language}: {left_out(language)}")
         else:
-            np.savez_compressed(FOLDER / f"{language}.npz", **fitted(language)._asdict())
+            np.savez_compressed(
+                FOLDER / f"{language}.npz", **fitted_to(clauses_of(language), language)._asdict()
+            )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The daily briefing, announced: date, weather, calendar, reminders and timers."""
 
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -39,7 +40,13 @@ SAID = ("clock.date", "weather.now", "calendar.agenda")
 """The tools whose words are said as they are."""
 
 
-@plugin.tool(risk="act")
+def _fits(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether it says a time: "my briefing while I pack the lunches" is wanted now."""
+    when = str(arguments.get("when", ""))
+    return not when or parse(when, language, datetime(2000, 1, 1, tzinfo=UTC)).at is not None
+
+
+@plugin.tool(risk="act", fits=_fits)
 async def schedule(
     context: ToolContext, when: Annotated[str, Meta(max_length=100)] = ""
 ) -> ToolResult:

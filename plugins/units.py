@@ -100,7 +100,9 @@ def parsed(said: str, language: str) -> tuple[Decimal, str] | None:
 
 def unit_of(said: str, language: str) -> str | None:
     """pint's name of a unit as it is said."""
-    return _names(language).get(_plain(said))
+    names, text = _names(language), _plain(said)
+    dative = text.removesuffix("n") if language == "de" else text  # "in Kilometern"
+    return names.get(text) or names.get(dative)
 
 
 def _plain(said: str) -> str:

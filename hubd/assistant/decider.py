@@ -25,12 +25,13 @@ from hubd.assistant.several import (
     with_items_joined,
 )
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import repairs
-from hubd.assistant.understanding.spans import spans, without_reasons
+from hubd.assistant.understanding.spans import spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.tools import Speaker, ToolBox
 from plugins.api import ToolCall
@@ -38,6 +39,8 @@ from plugins.api import ToolCall
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
+WORDED = frozenset({"media.search", "lists.add", "notes.add", "reminders.add", "announce.say"})
+"""Tools whose free text may be anything."""
 TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
 """Tools whose free text would take in the reason that is given beside it."""
 Kind = Literal["command", "statement", "question"]
@@ -70,21 +73,31 @@ class Decider:
 
     async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
-        async with self._routing:
-            language = await self._router.prepare(text, language)
-            text = await asyncio.to_thread(self._router.by_names, text, language)
         whole = await self.by_rules(text, language, area)
-        if whole.tool in TITLED and (said := without_reasons(text, lexicon(whole.language))):
-            alone = await self.by_rules(said, whole.language, area)
-            if not lacks(alone):
-                return [Part(text=said, decision=alone)]
         return await self.resolved(whole, text, area)
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
+        async with self._routing:
+            by_names = self._router.by_names
+            named = await asyncio.to_thread(by_names, text, whole.language, area)
+        parts = await self._resolved(whole, named, area)
+        return [
+            msgspec.structs.replace(part, text=text) if part.text == named else part
+            for part in parts
+        ]
+
+    async def _resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
+        if part := await self._without_its_reason(whole, text, area):
+            return [part]
         parts = await self._parts(whole, text, area)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
             return parts
+        if said := without_reasons(text, lexicon(whole.language)):
+            alone = await self.by_rules(said, whole.language, area)
+            found = await self._parts(alone, said, area)
+            if all(self._acts(part) for part in found):
+                return found
         async with self._routing:
             reworded = self._router.reworded
             others = await asyncio.to_thread(reworded, text, whole.language)
@@ -96,6 +109,32 @@ class Decider:
         part = await self._of_a_span(text, whole.language, area)
         part = part or await self._heard_as(text, whole.language, area, exactly=False)
         return [part] if part else parts
+
+    async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
+        """The command alone, where a reason was taken for a part of the title or the item that was
+        said, or made a question of it."""
+        taken_in = whole.tool in TITLED and any(
+            comma in str(said) for said in whole.arguments.values() for comma in ",，"
+        )
+        if not (taken_in or (whole.route == "words" and self._only_tells(whole))):
+            return None
+        if not (said := without_reasons(text, lexicon(whole.language))):
+            return None
+        alone = await self.by_rules(said, whole.language, area)
+        same = taken_in and alone.tool == whole.tool
+        other = alone.tool not in WORDED and not self._only_tells(alone)
+        return Part(text=said, decision=alone) if not lacks(alone) and (same or other) else None
+
+    def _only_tells(self, decision: Decision) -> bool:
+        return decision.tool is not None and self._tools.only_reads(decision.tool)
+
+    def _acts(self, part: Part) -> bool:
+        """Whether something would be done that is asked for, and not only hinted at."""
+        decision, known = part.decision, lexicon(part.decision.language)
+        clear = decision.tool is not None and decision.asks in (None, "confirm")
+        one = "," not in part.text and "，" not in part.text
+        asked = decision.route != "semantic" or (one and known.commands(known.stripped(part.text)))
+        return clear and asked and not self._only_tells(decision)
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
         """What helps against what ``text`` complains of, if the room has just one such thing."""
@@ -124,9 +163,19 @@ class Decider:
                 found = await asyncio.to_thread(decided, self._router, span.text, language, area)
             if lacks(found) or found.tool is None or found.asks == "which":
                 continue
+            if span.guessed and not self._is_asked_for(found, span.text, known):
+                continue
             if self._tools.only_reads(found.tool) or not span.tells:
                 return Part(text=span.text, decision=found)
         return None
+
+    def _is_asked_for(self, decision: Decision, said: str, known: Lexicon) -> bool:
+        """Whether ``said`` asks for what was decided in so many words: it neither tells a state nor
+        may be any free text."""
+        asked = known.asks(said) or known.inquires(said)
+        if self._only_tells(decision) and not asked:
+            return False
+        return decision.tool not in WORDED or known.commands(known.stripped(said))
 
     async def _heard_as(self, text: str, language: str, area: str, *, exactly: bool) -> Part | None:
         """The one command that ``text`` may have been before it was misheard."""
@@ -135,7 +184,8 @@ class Decider:
             others = await asyncio.to_thread(heard_as, text, language)
         for other in others:
             found = await self.by_rules(other, language, area)
-            if found.tool is not None and found.asks in (None, "confirm"):
+            worded = found.tool in WORDED and "," in text
+            if found.tool is not None and found.asks in (None, "confirm") and not worded:
                 return Part(text=other, decision=found)
         return None
 
@@ -223,7 +273,8 @@ class Decider:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
-            decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
+            said = await asyncio.to_thread(self._router.by_names, text, spoken, area)
+            decision = await asyncio.to_thread(all_but.decided, self._router, said, spoken, area)
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)

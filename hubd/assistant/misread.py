@@ -43,6 +43,8 @@ NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """What is asked to go on or to start, and is nothing that is played: "Geschirrspüler starten"."""
+TOLD = re.compile(r"\b(?:können|kann|sehen|sieht) (?:uns|mich|hier|man)\b", re.IGNORECASE)
+"""What is told, and no title."""
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
@@ -65,6 +67,8 @@ STANDS_FOR = re.compile(
     re.IGNORECASE,
 )
 """What stands for an item that was said elsewhere: "the honey, I've got that now"."""
+TAKEN_UP = re.compile(r"\b(?:take|put|cross|tick|stick|add) (?:that|it|them|those)\b", re.I)
+"""What is no item any more, but what shall be done with it."""
 UNLISTED = re.compile(
     r"(?:the |my |our |die |den |der |das |unsere? |meine? )?"
     r"(?:time|luck|energy|patience|ideas?|breath|money|options|words|signal|space|room|power|battery|"
@@ -106,6 +110,8 @@ def is_misread(
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
+    if tool.name == SEARCH and TOLD.search(query):
+        return True  # "die Nachbarn können uns auf den Teller schauen"
     tired = known.negates(query) and not known.commands(known.stripped(text))
     meanwhile = without_meanwhile(query, language) != query  # "jazz while we cook"
     reason = meanwhile or PURPOSE.search(query) or NO_TITLE.fullmatch(query)
@@ -116,7 +122,9 @@ def is_misread(
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
-    if tool.name in LISTED and any(map(STANDS_FOR.fullmatch, items)):
+    if tool.name in LISTED and any(
+        STANDS_FOR.fullmatch(item) or TAKEN_UP.search(item) for item in items
+    ):
         return True
     lacking = tool.name == ADDS and not BOUGHT.search(text)
     if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):

@@ -257,13 +257,16 @@ class Router:
             language=language,
         )
 
-    def by_names(self, text: str, language: str) -> str:
-        """``text`` with things by the names that they have here."""
+    def by_names(self, text: str, language: str, area: str = "") -> str:
+        """``text`` with things by the names that they have here; area: of that id or name."""
+        if len(text) > MAXIMUM_UTTERANCE:
+            return text
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
-        return renamed(text, others, known)
+        place = Names.area(snapshot, area) if area else None
+        return renamed(text, place.id if place else "", others, known)
 
     def _joined(self, text: str, language: str) -> str:
         """``text`` with the compounds together that were heard apart and things by their names,

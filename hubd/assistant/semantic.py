@@ -44,6 +44,8 @@ ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
 KEPT = ("timers.", "alarms.", "reminders.", "lists.")
 """Tools of what the hub keeps, and what things of the house are called as well."""
+PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
+"""Tools that have no use for a number."""
 LEAST = 0.2
 """How likely an intent has to be before the words rule out others."""
 IMPLIED = 4.0
@@ -140,6 +142,8 @@ class Semantics:
         reads = self._reads(tool)
         if not acceptable(guesses, found, said, language, reads=reads):
             return None
+        if tool in PLAIN and said.numbers:
+            return None  # "开个三成" is a third, and not all the way
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:

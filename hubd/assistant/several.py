@@ -13,16 +13,19 @@ import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.idle import is_idle
+from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
+from hubd.assistant.understanding.reasons import is_reason
 from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND = "help.", "help.never_mind"
 LISTED = "lists.add"
+TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
+"""Tools that only tell how something is."""
 AIR = frozenset({"fan", "climate"})
 """Domains of what moves, heats or cools air."""
 MOST_PARTS = 5
@@ -143,11 +146,14 @@ async def commands_in(
             return []  # "the lamp red, oh well, green": not the other lamps
         if last is None and decision.route == "semantic" and _is_idle(piece, decision, known):
             continue  # "it's late, turn off the light" asks for no time
-        if last is not None and _is_remark(piece, said, decision, last, known):
+        told = any(plain(piece).startswith(plain(name)) for name in people)
+        needed = is_needed(piece, known) and not told
+        if last is not None and not needed and _is_remark(piece, said, decision, last, known):
             continue
         if decision.tool is None and last is not None and _is_of_people(piece, said, people):
             continue
-        if last is not None and _is_reason(piece, said, decision, known):
+        acts = last is not None and not (last.tool or "").startswith(TELLING)
+        if acts and _is_reason(piece, said, decision, known):
             continue
         if (
             last is None
@@ -220,10 +226,7 @@ def _is_reason(piece: str, said: Mentions, decision: Decision, known: Lexicon) -
     hints = decision.route == "semantic" and not (said.actions or said.names)
     if not (decision.tool is None or hints) or decision.declined:
         return False
-    begun = known.stripped(piece)
-    if known.inquires_first(begun) or known.commands(begun):
-        return False
-    return is_idle(piece, known)
+    return is_reason(piece, known)
 
 
 def _is_of_air(decision: Decision) -> bool:

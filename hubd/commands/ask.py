@@ -24,7 +24,10 @@ def ask(text: tuple[str, ...], as_json: bool, conversation: str | None, area: st
     if as_json:
         print_json(with_daemon(lambda client: client.request("POST", "/hub/ask", json=body)))
     else:
-        with_daemon(lambda client: print_turn(client, body))
+        done = with_daemon(lambda client: print_turn(client, body))
+        if asks := done.get("asks"):
+            answer = "yes" if asks == "confirm" else "…"
+            click.echo(f"  answer: hubd ask -c {done['conversation']} {answer}")
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """The daemon as a process: starts quickly and small, stops cleanly, survives being killed."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -85,6 +86,20 @@ def test_a_timer_survives_sigkill_and_rings_late_but_once(environment, hubd, ser
         assert len(json.loads(hubd("timers", "--json").stdout)) == 1
         assert hubd("ask", "stop the timer").stdout == "The tea timer is stopped.\n"
         assert hubd("timers").stdout == "No timer is running.\n"
+
+
+def test_a_question_back_says_how_to_answer_it(hubd, served, tmp_path):
+    home = tmp_path / "house.yaml"
+    home.write_text(
+        "areas: [{name: Hall}]\n"
+        "entities: [{id: lock.front, name: Front Door, area: Hall, state: locked}]\n"
+    )
+    with served():
+        assert hubd("home", "load", str(home)).returncode == 0
+        asked = hubd("ask", "unlock the front door").stdout
+        answer = re.search(r"^  answer: hubd ask (-c \S+) yes$", asked, re.MULTILINE)
+        assert answer, asked
+        assert hubd("ask", *answer[1].split(), "yes").stdout.startswith("Front Door is unlocked")
 
 
 def jobs(environment):

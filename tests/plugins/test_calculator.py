@@ -16,6 +16,10 @@ CHINESE = RbnfEngine.for_language("zh")
 SAID = [
     ("en", "15% of 80", 12),
     ("en", "80 + 15%", 92),
+    ("en", "fifteen percent of eighty-four dollars", "12.6"),
+    ("de", "19 Prozent von 250 Euro", "47.5"),
+    ("zh", "三十八块五乘以六", 231),
+    ("zh", "二十块加三十元", 50),
     ("en", "20% off 50", 40),
     ("en", "twelve times (3 + 4)", 84),
     ("en", "the square root of 144", 12),

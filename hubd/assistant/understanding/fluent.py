@@ -9,11 +9,11 @@ _STUTTERS = {
 }
 """What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
-    "en": re.compile(r"(?i)(^|[ ,])(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*\s*"),
+    "en": re.compile(r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|hm+)\b[,.…]*\s*"),
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
-    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?"),
+    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]"),
 }
-_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|der|die|das|den|dem)(?:,? \1\b)+")
+_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|to|of|der|die|das|den|dem)(?:,? \1\b)+")
 """An article that is said again after a pause."""
 _SAY = re.compile(
     r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
@@ -23,12 +23,19 @@ _SAY = re.compile(
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
 """An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 
+_LEFT_OPEN = re.compile(
+    r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
+    r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))"
+)
+"""A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes"."""
+
 
 def fluent(text: str, language: str) -> str:
     """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
     hesitation = _HESITATION.get(language)
     said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
     said = _RESTARTED.sub(r"\1", _SAY.sub("", said))
+    said = _LEFT_OPEN.sub(lambda open_: f"{open_[1] or open_[2]} ", said)
     return _LINKED.sub(r" \1 ", said) or text
 
 

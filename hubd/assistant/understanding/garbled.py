@@ -130,6 +130,8 @@ def _in_words(
                     yield _Meant(0, start, end, exact)
             elif known.commands(window) or any(map(known.actions_in, words[start:end])):
                 continue  # "schalt den" is no Schalter
+            elif end == start + 1:
+                continue  # which ``misspelled`` has compared already
             elif near := _nearest(key, names):
                 yield _Meant(near[0], start, end, near[1])
             elif alike := names.by_consonants.get(hard):

@@ -186,7 +186,7 @@ def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match
     return Match(
         intent=result.intent.name,
         slots={
-            name: (_items_as_written if name in ITEMS else _as_written)(_plain(entity.value), text)
+            name: _WRITTEN.get(name, _as_written)(_plain(entity.value), text)
             if entity.is_wildcard
             else _plain(entity.value)
             for name, entity in result.entities.items()
@@ -222,12 +222,16 @@ def _free_text(result: RecognizeResult) -> int:
     return sum(len(entity.text) for entity in result.entities_list if entity.is_wildcard)
 
 
+_REST_OF_WORD = r"[a-zà-öø-ÿß]*"
+
+
 def _as_written(value: Any, text: str) -> Any:
     """A free text with the capitals and commas that it was said with."""
     if not isinstance(value, str):
         return value
     words = map(re.escape, value.split())  # hassil leaves out the marks between them
-    found = re.search(r"[\s,;，、；]+".join(words), text, re.IGNORECASE)
+    # "auf" ends a sentence as well as it begins "Auflauf": words are never cut.
+    found = re.search(r"[\s,;，、；]+".join(words) + _REST_OF_WORD, text, re.IGNORECASE)
     return found[0] if found else value
 
 
@@ -245,6 +249,21 @@ def _items_as_written(value: Any, text: str) -> Any:
         found.append(_as_written(" ".join(words[:length]), text))
         words = words[length:]
     return ", ".join(found)
+
+
+def _title_as_written(value: Any, text: str) -> Any:
+    """The same of what shall be played: a Chinese title ends with its mark, whatever follows."""
+    written = _as_written(value, text)
+    if marked := re.match("(.*?)《([^》]+)》", written) if isinstance(written, str) else None:
+        return marked[1] + marked[2]
+    return written
+
+
+_WRITTEN = {
+    **dict.fromkeys(ITEMS, _items_as_written),
+    **dict.fromkeys(("query", "search_query"), _title_as_written),
+}
+"""How the free text of a slot is put back."""
 
 
 def _compile(intents: Intents) -> None:

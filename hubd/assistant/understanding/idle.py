@@ -26,9 +26,11 @@ from plugins.numbers import digits
 FOLDER = Path(__file__).parent / "clauses"
 SHARPNESS = 8.0
 """Unit vectors are scaled by this, so that the regression converges in few steps."""
-SURE, SURER = 0.8, 0.93
+SURE, SURER = 0.6, 0.7
 """How likely a clause has to be idle to be left out; the same where a word of it may be a condition
 or a question ("it's stuffy after all that frying")."""
+NEEDED = 0.12
+"""How likely it is at most where a clause is not left out whatever else speaks for it."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)?")
 
 
@@ -82,9 +84,14 @@ def is_idle(text: str, known: Lexicon) -> bool:
     return idleness(text, known) >= (SURER if known.asks(text) else SURE)
 
 
+def is_needed(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` surely changes the command beside it."""
+    return 0.0 < idleness(text, known) < NEEDED
+
+
 def idleness(text: str, known: Lexicon) -> float:
     """How likely ``text`` may be left out, 0 to 1; 0 in a language without such clauses."""
-    fitted = _fitted(known.language)
+    fitted = fitted_of(known.language)
     if fitted is None:
         return 0.0
     row = inputs_of([text], fitted.rarity, known)[0]
@@ -94,7 +101,8 @@ def idleness(text: str, known: Lexicon) -> float:
 
 
 @cache
-def _fitted(language: str) -> Fitted | None:
+def fitted_of(language: str) -> Fitted | None:
+    """The weights of a language; ``None`` where it has no clauses."""
     path = FOLDER / f"{language}.npz"
     if not path.is_file():
         return None

@@ -7,15 +7,16 @@ What would name two things names neither; and where a room has several things of
 in the kitchen" stays all of them.
 """
 
+import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.names import called
-from hubd.assistant.understanding.plain import NEVER, plain
-from hubd.home.model import Entity, Snapshot
+from hubd.assistant.understanding.plain import plain
+from hubd.home.model import Area, Entity, Floor, Snapshot
 
 _LINK = {
     "en": r",? (?:in|of|at|on|by|over|above|near|beside|under|from) (?:the |my |our |that )?",
@@ -27,6 +28,9 @@ _LAST_WORDS = 2
 """Of a name, that may be what kind of thing it is."""
 _SHORTEST_PART = 3
 """Letters of a part of a German compound."""
+_ROOM = re.compile("[室厅房间]")
+_SHORTEST_ENDING = 3
+"""Characters of a Chinese name without its beginning."""
 _COMPOUND_LINKS = ("", "n", "s", "en", "es")
 """What German puts between the parts of a compound."""
 
@@ -59,59 +63,159 @@ _AND = {
 }
 
 
-class Paraphrases(NamedTuple):
-    """What the household's names are called besides."""
+class _Thing(NamedTuple):
+    """A thing, and all that it is called, as it is compared."""
 
-    pattern: re.Pattern[str]
-    pair: re.Pattern[str]
-    """Two sides of one kind of thing: "the left and the right curtain"."""
-    names: Mapping[str, str]
-    """Group of either pattern → what the thing is called."""
+    entity: Entity
+    names: tuple[str, ...]
+
+
+class Household(NamedTuple):
+    """A household's names, as they are compared."""
+
+    things: Sequence[_Thing]
+    rooms: Sequence[tuple[str, tuple[str, ...]]]
+    """Id and names of each room."""
+    others: Sequence[str]
+    """The names of floors and persons."""
+    by_kind: Mapping[str, Sequence[_Thing]]
+    """What a name ends with → the things whose names do."""
+
+
+class Paraphrase(NamedTuple):
+    """Something that things are called besides."""
+
+    needles: tuple[str, ...]
+    """What a text has to hold for it to be there at all."""
+    pattern: str
+    """With a group for each name."""
+    names: tuple[str, ...]
+    """What they are called."""
+
+
+class Paraphrases(NamedTuple):
+    """What the household's names are called besides, the longest first."""
+
+    household: Household
+    found: Sequence[Paraphrase]
 
 
 def paraphrases_of(snapshot: Snapshot, known: Lexicon) -> Paraphrases:
-    """The patterns of a household in a language; patterns that find nothing where it has none."""
+    """All of a household in a language; none where the language has no such patterns."""
+    household = _household(snapshot, known)
     if known.language not in _LINK:
-        return Paraphrases(NEVER, NEVER, {})
-    owners: dict[str, set[str]] = defaultdict(set)
-    taken = {plain(name) for entity in snapshot.entities for name in called(entity)}
-    for entity in snapshot.entities:
-        for name in map(plain, called(entity)):
-            for thing, place in _parts(name, known):
-                if not _is_of_several(thing, place, entity, snapshot, known):
-                    owners[_said(thing, place, known)].add(entity.name)
-            if side := _side_and_thing(name, known):
-                owners[_of_side(*side, known)].add(entity.name)
-    names: dict[str, str] = {}
-    alternatives: list[str] = []
-    for pattern in sorted(owners, key=len, reverse=True):
-        if len(owners[pattern]) == 1 and pattern not in taken:
-            group = f"n{len(names)}"
-            names[group] = next(iter(owners[pattern]))
-            alternatives.append(f"(?P<{group}>{pattern})")
-    pairs = _pairs(snapshot, known, names)
-    return Paraphrases(_one_of(alternatives, known), _one_of(pairs, known), names)
+        return Paraphrases(household, ())
+    owners: dict[tuple[tuple[str, ...], str], set[str]] = defaultdict(set)
+    for thing in household.things:
+        for name in thing.names:
+            for needles, pattern, called_so in _of_name(name, thing, household, known):
+                owners[needles, pattern].add(called_so)
+    found = [
+        Paraphrase(needles, f"({pattern})", tuple(names))
+        for (needles, pattern), names in owners.items()
+        if len(names) == 1
+    ]
+    found.sort(key=lambda one: -len(one.pattern))
+    return Paraphrases(household, [*_pairs(household, known), *found])
 
 
-def renamed(text: str, paraphrases: Paraphrases, known: Lexicon) -> str:
+def renamed(text: str, area: str, paraphrases: Paraphrases, known: Lexicon) -> str:
     """``text`` with what things are called in the place of what people call them; as it is where
-    it is about a list or a reminder, whose words are kept."""
+    it is about a list or a reminder, whose words are kept. ``area`` is the id of the asking
+    device's, or empty."""
     if known.subjects(text):
         return text
     joint = " and " if known.language == "en" else " und " if known.spaces else "和"
-
-    def name(found: re.Match[str]) -> str:
-        groups = [group for group, said in found.groupdict().items() if said is not None]
-        return joint.join(paraphrases.names[group] for group in groups)
-
-    return paraphrases.pattern.sub(name, paraphrases.pair.sub(name, text))
-
-
-def _one_of(alternatives: list[str], known: Lexicon) -> re.Pattern[str]:
-    if not alternatives:
-        return NEVER
     edge = (r"(?<!\w)", r"(?!\w)") if known.spaces else ("", "")
-    return re.compile(f"{edge[0]}(?:{'|'.join(alternatives)}){edge[1]}", re.IGNORECASE)
+    said = plain(text)
+    done: list[str] = []
+    for one in paraphrases.found:
+        if all(needle in said for needle in one.needles):
+            pattern = re.compile(f"{edge[0]}(?:{one.pattern}){edge[1]}", re.IGNORECASE)
+            if pattern.search(text) and not any(one.needles[0] in plain(name) for name in done):
+                text = pattern.sub(joint.join(one.names).replace("\\", r"\\"), text)
+                done += one.names
+    return _near(text, area, paraphrases.household, known) if area else text
+
+
+def _household(snapshot: Snapshot, known: Lexicon) -> Household:
+    people = [entity for entity in snapshot.entities if entity.domain == "person"]
+    others: list[Entity | Floor] = [*snapshot.floors, *people]
+    things = [_Thing(entity, _names(entity)) for entity in snapshot.entities]
+    by_kind: dict[str, list[_Thing]] = defaultdict(list)
+    for thing in things:
+        kinds = {kind for name in thing.names for kind, _ in _parts(name, known)}
+        for kind in kinds | set(thing.names):
+            by_kind[kind].append(thing)
+    return Household(
+        things,
+        [(area.id, _names(area)) for area in snapshot.areas],
+        [name for one in others for name in _names(one)],
+        by_kind,
+    )
+
+
+def _names(one: Entity | Area | Floor) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(plain, called(one))))
+
+
+def _of_name(
+    name: str, thing: _Thing, household: Household, known: Lexicon
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Needles, pattern and what is called so, for all that a thing of that name is called
+    besides."""
+    entity = thing.entity
+    for kind, place in _parts(name, known):
+        if not _is_of_several(kind, place, thing, household, known):
+            stem = min(_stems(place, known), key=len)
+            yield (kind, stem), _said(kind, place, known), entity.name
+    if not known.spaces and entity.domain == "lock" and name.endswith("锁"):
+        locked = re.escape(name[:-1])  # 把壁橱锁上 locks the 壁橱锁
+        yield (name[:-1],), f"(?<=[把的]){locked}(?=锁(?!锁))|(?<=^锁){locked}$", entity.name
+    for ending, pattern in _endings(name, household, known):
+        yield (ending,), pattern, entity.name
+    if side := _side_and_thing(name, known):
+        yield (side[1],), _of_side(*side, known), _name_of(*side, entity, known)
+
+
+def _near(text: str, area: str, household: Household, known: Lexicon) -> str:
+    """``text`` with the one thing of the asking device's room in the place of its kind: said in the
+    living room, "the lamp" is the Living Room Lamp."""
+    room = next((names for at, names in household.rooms if at == area), ())
+    if not room or known.language not in _UNQUALIFIED or _is_elsewhere(text, area, household):
+        return text
+    said = plain(text)
+    there = [thing for thing in household.things if thing.entity.area == area]
+    for thing in there:
+        for kind, place in _parts(thing.names[0], known):
+            if (
+                kind in said
+                and kind not in GENERIC
+                and known.is_noun(kind)
+                and not {*_stems(place, known), f"{place}e"}.isdisjoint(room)
+                and not any(_ends(other, kind) for other in there if other is not thing)
+            ):
+                before, behind = _UNQUALIFIED[known.language]
+                pattern = rf"{before}{re.escape(kind)}{behind}"
+                text = re.sub(pattern, rf"\g<1>{thing.entity.name}", text, flags=re.IGNORECASE)
+    return text
+
+
+def _is_elsewhere(text: str, area: str, household: Household) -> bool:
+    """Whether another room or floor is named, or a person, who may have one."""
+    said = plain(text)
+    others = [name for at, names in household.rooms if at != area for name in names]
+    named = any(name in said for name in (*others, *household.others))
+    return named or _UP_OR_DOWN.search(said) is not None
+
+
+_UP_OR_DOWN = re.compile(r"\b(?:upstairs|downstairs|oben|unten|drüben|nebenan|draußen|outside)\b")
+_UNQUALIFIED = {
+    "en": (r"(^|\b(?:the|my|our|that) )", r"(?!\w|[- ](?:in|on|of|at|over|by|near) (?!here\b))"),
+    "de": (r"(^|\b(?:die|der|das|den|dem|unsere?|meine?) )",
+           r"(?!\w|[- ](?:in|im|an|am|auf|über|von|vom) (?!hier\b))"),
+}  # fmt: skip
+"""What stands before and behind a kind of thing that nothing is said of."""
 
 
 def _parts(name: str, known: Lexicon) -> Iterator[tuple[str, str]]:
@@ -128,51 +232,62 @@ def _parts(name: str, known: Lexicon) -> Iterator[tuple[str, str]]:
         yield from ((name[at:], name[:at]) for at in range(2, len(name)))
 
 
+def _endings(name: str, household: Household, known: Lexicon) -> Iterator[tuple[str, str]]:
+    """A Chinese name without the maker's that it begins with, and its pattern: 易来吸顶灯 is
+    吸顶灯, where no room is said before it."""
+    rooms = [room for _, names in household.rooms for room in names]
+    if known.spaces or _ROOM.search(name) or any(room in name for room in rooms):
+        return
+    for at in range(1, len(name) - _SHORTEST_ENDING + 1):
+        ending = name[at:]
+        if known.is_noun(ending[-1]) or known.is_noun(ending[-2:]):
+            yield ending, f"(?<![室厅房间的台{re.escape(name[at - 1])}]){re.escape(ending)}"
+
+
 def _said(thing: str, place: str, known: Lexicon) -> str:
     """The pattern of a thing and its place, as people put them together."""
     thing, where = re.escape(thing), re.escape(place)
     if not known.spaces:
         return f"{where}(?:里面|里|那边|那儿|上面?)?(?:的|那个|那盏|那扇|那台){thing}"
     if known.language == "de":
-        stems = {place.removesuffix(link) for link in _COMPOUND_LINKS}
-        long = sorted((stem for stem in stems if len(stem) >= _SHORTEST_PART), key=len)
-        where = f"(?:{'|'.join(map(re.escape, reversed(long)))})e?"
+        where = f"(?:{'|'.join(map(re.escape, _stems(place, known)))})e?"
     return f"{thing}{_LINK[known.language]}{where}"
 
 
+def _stems(place: str, known: Lexicon) -> list[str]:
+    """The first part of a name as a word, longest first: that of "Thekenschalter" is "Theke"."""
+    if known.language != "de":
+        return [place]
+    stems = {place.removesuffix(link) for link in _COMPOUND_LINKS}
+    return sorted((stem for stem in stems if len(stem) >= _SHORTEST_PART), key=len, reverse=True)
+
+
 def _is_of_several(
-    thing: str, place: str, entity: Entity, snapshot: Snapshot, known: Lexicon
+    kind: str, place: str, thing: _Thing, household: Household, known: Lexicon
 ) -> bool:
     """Whether "the thing of the place" may mean others as well: a kind of thing of which that room
     has several, or things of which more than one is called so."""
-    rooms = {a.id for a in snapshot.areas for name in called(a) if _is_place(place, name, known)}
-    others = [
-        other
-        for other in snapshot.entities
-        if other.id != entity.id and (other.area in rooms or _begins(other, place))
-    ]
-    if rooms and (tag := known.phrases.get(thing)) and tag.kind == "noun":
-        kinds = [other for other in others if other.area in rooms]
-        if tag.value == "light" and any(other.domain == entity.domain for other in kinds):
-            return thing in GENERIC or any(_ends(other, thing) for other in others)
-    return any(_ends(other, thing) for other in others)
+    stems = {*_stems(place, known), f"{place}e"}
+    rooms = {at for at, names in household.rooms if not stems.isdisjoint(names)}
+    if rooms and kind in GENERIC:
+        return True
+    return any(
+        other.entity.area in rooms or _begins(other, place)
+        for other in household.by_kind[kind]
+        if other is not thing
+    )
 
 
 GENERIC = frozenset({"light", "lights", "licht", "lichter", "beleuchtung", "灯", "灯光"})
 """Words for all that shines in a room, whatever each is called."""
 
 
-def _is_place(place: str, name: str, known: Lexicon) -> bool:
-    links = _COMPOUND_LINKS if known.language == "de" else ("",)
-    return plain(name) in {place.removesuffix(link) for link in links} | {f"{place}e"}
+def _begins(thing: _Thing, place: str) -> bool:
+    return any(name.startswith(place) for name in thing.names)
 
 
-def _begins(entity: Entity, place: str) -> bool:
-    return any(plain(name).startswith(place) for name in called(entity))
-
-
-def _ends(entity: Entity, thing: str) -> bool:
-    return any(plain(name).endswith(thing) for name in called(entity))
+def _ends(thing: _Thing, kind: str) -> bool:
+    return any(name.endswith(kind) for name in thing.names)
 
 
 def _side_and_thing(name: str, known: Lexicon) -> tuple[str, str] | None:
@@ -187,6 +302,12 @@ def _side_and_thing(name: str, known: Lexicon) -> tuple[str, str] | None:
     return None
 
 
+def _name_of(side: str, thing: str, entity: Entity, known: Lexicon) -> str:
+    """What it is called; in English with the side first: a "right" that stands last is often
+    none of it ("the curtain, right?")."""
+    return f"{side} {thing}" if known.language == "en" else entity.name
+
+
 def _of_side(side: str, thing: str, known: Lexicon) -> str:
     between = " " if known.spaces else ""
     said = f"{_SIDES[known.language][side]}{between}{re.escape(thing)}"
@@ -195,25 +316,16 @@ def _of_side(side: str, thing: str, known: Lexicon) -> str:
     return said
 
 
-def _pairs(snapshot: Snapshot, known: Lexicon, names: dict[str, str]) -> list[str]:
-    """The patterns of two sides of one kind of thing, whose groups are added to ``names``."""
+def _pairs(household: Household, known: Lexicon) -> Iterator[Paraphrase]:
+    """Two sides of one kind of thing: "the left and the right curtain"."""
     sides: dict[str, dict[str, str]] = defaultdict(dict)
-    for entity in snapshot.entities:
-        for found in filter(None, (_side_and_thing(plain(n), known) for n in called(entity))):
-            sides[found[1]].setdefault(found[0], entity.name)
-    patterns: list[str] = []
-    for thing, owners in sides.items():
-        for one in owners:
-            for other in owners:
-                if one == other or owners[one] == owners[other]:
-                    continue
-                first, second = f"n{len(names)}", f"n{len(names) + 1}"
-                names[first], names[second] = owners[one], owners[other]
-                said = _SIDES[known.language]
-                last = f"{re.escape(thing)}(?:s|n|en)?" if known.spaces else re.escape(thing)
-                between = " " if known.spaces else ""
-                patterns.append(
-                    f"(?P<{first}>{said[one]}){_AND[known.language]}(?P<{second}>{said[other]})"
-                    f"{between}{last}"
-                )
-    return patterns
+    for thing in household.things:
+        for found in filter(None, (_side_and_thing(name, known) for name in thing.names)):
+            sides[found[1]].setdefault(found[0], _name_of(*found, thing.entity, known))
+    said, between = _SIDES[known.language], " " if known.spaces else ""
+    for kind, owners in sides.items():
+        last = f"{re.escape(kind)}(?:s|n|en)?" if known.spaces else re.escape(kind)
+        for one, other in itertools.permutations(owners, 2):
+            if owners[one] != owners[other]:
+                pattern = f"{said[one]}{_AND[known.language]}{said[other]}{between}{last}"
+                yield Paraphrase((kind,), pattern, (owners[one], owners[other]))

@@ -25,7 +25,8 @@ MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
 """The kind of a piece by that of its tag: a thing is corrected by a thing."""
 _LINK = re.compile(
     r"^(?:还是|是|改成|换成|改|换|"
-    r"(?:to|at|for|um|auf|für|bei|sagen wir|make (?:it|that)|i mean|ich meine) )+"
+    r"(?:to|at|in(?= \d)|for|um|lieber|rather|doch|auf|für|bei|sagen wir|make (?:it|that)|i mean|"
+    r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
 _PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
@@ -38,6 +39,8 @@ _ENOUGH = re.compile(
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
+_GOES_ON = re.compile(r"^(?:to (?!\d|the )\w|dass |an (?:die|den|das|meine?n?|unsere?n?) \w)")
+"""How a sentence goes on behind what was corrected in it."""
 _DENIED = {
     "en": re.compile(r"^(?:not|no) (?:(?:the|a|an|any) )?(.+)$"),
     "de": re.compile(r"^(?:nicht|kein\w{0,2}) (?:(?:der|die|das|den|dem|ein\w{0,2}) )?(.+)$"),
@@ -90,6 +93,10 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         return
     if not known.negates(instead) and (whole := _with_value(first, instead, known)):
         yield whole  # "…, no, at four, to feed the cat"
+    if clauses and _GOES_ON.match(known.stripped(clauses[-1])):
+        for made in _repaired(first, ", ".join(clauses[:-1]), known, phrases):
+            yield f"{made} {clauses[-1]}"  # "…, no, half an hour, to take the tablets"
+        return
     for at in range(len(clauses) - 1, -1, -1):
         others = [*clauses[:at], *clauses[at + 1 :]]
         said = _spoken(f"{first} {clauses[at]}", known, phrases)
@@ -207,6 +214,9 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     unit = before[last.end("number") :] if whole and not value["unit"] else ""
     if whole and value["unit"]:
         unit = before[last.end() :]
+    if not whole and last["unit"] and not value["unit"]:  # "…, no, in thirty, to feed the cat"
+        said, left = after[: value.end("number")], after[value.end("number") :]
+        after = said + before[last.end("number") : last.end()] + left
     start = last.start()
     if value["of_day"]:
         start = len(re.sub(f"{of_day}$", "", before[:start]))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.fluent import fluent
+from hubd.assistant.understanding.idle import idleness
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
@@ -27,6 +28,8 @@ _NOT_BUT = {
 """One verb that is denied, and another one for the same: "don't cancel it, just pause it"."""
 MOST_WORDS_ASIDE = 5
 """Of what is said in the middle of a sentence; in Chinese twice as many characters."""
+_SURELY, _SHORTEST_THOUGHT = 0.92, 3
+"""How likely thinking aloud is no part of a sentence, and its characters at least."""
 _TAKEN_UP = {
     "en": re.compile(r"\b(?:it|them|that one|those)\b"),
     "de": re.compile(r"^(?:der|die|das|den|dem|ihn|sie|es)\b"),
@@ -125,7 +128,8 @@ def _but_for_asides(segments: Sequence[str], known: Lexicon, phrases: Phrases) -
 
 def _is_aside(segment: str, known: Lexicon, phrases: Phrases) -> bool:
     said, begins = plain(segment), _ASIDE.get(known.language)
-    if begins is None or not begins.search(said):
+    aloud = len(said) >= _SHORTEST_THOUGHT and idleness(segment, known) >= _SURELY
+    if begins is None or not (aloud or begins.search(said)):
         return False
     length = len(said.split()) if known.spaces else len(said) / 2
     if length > MOST_WORDS_ASIDE or known.negates(said) or known.asks(said) or known.keeps(said):

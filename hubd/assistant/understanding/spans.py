@@ -12,9 +12,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.idle import is_idle
+from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.reasons import (
+    BREAK,
+    TELLS,
+    THEN,
+    is_of_another,
+    is_reason,
+    is_short,
+    parted,
+)
 from hubd.assistant.understanding.repairs import kind_of
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
@@ -23,11 +32,6 @@ MOST_SPANS = 8
 """Tries."""
 MOST_CLAUSES = 8
 """More are a story."""
-_BREAK = re.compile(
-    r"\s*(?:(?:[,;，；…]|\.\.\.|(?<!\d)[:：](?!\d)|[.!?。！？](?=\s|$)|(?<=[。！？])|\s[-–—]+\s)\s*)+"
-)
-
-
 _SENTENCE = {
     "en": re.compile(
         r"\b(?:(?:is|are|has|have|does|did)(?:n't)?|am|had|don't|can't|won't|want|wants|need|needs|got|"
@@ -46,9 +50,6 @@ _SPEAKING = re.compile(
     r"du|dir|dich|sagt|sagte|meint|meinte|fragt|will)\b"
 )
 """What somebody said, or what is said to them."""
-
-_THEN = re.compile(r"[,，]\s*(?:[就再]|(?:then|dann)\b)", re.IGNORECASE)
-
 
 _PAUSE = {"en": re.compile(r",?\s+(?:u+h+m*|u+m+|er+m*|eh+m|hm+)\b[,.…]*(?=\s)", re.IGNORECASE)}
 """A hesitation, which may stand in the middle of a clause: "before I, um, go out"."""
@@ -75,6 +76,8 @@ class Span(NamedTuple):
     text: str
     tells: bool
     """Whether it may only be answered: what is left out says something, but names nothing."""
+    guessed: bool = False
+    """Whether what is left out is like reasons, and no rule says that it is one."""
 
 
 class _Clause(NamedTuple):
@@ -82,6 +85,8 @@ class _Clause(NamedTuple):
     """Whether it may be left out of a command."""
     nameless: bool
     """Whether it may be left out of a question."""
+    guessed: bool = False
+    """Whether it is idle because it is like what is."""
 
 
 def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
@@ -89,42 +94,37 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     if known.corrected(text):
         return []
     pause = _PAUSE.get(known.language, NEVER)
-    forms = dict.fromkeys((text, pause.sub("", text)))
+    forms = dict.fromkeys((text, pause.sub("", text), parted(text, known)))
     found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
     return list(found.values())[:MOST_SPANS]
 
 
-def without_reasons(text: str, known: Lexicon) -> str:
-    """``text`` without the clauses before and behind it that are like reasons; empty where there
-    are none, or nothing else."""
-    pieces = [one for one in _BREAK.split(text) if known.stripped(one)]
-    kept = [at for at, one in enumerate(pieces) if not _is_reason(one, known)]
-    if not kept or len(kept) == len(pieces):
-        return ""
-    return (", " if known.spaces else "，").join(pieces[kept[0] : kept[-1] + 1])
-
-
-def _is_reason(text: str, known: Lexicon) -> bool:
+def _is_needed(text: str, known: Lexicon, phrases: Phrases) -> bool:
+    """Whether a clause that rules let be left out is like those that may not; what is told of
+    somebody of the household is a reason still: "Tom found some"."""
     said = known.stripped(text)
-    long_enough = len(said.split()) > 2 or not known.spaces
-    asks = known.inquires_first(said) or known.commands(said)
-    return long_enough and not asks and is_idle(text, known)
+    if is_aside(text, known) or is_short(said, known) or not is_needed(text, known):
+        return False
+    pieces = pieces_of(said, known, phrases)
+    return not _tells_of_person(pieces, phrases.people, plain(text))
 
 
 def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
-    pieces = [one for one in _BREAK.split(text) if one]
+    pieces = [one for one in BREAK.split(text) if one]
     said = [one for one in pieces if known.stripped(one)]
     if len(said) == 1 and len(pieces) > 1 and not text.rstrip().endswith(("?", "？")):
         yield Span(said[0], tells=False)
     if not 2 <= len(said) <= MOST_CLAUSES:
         return
-    # "Tom is asleep, then turn off the light" may say when
-    people: Collection[str] = () if _THEN.search(text) else phrases.people
+    then = THEN.search(text) is not None
+    people: Collection[str] = () if then else phrases.people
     apart = _SENTENCES.split(text)[1:]
     clauses = [
         _read(one, known, phrases, people, apart=any(other.startswith(one) for other in apart))
         for one in said
     ]
+    if not then:
+        clauses = [_guessed(one, at, known, phrases) for one, at in zip(said, clauses, strict=True)]
     found: set[tuple[int, ...]] = set()
     whole = tuple(range(len(clauses)))
     kept = tuple(at for at in whole if not clauses[at].idle)
@@ -137,7 +137,11 @@ def _spans_of(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Span]:
         joined = (", " if known.spaces else "，").join(said[at] for at in run)
         joined = _JOINED_ON.sub("", joined)
         found.add(run)
-        yield Span(joined, tells=not all(clause.idle for clause in left))
+        guessed = any(clause.guessed for clause in left)
+        broken = run[-1] - run[0] >= len(run)  # what stands between is more than a reason
+        if guessed and (broken or is_of_another(joined, known)):
+            continue
+        yield Span(joined, not all(clause.idle for clause in left), guessed)
 
 
 def _read(
@@ -171,10 +175,24 @@ def _read(
     reason = known.remarks(text) or "action" not in kinds
     denies = known.negates(text) and (known.forbids(text) or not told)
     asks = known.inquires_first(said)
-    if not (asks or known.commands(said)) and is_idle(text, known):
-        return _Clause(idle=True, nameless=True)
     idle = aside or (not beforehand and (told or known_words) and reason and not (denies or asks))
     return _Clause(idle=nameless and idle, nameless=nameless and (told or known_words))
+
+
+def _guessed(text: str, clause: _Clause, known: Lexicon, phrases: Phrases) -> _Clause:
+    """The clause, or where no rule lets it be left out and it is like reasons, an idle one. What is
+    named has to have something told of it: "the one at the window" is which."""
+    if clause.idle and _is_needed(text, known, phrases):
+        return clause._replace(idle=False)
+    if clause.idle or not is_reason(text, known):
+        return clause
+    said = known.stripped(text)
+    kinds = {kind_of(piece) for piece in pieces_of(said, known, phrases)}
+    if known.subjects(said):
+        return clause  # "the timer, um, someone's at the door, pause it"
+    if kinds & {"thing", "room"} and not TELLS.search(plain(text)):
+        return clause
+    return _Clause(idle=True, nameless=True, guessed=True)
 
 
 def _tells_of_person(pieces: Sequence[Piece], people: Collection[str], text: str) -> bool:

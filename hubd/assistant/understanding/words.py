@@ -170,6 +170,7 @@ _AT: Mapping[str, Sequence[str]] = {
            "überm {}", "vom {}", "{} auf"],
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
+_QUESTION_WORDS = frozenset({"wie", "how", "so"})
 SHORTEST_COMPOUND = 5
 """Letters. "in dem" is heard as two words because it is two."""
 
@@ -184,6 +185,8 @@ def joined(text: str, known: Collection[str]) -> str:
             compound = plain("".join(window))
             if len(window) < length or len(compound) < SHORTEST_COMPOUND:
                 continue
+            if window[0].casefold() in _QUESTION_WORDS:
+                continue  # "wie viele" is written as two words
             if compound in known and plain(" ".join(window)) not in known:
                 words[at : at + length] = ["".join(window)]
                 break

@@ -174,3 +174,37 @@ async def test_a_command_that_nothing_explains_is_for_the_model(house):
 
 async def test_a_question_is_left_to_the_documents(house):
     assert await house.say("what does error E04 on the oven mean?") is None
+
+
+PAIRED = """
+areas: [{name: Living Room}, {name: Kitchen}]
+entities:
+  - {id: cover.left, name: Curtain Left, area: Living Room, state: open,
+     attributes: {device_class: curtain}}
+  - {id: cover.right, name: Curtain Right, area: Living Room, state: open,
+     attributes: {device_class: curtain}}
+  - {id: light.lamp, name: Living Room Lamp, area: Living Room, state: "on"}
+  - {id: light.corner, name: Play Corner, area: Living Room, state: "on"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "changed"),
+    [
+        ("close the left and the right curtain, the neighbors are staring",
+         "Curtain Left is closed. Curtain Right is closed.", {"cover.left", "cover.right"}),
+        ("close the right-hand curtain, I've got the sun in my eyes",
+         "Curtain Right is closed.", {"cover.right"}),
+        ("lamp off", "Living Room Lamp is off.", {"light.lamp"}),
+        ("would you turn off the lamp in the living room, we're heading out",
+         "Living Room Lamp is off.", {"light.lamp"}),
+    ],
+)  # fmt: skip
+async def test_things_by_their_parts_and_reasons(make_house, tmp_path, said, reply, changed):
+    description = tmp_path / "home.yaml"
+    description.write_text(PAIRED)
+    house = await make_house(description)
+    before = {entity.id: entity.state for entity in house.home.snapshot().entities}
+    assert await house.say(said) == reply
+    after = {entity.id: entity.state for entity in house.home.snapshot().entities}
+    assert {one for one in after if after[one] != before[one]} == changed

@@ -17,6 +17,8 @@ BOUNDS = {
     "strangers22.en": (69, 1), "strangers22.de": (67, 4), "strangers22.zh": (75, 1),
     "strangers23.de": (83, 0), "strangers23.zh": (82, 1),
     "strangers24.en": (64, 2), "strangers24.de": (58, 1), "strangers24.zh": (71, 3),
+    "strangers25.en": (66, 3), "strangers25.de": (70, 2), "strangers25.zh": (72, 4),
+    "strangers26.en": (66, 3), "strangers26.de": (75, 0), "strangers26.zh": (72, 2),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 

@@ -38,12 +38,14 @@ entities:
   - {id: cover.bedroom, name: 卧室窗帘}
   - {id: cover.nursery, name: 婴儿房窗户, area: 卧室}
   - {id: cover.left, name: 左侧窗帘, area: 客厅}
+  - {id: lock.closet, name: 壁橱锁}
+  - {id: light.ceiling, name: 易来吸顶灯, area: 客厅}
 """
 
 
-def put_back(text: str, language: str, description: str) -> str:
+def put_back(text: str, language: str, description: str, area: str = "") -> str:
     known = lexicon(language)
-    return renamed(text, paraphrases_of(read_description(description), known), known)
+    return renamed(text, area, paraphrases_of(read_description(description), known), known)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +53,11 @@ def put_back(text: str, language: str, description: str) -> str:
     [
         ("turn off the lamp in the living room", "turn off the Living Room Lamp"),
         ("is the window in the shed open", "is the Shed Window open"),
-        ("close the left curtain halfway", "close the Curtain Left halfway"),
-        ("close the curtain on the right", "close the Curtain Right"),
-        ("the right-hand curtain to 30", "the Curtain Right to 30"),
-        ("close the left and the right curtain", "close the Curtain Left and Curtain Right"),
-        ("open the left and right curtains", "open the Curtain Left and Curtain Right"),
+        ("close the left curtain halfway", "close the left curtain halfway"),
+        ("close the curtain on the right", "close the right curtain"),
+        ("the right-hand curtain to 30", "the right curtain to 30"),
+        ("close the left and the right curtain", "close the left curtain and right curtain"),
+        ("open the left and right curtains", "open the left curtain and right curtain"),
     ],
 )
 def test_english_names(said, meant):
@@ -98,10 +100,32 @@ def test_german_names(said, meant):
         ("打开厨房里的台灯", "打开厨房台灯"),
         ("打开厨房的灯", "打开厨房的灯"),
         ("左边的窗帘拉上", "左侧窗帘拉上"),
+        ("开吸顶灯", "开易来吸顶灯"),
+        ("把走廊的壁橱锁上", "把走廊的壁橱锁锁上"),
+        ("锁壁橱", "锁壁橱锁"),
+        ("把壁橱锁锁上", "把壁橱锁锁上"),
+        ("开卧室吸顶灯", "开卧室吸顶灯"),
+        ("打开易来吸顶灯", "打开易来吸顶灯"),
     ],
 )
 def test_chinese_names(said, meant):
     assert put_back(said, "zh", CHINESE) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "area", "meant"),
+    [
+        ("lamp off", "living_room", "Living Room Lamp off"),
+        ("dim the lamp in here", "living_room", "dim the Living Room Lamp in here"),
+        ("turn off the lamps", "living_room", "turn off the lamps"),
+        ("turn off the lamp in the hall", "living_room", "turn off the lamp in the hall"),
+        ("turn off the reading lamp", "living_room", "turn off the reading lamp"),
+        ("turn off the light", "kitchen", "turn off the light"),
+        ("turn off the lamp", "bedroom", "turn off the lamp"),
+    ],
+)
+def test_the_one_thing_of_this_room(said, area, meant):
+    assert put_back(said, "en", ENGLISH, area) == meant
 
 
 @given(st.text(max_size=80))

@@ -1,0 +1,91 @@
+"""Reasons that are given beside a command: clauses that ask for nothing and change nothing.
+
+"Set the office to 66, I'm heading down there after lunch". Whether a clause is like reasons is told
+by its words (``idle``); what is a question, a command, a condition, an item, or only a name never
+is one.
+"""
+
+import re
+
+from hubd.assistant.understanding.idle import is_idle
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import NEVER, plain
+
+BREAK = re.compile(
+    r"\s*(?:(?:[,;，；…]|\.\.\.|(?<!\d)[:：](?!\d)|[.!?。！？](?=\s|$)|(?<=[。！？])|\s[-–—]+\s)\s*)+"
+)
+"""Between two clauses."""
+_UNMARKED = {
+    "en": re.compile(
+        r"(?<=\w) (?=(?:so|because|cause|cos|since) (?:that )?"
+        r"(?:i|we|he|she|they|it|the|my|our|there|that)\b|before (?:i|we)\b)",
+        re.IGNORECASE,
+    )
+}
+"""Where a reason begins without a pause."""
+_CONDITION = re.compile(
+    r"^(?:if|when|once|until|till|unless|as soon as|in case|whenever|provided)\b|"
+    r"^(?:wenn|falls|sobald|bis|solange|erst|sofern)\b|要是|如果|假如|的话|的时候|^[等除]|以[前后]$"
+)
+"""When, or whether at all, something shall be done."""
+THEN = re.compile(r"[,，]\s*(?:[就再]|(?:then|dann)\b)", re.IGNORECASE)
+"""What may say when: "Tom is asleep, then turn off the light"."""
+_ARTICLE = re.compile(r"(?:the|an?|my|our|that|those|der|die|das|den|dem|ein\w*|mein\w*)\b")
+TELLS = re.compile(
+    r"[我你他她它们了]|\b(?:i|we|he|she|they|it|ich|wir|er|sie|es|man|is|are|was|has|have|had|can't|"
+    r"don't|\w+'(?:s|re|ve|m|ll|d)|ist|sind|hat|haben|wird|wollen|will|kommt|kommen|muss|müssen|"
+    r"braucht|brauchen)\b"
+)
+"""What a reason has in it, and an item of a list or a title mostly not."""
+_OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
+"""What depends on the clause before it."""
+_FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 5
+"""Of a clause that is like reasons; what is shorter may be an item of a list, or a name."""
+
+
+def parted(text: str, known: Lexicon) -> str:
+    """``text`` with a comma where a reason begins without a pause: "… so we get some sun"."""
+    return _UNMARKED.get(known.language, NEVER).sub(", ", text)
+
+
+def without_reasons(text: str, known: Lexicon) -> str:
+    """``text`` without the clauses before and behind it that are like reasons; empty where there
+    are none, or nothing else."""
+    pieces = [one for one in BREAK.split(parted(text, known)) if known.stripped(one)]
+    kept = [
+        at for at, one in enumerate(pieces) if not (is_reason(one, known) and _tells(one, known))
+    ]
+    if not kept or len(kept) == len(pieces) or THEN.search(text):
+        return ""
+    rest = (", " if known.spaces else "，").join(pieces[kept[0] : kept[-1] + 1])
+    return "" if is_of_another(rest, known) else rest
+
+
+def _tells(text: str, known: Lexicon) -> bool:
+    """Whether a clause is long enough for no item and no title, or says what only reasons do."""
+    long = known.spaces and len(text.split()) > _FEWEST_WORDS + 1
+    return long or known.remarks(text) or TELLS.search(plain(text)) is not None
+
+
+def is_reason(text: str, known: Lexicon) -> bool:
+    """Whether a clause is like reasons, and neither a question nor a command."""
+    said = known.stripped(text)
+    if _ARTICLE.match(plain(text)) and not TELLS.search(plain(text)):
+        return False  # "the rose window one" is which
+    if _CONDITION.search(said):
+        return False
+    if is_short(said, known) or "、" in said or known.inquires_first(said) or known.commands(said):
+        return False
+    return is_idle(text, known)
+
+
+def is_of_another(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` depends on a clause before it: "er hat vergessen, die Tür abzuschließen"."""
+    return _OF_ANOTHER.get(known.language, NEVER).search(plain(text)) is not None
+
+
+def is_short(said: str, known: Lexicon) -> bool:
+    """Whether it may be an item of a list, or a name."""
+    if known.spaces:
+        return len(said.split()) < _FEWEST_WORDS
+    return len(said) < _FEWEST_CHARACTERS
