@@ -185,6 +185,8 @@ def _near(text: str, area: str, household: Household, known: Lexicon) -> str:
     if not room or known.language not in _UNQUALIFIED or _is_elsewhere(text, area, household):
         return text
     said = plain(text)
+    if _ALL.search(said):
+        return text  # "all the blinds" are those of other rooms as well
     there = [thing for thing in household.things if thing.entity.area == area]
     for thing in there:
         for kind, place in _parts(thing.names[0], known):
@@ -209,6 +211,7 @@ def _is_elsewhere(text: str, area: str, household: Household) -> bool:
     return named or _UP_OR_DOWN.search(said) is not None
 
 
+_ALL = re.compile(r"\b(?:all|every|both|alle\w?|beide\w?|sämtliche\w?)\b")
 _UP_OR_DOWN = re.compile(r"\b(?:upstairs|downstairs|oben|unten|drüben|nebenan|draußen|outside)\b")
 _UNQUALIFIED = {
     "en": (r"(^|\b(?:the|my|our|that) )", r"(?!\w|[- ](?:in|on|of|at|over|by|near) (?!here\b))"),

@@ -118,6 +118,7 @@ def test_chinese_names(said, meant):
         ("lamp off", "living_room", "Living Room Lamp off"),
         ("dim the lamp in here", "living_room", "dim the Living Room Lamp in here"),
         ("turn off the lamps", "living_room", "turn off the lamps"),
+        ("turn off all the lamp and fans", "living_room", "turn off all the lamp and fans"),
         ("turn off the lamp in the hall", "living_room", "turn off the lamp in the hall"),
         ("turn off the reading lamp", "living_room", "turn off the reading lamp"),
         ("turn off the light", "kitchen", "turn off the light"),
