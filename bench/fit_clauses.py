@@ -7,14 +7,13 @@ With ``--check`` nothing is written: every fifth clause in turn is left out of a
 which prints how many of the idle ones are found, and how many others are taken for idle.
 """
 
-import argparse
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from bench.fit_examples import FOLDS, Inputs, regression
+from bench.fit_examples import FOLDS, Inputs, asked, regression
 from hubd.assistant.understanding.idle import (
     FOLDER,
     SURE,
@@ -73,20 +72,13 @@ def left_out(language: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    known = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-    parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing, guess what is left out"
-    )
-    given = parser.parse_args()
-    for language in given.languages or known:
-        if given.check:
+    languages, check = asked(__doc__ or "", FOLDER)
+    for language in languages:
+        if check:
             print(f"{language}: {left_out(language)}")
         else:
-            np.savez_compressed(
-                FOLDER / f"{language}.npz", **fitted_to(clauses_of(language), language)._asdict()
-            )
+            weights = fitted_to(clauses_of(language), language)
+            np.savez_compressed(FOLDER / f"{language}.npz", **weights._asdict())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ was the right one, and the same for guesses of at least 50 %.
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -132,16 +133,23 @@ def fit(language: str, *, write: bool) -> None:
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    known = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+def asked(purpose: str, folder: Path) -> tuple[list[str], bool]:
+    """The languages of ``folder`` that the command line names, all where it names none; and
+    whether only to check."""
+    parser = argparse.ArgumentParser(description=purpose.splitlines()[0])
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
     parser.add_argument(
         "--check", action="store_true", help="write nothing, guess what is left out"
     )
     given = parser.parse_args()
-    for language in given.languages or known:
-        fit(language, write=not given.check)
+    return given.languages or known, given.check
+
+
+def main() -> None:
+    languages, check = asked(__doc__ or "", FOLDER)
+    for language in languages:
+        fit(language, write=not check)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ class Decider:
             others = await asyncio.to_thread(heard_as, text, language)
         for other in others:
             found = await self.by_rules(other, language, area)
-            worded = found.tool in WORDED and "," in text
+            worded = found.tool in WORDED and ("," in text or "，" in text)
             if found.tool is not None and found.asks in (None, "confirm") and not worded:
                 return Part(text=other, decision=found)
         return None
@@ -273,8 +273,7 @@ class Decider:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
-            said = await asyncio.to_thread(self._router.by_names, text, spoken, area)
-            decision = await asyncio.to_thread(all_but.decided, self._router, said, spoken, area)
+            decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)

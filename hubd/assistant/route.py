@@ -114,7 +114,7 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
-        text = self._joined(fluent(text, spoken), spoken)
+        text = self._joined(fluent(text, spoken), spoken, area)
         match = self._matched(text, spoken, area_name)
         by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
@@ -268,11 +268,11 @@ class Router:
         place = Names.area(snapshot, area) if area else None
         return renamed(text, place.id if place else "", others, known)
 
-    def _joined(self, text: str, language: str) -> str:
+    def _joined(self, text: str, language: str, area: str = "") -> str:
         """``text`` with the compounds together that were heard apart and things by their names,
         without the person for whom something shall be done."""
         text = without_receiver(text, lexicon(language), self._snapshot())
-        text = self.by_names(text, language)
+        text = self.by_names(text, language, area)
         if language not in COMPOUNDING:
             return text
         if language not in self._compounds:

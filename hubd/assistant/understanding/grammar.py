@@ -225,13 +225,13 @@ def _free_text(result: RecognizeResult) -> int:
 _REST_OF_WORD = r"[a-zà-öø-ÿß]*"
 
 
-def _as_written(value: Any, text: str) -> Any:
-    """A free text with the capitals and commas that it was said with."""
+def _as_written(value: Any, text: str, rest: str = "") -> Any:
+    """A free text with the capitals and commas that it was said with; rest: a pattern of what may
+    follow and is a part of it."""
     if not isinstance(value, str):
         return value
     words = map(re.escape, value.split())  # hassil leaves out the marks between them
-    # "auf" ends a sentence as well as it begins "Auflauf": words are never cut.
-    found = re.search(r"[\s,;，、；]+".join(words) + _REST_OF_WORD, text, re.IGNORECASE)
+    found = re.search(r"[\s,;，、；]+".join(words) + rest, text, re.IGNORECASE)
     return found[0] if found else value
 
 
@@ -259,7 +259,13 @@ def _title_as_written(value: Any, text: str) -> Any:
     return written
 
 
+def _name_as_written(value: Any, text: str) -> Any:
+    """The same of a name, whose words are not cut: "auf" ends a sentence as well as "Auflauf"."""
+    return _as_written(value, text, _REST_OF_WORD)
+
+
 _WRITTEN = {
+    "name": _name_as_written,
     **dict.fromkeys(ITEMS, _items_as_written),
     **dict.fromkeys(("query", "search_query"), _title_as_written),
 }

@@ -81,6 +81,11 @@ class Household(NamedTuple):
     by_kind: Mapping[str, Sequence[_Thing]]
     """What a name ends with → the things whose names do."""
 
+    def is_name(self, text: str) -> bool:
+        """Whether a thing is called so."""
+        said = plain(text)
+        return any(said in thing.names for thing in self.by_kind.get(said, ()))
+
 
 class Paraphrase(NamedTuple):
     """Something that things are called besides."""
@@ -132,9 +137,13 @@ def renamed(text: str, area: str, paraphrases: Paraphrases, known: Lexicon) -> s
     for one in paraphrases.found:
         if all(needle in said for needle in one.needles):
             pattern = re.compile(f"{edge[0]}(?:{one.pattern}){edge[1]}", re.IGNORECASE)
-            if pattern.search(text) and not any(one.needles[0] in plain(name) for name in done):
-                text = pattern.sub(joint.join(one.names).replace("\\", r"\\"), text)
-                done += one.names
+            found = pattern.search(text)
+            if found is None or any(one.needles[0] in plain(name) for name in done):
+                continue
+            if paraphrases.household.is_name(found[0]) or _ANY.search(text[: found.start()]):
+                continue  # who has both a "Lamp in the Hall" and a "Hall Lamp" means the first
+            text = f"{text[: found.start()]}{joint.join(one.names)}{text[found.end() :]}"
+            done += one.names
     return _near(text, area, paraphrases.household, known) if area else text
 
 
@@ -199,7 +208,8 @@ def _near(text: str, area: str, household: Household, known: Lexicon) -> str:
             ):
                 before, behind = _UNQUALIFIED[known.language]
                 pattern = rf"{before}{re.escape(kind)}{behind}"
-                text = re.sub(pattern, rf"\g<1>{thing.entity.name}", text, flags=re.IGNORECASE)
+                if found := re.search(pattern, text, re.IGNORECASE):
+                    text = f"{text[: found.end(1)]}{thing.entity.name}{text[found.end() :]}"
     return text
 
 
@@ -211,6 +221,11 @@ def _is_elsewhere(text: str, area: str, household: Household) -> bool:
     return named or _UP_OR_DOWN.search(said) is not None
 
 
+_ANY = re.compile(
+    r"(?:\b(?:any|some|an?|all|every|each|no|irgend\w*|ein\w{0,2}|kein\w*|alle\w?) |任何|哪)$",
+    re.IGNORECASE,
+)
+"""What speaks of no thing in particular: "is any fan in the kitchen on"."""
 _ALL = re.compile(r"\b(?:all|every|both|alle\w?|beide\w?|sämtliche\w?)\b")
 _UP_OR_DOWN = re.compile(r"\b(?:upstairs|downstairs|oben|unten|drüben|nebenan|draußen|outside)\b")
 _UNQUALIFIED = {

@@ -83,6 +83,7 @@ def test_what_may_mean_more_stays(said):
     [
         ("schalt den Schalter an der Theke aus", "schalt den Thekenschalter aus"),
         ("mach die Lampe in der Küche an", "mach die Küchenlampe an"),
+        ("ist irgendeine Lampe in der Küche an", "ist irgendeine Lampe in der Küche an"),
         ("fahr das rechte Rollo hoch", "fahr das Rollo rechts hoch"),
         ("fahr das vordere Rollo hoch", "fahr das Rollo vorn hoch"),
         ("das linke und das rechte Rollo zu", "das Rollo links und Rollo rechts zu"),
@@ -127,6 +128,18 @@ def test_chinese_names(said, meant):
 )
 def test_the_one_thing_of_this_room(said, area, meant):
     assert put_back(said, "en", ENGLISH, area) == meant
+
+
+def test_a_name_is_never_taken_for_another_nor_for_a_pattern():
+    home = r"""
+areas: [{name: Hall}]
+entities:
+  - {id: light.one, name: Hall Lamp, area: Hall}
+  - {id: light.two, name: Lamp in the Hall, area: Hall}
+  - {id: switch.odd, name: 'Shed \g<9> Pump'}
+"""
+    assert put_back("turn on the lamp in the hall", "en", home) == "turn on the lamp in the hall"
+    assert put_back("start the pump in the shed \\g<9>", "en", home) == "start the Shed \\g<9> Pump"
 
 
 @given(st.text(max_size=80))
