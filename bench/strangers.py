@@ -4,8 +4,9 @@
 
 Each file is in the form of tests/data/assistant/*.yaml; the household that it names lies beside it,
 or there. Sentences and words, the likeness to examples and commands joined in one sentence take
-part, the language model does not: what would be left to it counts as not understood. Prints the
-outcomes by style, with ``--show`` everything that was not right, with ``--timed`` milliseconds.
+part, the language model does not: what would be left to it counts as not understood, or as proposed
+where it is asked whether to do the right thing. Prints the outcomes by style, with ``--show``
+everything that was not right, with ``--timed`` milliseconds.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
 from hubd.assistant.commands import Commands
+from hubd.assistant.decision import is_open
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.evaluate import Outcome, Sample, counted, judged_parts, samples
 from hubd.assistant.route import Router
@@ -68,6 +70,10 @@ async def outcomes(commands: Commands, data: dict[str, Any], area: str, show: bo
     for sample in samples(data):
         began = time.perf_counter()
         parts = await commands.decider.parts(sample.text, data["language"], area)
+        first = parts[0].decision
+        if len(parts) == 1 and is_open(first):
+            proposal = await commands.decider.proposed(sample.text, first.language, area)
+            parts = [Part(text=sample.text, decision=proposal)] if proposal else parts
         times.append(time.perf_counter() - began)
         outcome = judged_parts(sample, [part.decision for part in parts])
         found.setdefault(sample.style, []).append(outcome)
@@ -93,8 +99,8 @@ def table(name: str, found: dict[str, list[Outcome]]) -> str:
     """The outcomes by style, and all together."""
     lines = [
         f"\n{name}",
-        "| style | said | right | asks | none | wrong | opposite |",
-        "|---" * 7 + "|",
+        "| style | said | right | proposed | asks | none | wrong | opposite |",
+        "|---" * 8 + "|",
     ]
     everything = [outcome for style in found.values() for outcome in style]
     for style, judged in [*found.items(), ("all", everything)]:

@@ -14,6 +14,7 @@ from hubd.assistant import follow, revise
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
@@ -98,7 +99,10 @@ class Commands:
         if decision.declined:
             return Step(decision=decision, text=ask(decision.language, decision.declined))
         if decision.tool is None:
-            return None
+            proposal = await self.decider.proposed(text, decision.language, area)
+            if proposal is None:
+                return None
+            decision = proposal
         return self.step_of(decision, conversation, text, person)
 
     def _joined(self, parts: Sequence[Part], person: Person) -> Step:
@@ -255,6 +259,9 @@ class Commands:
                 plain = msgspec.structs.replace(decision, asks=None)
                 return Step(decision=plain, text=refusal)
         entities = self._entities(decision)
+        if decision.proposed and decision.call is not None:
+            asked = question(decision.call, entities, decision.language)
+            return Step(decision=decision, text=asked)
         key = "nothing" if decision.asks == "which" and not entities else decision.asks
         return Step(decision=decision, text=ask(decision.language, key, entities, text))
 

@@ -245,22 +245,27 @@ def _says_nothing(said: Mentions, known: Lexicon) -> bool:
     return not (said.actions or said.implied or said.hints or others)
 
 
+def opposes(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
+    """Whether the words say the opposite of a call, or that it is so already."""
+    if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
+        return True
+    if call.tool in known.stated(said.text):
+        return True  # "Nan's on the step and the front door's locked" locks nothing
+    if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
+        return True  # "has done enough" starts no vacuum
+    if turned(f"{call.tool}:{call.arguments.get('step')}") in said.implied:
+        return True  # "so loud that I can't hear myself" is not turned up
+    # "on off"
+    return bool(said.actions & OPPOSITE.get(call.tool, set())) and call.tool not in said.implied
+
+
 def _says_so(call: ToolCall, said: Mentions, known: Lexicon) -> bool:
     """Whether the words allow to act: it is no question, no name alone, the verb that is said is
     the tool's and no other, and "it" is not something of another conversation."""
     if said.is_bare or inquires(said, known):
         return False
-    if contradiction(call.tool, said.unnamed, call.arguments, known, stated=True):
+    if opposes(call, said, known):
         return False
-    if call.tool in known.stated(said.text):
-        return False  # "Nan's on the step and the front door's locked" locks nothing
-    if any(undoes(call.tool, tool.partition(":")[0]) for tool in said.implied):
-        return False  # "has done enough" starts no vacuum
-    if turned(f"{call.tool}:{call.arguments.get('step')}") in said.implied:
-        return False  # "so loud that I can't hear myself" is not turned up
-    paraphrased = call.tool in said.implied
-    if said.actions & OPPOSITE.get(call.tool, set()) and not paraphrased:
-        return False  # "on off"
     if said.actions and not has_verb(call.tool, said, call.arguments):
         return False  # "turn on the sauna" makes nothing cooler
     points_back = said.actions & SWITCHING and PRONOUNS.search(said.text)

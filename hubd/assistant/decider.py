@@ -64,7 +64,9 @@ class Decider:
         if further:
             each = "; ".join(f"“{one.text}” {told(one.decision)}" for one in (first, *further))
             return msgspec.structs.replace(decision, reason=f"several commands: {each}")
-        if decision.tool is None and not decision.declined:
+        if is_open(decision) and (proposal := await self.proposed(text, decision.language, area)):
+            return proposal
+        if is_open(decision):
             kind, _ = await self.kind(text, decision.language)
             if kind == "command":
                 reason = "a command that no sentence and no word explains: the model is asked"
@@ -75,6 +77,12 @@ class Decider:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self.by_rules(text, language, area)
         return await self.resolved(whole, text, area)
+
+    async def proposed(self, text: str, language: str, area: str) -> Decision | None:
+        """What may be meant by ``text``, of which nothing is understood, to be asked back."""
+        if len(text) > MAXIMUM_UTTERANCE:
+            return None
+        return await self.semantics.propose(text, language, area)
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""

@@ -28,6 +28,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     call: ToolCall | None = None
     """The call that carries it out; ``None`` where nothing is to be called."""
     language: str = "en"
+    proposed: bool = False
+    """Whether it is only likely: it is asked for in words of its own, and done after a "yes"."""
     declined: Literal["", "not_later", "declined"] = ""
     """What is said (a key of ``questions``) where it is understood and not done; ``reason`` says
     why."""

@@ -19,7 +19,7 @@ from hubd.home.model import Snapshot
 from plugins.lists import split
 from plugins.when import parse
 
-Outcome = Literal["right", "asks", "none", "wrong", "opposite"]
+Outcome = Literal["right", "proposed", "asks", "none", "wrong", "opposite"]
 
 OPPOSITES = {
     ("home.turn_on", "home.turn_off"),
@@ -61,9 +61,13 @@ def samples(data: Mapping[str, Any]) -> list[Sample]:
 def judged(sample: Sample, decision: Decision) -> Outcome:
     """What would happen to the person who said it.
 
-    ``asks`` is a question back with nothing done; asking for the confirmation of the right thing is
+    ``asks`` is a question back with nothing done, ``proposed`` one whether to do the right thing,
+    of which it was not sure; asking for the confirmation of the right thing is
     right. A tool that only reads and is not the right one counts as not understood.
     """
+    if decision.proposed:
+        meant_so = judged(sample, msgspec.structs.replace(decision, proposed=False)) == "right"
+        return "proposed" if meant_so else "asks"
     tool = decision.tool
     if decision.asks in ("which", "missing") or tool is None:
         return (
@@ -112,7 +116,7 @@ def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
     for worst in ("opposite", "wrong"):
         if worst in found:
             return worst
-    return max(found, key=("none", "asks", "right").index)
+    return max(found, key=("none", "asks", "proposed", "right").index)
 
 
 def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, Any]:
@@ -184,7 +188,7 @@ def tools_of(intent: str, slots: Mapping[str, Any]) -> set[str]:
 
 def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How often each outcome came."""
-    counts = dict.fromkeys(("right", "asks", "none", "wrong", "opposite"), 0)
+    counts = dict.fromkeys(("right", "proposed", "asks", "none", "wrong", "opposite"), 0)
     for outcome in outcomes:
         counts[outcome] += 1
     return counts

@@ -8,6 +8,7 @@ nothing against it. Without an embedder this step is left out.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ from hubd.assistant.conditions import (
     is_implied,
 )
 from hubd.assistant.decision import Decision
+from hubd.assistant.proposals import QUESTIONS, changes, may_wish, worth_asking
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.fill import Filled, fill
 from hubd.assistant.understanding.lexicon import lexicon
@@ -62,6 +64,16 @@ PATIENCE_S = 5.0
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 
 
+class _Heard(NamedTuple):
+    """What an utterance may mean, likeliest first, what it speaks of, and where."""
+
+    guesses: list[Guess]
+    said: Mentions
+    snapshot: Snapshot
+    area: str
+    """The id of the asking device's area."""
+
+
 class Semantics:
     """The classifiers of all languages that have examples."""
 
@@ -71,8 +83,12 @@ class Semantics:
         router: Router,
         tools: Sequence[Tool],
         classifiers: dict[str, Classifier] | None = None,
+        *,
+        proposes: bool = True,
     ) -> None:
-        """classifiers: by language; several households may share them."""
+        """classifiers: by language; several households may share them. proposes: whether what is
+        only likely is asked for, before a language model is asked."""
+        self._proposes = proposes
         self._embed = embed
         self._router = router
         self._tools = {tool.name: tool for tool in tools}
@@ -122,20 +138,16 @@ class Semantics:
         negated = known.negates(rest)
         if negated and known.forbids(text):
             return None
-        guesses = await self.guesses(text, language)
-        if not guesses:
+        heard = await self._heard(text, language, area)
+        if heard is None:
             return None
-        said = await asyncio.to_thread(self._router.mentions, text, language)
-        snapshot = self._router.snapshot()
-        said = without_bystanders(said, snapshot, known)
+        said, guesses = heard.said, heard.guesses
         verbal = known.without_implied(said.unnamed) if negated else ""
         if known.actions_in(known.without_stated(verbal)):
             return None
-        guesses = _weighed(guesses, said)
         if inquires(said, known):
             guesses = self._telling(guesses)
-        place = Names.area(snapshot, area) if area else None
-        found = self._likeliest(guesses, said, snapshot, place.id if place else "", language)
+        found = self._likeliest(heard._replace(guesses=guesses), language)
         if found is None:
             return None
         tool = found.guess.intent.tool
@@ -155,6 +167,51 @@ class Semantics:
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
 
+    async def propose(self, text: str, language: str, area: str) -> Decision | None:
+        """What ``text``, which nothing else explains, is likest to ask for, to be asked back."""
+        known = lexicon(language)
+        if not self._proposes or language not in QUESTIONS or not may_wish(text, known):
+            return None
+        heard = await self._heard(text, language, area)
+        if heard is None:
+            return None
+        found = self._first_filled(heard, language)
+        none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
+        if found is None or not worth_asking(found, none, heard.said, known):
+            return None
+        decision = self._router.asking(_decision(found, language), found.filled.targets)
+        if decision.asks or self._reads(found.filled.call.tool):
+            return None  # what is dangerous is said in so many words, or not done
+        reason = f"{decision.reason}, but not so that it could be done unasked"
+        return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
+
+    async def _heard(self, text: str, language: str, area: str) -> _Heard | None:
+        """What ``text`` speaks of and may mean; ``None`` where there are no examples."""
+        guesses = await self.guesses(text, language)
+        if not guesses:
+            return None
+        said = await asyncio.to_thread(self._router.mentions, text, language)
+        snapshot = self._router.snapshot()
+        said = without_bystanders(said, snapshot, lexicon(language))
+        place = Names.area(snapshot, area) if area else None
+        return _Heard(_weighed(guesses, said), said, snapshot, place.id if place else "")
+
+    def _first_filled(self, heard: _Heard, language: str) -> Candidate | None:
+        """The likeliest of the intents that can be meant here, and would change something."""
+        best: tuple[Guess, Filled] | None = None
+        left = 0.0
+        for guess in heard.guesses:
+            tool = guess.intent.tool
+            filled = None
+            if tool in self._tools:
+                filled = fill(guess.intent, heard.said, heard.snapshot, heard.area, language)
+                if filled is None or not changes(filled):
+                    continue
+            left += guess.confidence
+            if best is None and filled is not None:
+                best = guess, filled
+        return Candidate(*best, best[0].confidence / left) if best else None
+
     def _reads(self, tool: str) -> bool:
         """Whether a tool only tells something."""
         return self._tools[tool].risk == "read"
@@ -168,16 +225,10 @@ class Semantics:
         ]
         return _scaled(telling, [guess.confidence for guess in telling])
 
-    def _likeliest(
-        self,
-        guesses: Sequence[Guess],
-        said: Mentions,
-        snapshot: Snapshot,
-        area: str,
-        language: str,
-    ) -> Candidate | None:
+    def _likeliest(self, heard: _Heard, language: str) -> Candidate | None:
         """The likeliest of the intents that the words leave: what is named has to be something that
         the tool works, and the verb, if one is said, the tool's."""
+        guesses, said, snapshot, area = heard
         best: tuple[Guess, Filled] | None = None
         left = 0.0
         for guess in guesses:

@@ -102,7 +102,9 @@ class Assistant:
         kept = 0 if config.assistant.temperature else config.assistant.answer_cache
         self.answers = AnswerCache(kept)
         router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
-        self.semantics = Semantics(embedder.embed, router, tools.tools())
+        # A server's model is large enough to do better than ask.
+        proposes = not config.engine.url
+        self.semantics = Semantics(embedder.embed, router, tools.tools(), proposes=proposes)
         self.commands = Commands(tools, router, Dialogues(clock), self.semantics)
         self.agent = Agent(
             engine.client,

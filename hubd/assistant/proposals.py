@@ -1,0 +1,144 @@
+"""What is proposed where nothing is understood for sure: "Shall I close the awning?"
+
+The likeliest intent of an utterance is often the right one where ``conditions`` do not let it
+count. It is asked for, then, and done after a "yes" alone. What is asked says all that would be
+done; what is dangerous, or would change nothing, is never proposed.
+"""
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hubd.assistant.conditions import SURE, Candidate, inquires, is_implied, opposes
+from hubd.assistant.understanding.data_files import values
+from hubd.assistant.understanding.fill import Filled
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.mentions import Mentions
+from hubd.home.model import Entity
+from plugins.api import ToolCall
+
+PHRASES = Path(__file__).with_suffix(".yaml")
+QUESTIONS = {"en": "Shall I {what}?", "de": "Soll ich {what}?", "zh": "要我{what}吗？"}
+BEGINNING = 3
+"""Words in which a question begins."""
+LEAST = 0.5
+"""How likely an intent is, of those that can be meant here, to be asked for."""
+LEAST_UNNAMED = 0.6
+"""The same where no thing, room or kind of thing is spoken of."""
+MOST_NONE = 0.25
+"""How likely it may be that nothing is asked for."""
+UNCHANGED = {
+    "home.turn_on": {"on", "playing", "open", "heat", "cool", "auto", "unavailable"},
+    "home.turn_off": {"off", "unavailable"},
+    "home.open": {"open", "unavailable"},
+    "home.close": {"closed", "unavailable"},
+    "home.lock": {"locked", "unavailable"},
+    "media.play": {"playing"},
+    "media.pause": {"paused", "off", "idle"},
+    "media.change_volume": {"off"},
+    "media.mute": {"off"},
+    "climate.change": {"off"},
+    "vacuum.start": {"cleaning"},
+    "vacuum.return_home": {"docked", "returning"},
+    "vacuum.stop": {"docked"},
+}
+"""States in which a tool changes nothing."""
+UNSAID = frozenset({"entities", "step"})
+"""Arguments that are no values."""
+_UNARTICLED = frozenset({"vacuum", "lawn_mower", "scene", "script"})
+"""What has names like a person's."""
+_ARTICLED = re.compile(r"(?:the|my|our)\b|\w+['’]s?\b", re.IGNORECASE)
+
+
+def may_wish(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` may ask for something here: it keeps nothing as it is, and is of this
+    house."""
+    said = known.without_implied(text)
+    return not (known.keeps(said) or known.is_elsewhere(text) or known.corrected(text))
+
+
+def changes(filled: Filled) -> bool:
+    """Whether a call would change anything of its things: who complains of the dark under a lamp
+    that is on does not want it on."""
+    states = {entity.state for entity in filled.targets.entities}
+    return not states or not states <= UNCHANGED.get(filled.call.tool, set())
+
+
+def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) -> bool:
+    """Whether the likeliest call is likely enough to be asked for.
+
+    none: how likely it is that nothing is asked for.
+    """
+    filled, entities = found.filled, found.filled.targets.entities
+    call = filled.call
+    if found.confidence < (LEAST if filled.named else LEAST_UNNAMED) or none > MOST_NONE:
+        return False
+    if phrase(call, entities, known.language) is None or len(entities) > 1:
+        return False
+    if said.times or (set(call.arguments) - UNSAID and not filled.named):
+        return False  # "movie night tomorrow", and "forty" alone
+    if said.is_bare or said.rooms_not_here or _is_question(said, found.confidence, known):
+        return False
+    if _is_forbidden(said, known) or opposes(call, said, known):
+        return False
+    if not said.names:
+        if known.commands(said.text) and not is_implied(found.guess.intent, said):
+            return False  # "turn on the hot tub" is not the patio light
+        if known.complains_of(said.text, {word.removesuffix("'s") for word in said.unknown}):
+            return False  # "the soup is too hot"
+    return True
+
+
+def _is_question(said: Mentions, confidence: float, known: Lexicon) -> bool:
+    """Whether it is a question; "oh what's it called, tuck him in, yes, that one" is none."""
+    if not inquires(said, known):
+        return False
+    begins = " ".join(said.text.split()[:BEGINNING]) if known.spaces else said.text
+    return confidence < SURE or known.inquires(begins)
+
+
+def _is_forbidden(said: Mentions, known: Lexicon) -> bool:
+    """Whether a "not" may be of the verb that is said: "don't turn off the fan". "The fan needn't
+    go that fast" says none."""
+    negated = known.negates(known.without_implied(known.fixed(known.stripped(said.text))))
+    return negated and known.forbids(said.text) and bool(said.actions)
+
+
+def phrase(call: ToolCall, entities: Sequence[Entity], language: str) -> str | None:
+    """What ``call`` does, in words; ``None`` where they would not say all of it."""
+    step = call.arguments.get("step")
+    worded = _phrases().get(f"{call.tool} {step}" if step else call.tool, {}).get(language)
+    if worded is None:
+        return None
+    given = {k: v for k, v in call.arguments.items() if k not in UNSAID}
+    places = {field for _, field, _, _ in string.Formatter().parse(worded) if field}
+    if places - {"things"} != set(given) or ("things" in places) != bool(entities):
+        return None
+    things = ", ".join(_called(entity, language) for entity in entities)
+    return worded.format_map({**_plainly(given), "things": things})
+
+
+def question(call: ToolCall, entities: Sequence[Entity], language: str) -> str:
+    """Whether ``call``, for which there is a phrase, shall be done."""
+    return QUESTIONS[language].format(what=phrase(call, entities, language))
+
+
+def _called(entity: Entity, language: str) -> str:
+    if language == "de":
+        return f"„{entity.name}“"
+    articled = entity.domain in _UNARTICLED or _ARTICLED.match(entity.name)
+    return entity.name if language != "en" or articled else f"the {entity.name}"
+
+
+def _plainly(given: Mapping[str, Any]) -> dict[str, str]:
+    return {k: f"{v:g}" if isinstance(v, int | float) else str(v) for k, v in given.items()}
+
+
+@cache
+def _phrases() -> dict[str, dict[str, str]]:
+    return msgspec.convert(values(PHRASES.read_text("utf-8")), dict[str, dict[str, str]])
