@@ -36,6 +36,8 @@ RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 CLIMATE = "climate.change"
+OF_DAYS = frozenset({"briefing.tell", "calendar.agenda"})
+"""Tools that tell of a day: what shall be done is no question for them."""
 ALREADY = {
     "home.turn_off": "off",
     "home.open": "open",
@@ -128,6 +130,8 @@ def acceptable(
     """
     guess, filled, confidence = found
     known = lexicon(language)
+    if guess.intent.tool in OF_DAYS and said.actions:
+        return False  # "could you cancel tomorrow's alarm? I've got the day off"
     spoken = filled.named and has_verb(filled.call.tool, said, filled.call.arguments)
     if confidence < (ACCEPTED if spoken else ACCEPTED_UNSPOKEN):
         return False

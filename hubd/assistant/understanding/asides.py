@@ -10,6 +10,7 @@ _ASIDE = {
         r"^(?:what was|what am i|what's it|let me|how do|where was|never mind)\b"
         r"|^(?:exactly|right|that's it|ah yes|got it)$"
         r"|^(?:i|we) (?:just |only )?need to know\b"
+        r"|^(?:i (?:can )?never remember|i (?:always|keep) forget(?:ting)?)$"
         r"|^(?:he|she|they) (?:was|were|has been|have been) (?:just |only )?"
         r"(?!going|wondering|hoping|asking)\w+ing\b"
         r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
@@ -17,12 +18,13 @@ _ASIDE = {
     "de": re.compile(
         r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
         r"|^(?:genau|richtig|stimmt|jetzt hab ich's|ah ja)$"
+        r"|^(?:ich vergesse? das immer|(?:das )?(?:kann ich mir|merk ich mir) nie(?: merken)?)$"
         r"|^war das (?:ein|heute|wieder)\b"
     ),
     "zh": re.compile(
         "^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|"
         "^(?:孩子|宝宝|[爸妈爷奶]+|外[公婆]|老[公婆]|[他她])们?(?:还|正|都)?在.{2,10}呢$|"
-        "^(?:对了?|想起来了)$|^还?(?:缺|差|有|要买?)(?:什么|啥)来着$"
+        "^(?:对了?|想起来了|我?(?:老是|总是|总)(?:忘|记不住))$|^还?(?:缺|差|有|要买?)(?:什么|啥)来着$"
     ),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""

@@ -30,7 +30,8 @@ WEATHER, FORECAST = "weather.now", "weather.on"
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
-ALARM = "alarms.set"
+ALARM, SNOOZE = "alarms.set", "alarms.snooze"
+AGENDA = "calendar.agenda"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -174,6 +175,11 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
             return None
         return duration(said.text, language) or None
+    if intent.tool == AGENDA:
+        day = day_in(said.text, language)
+        return {"day": day} if day else {}
+    if intent.tool == SNOOZE:
+        return {}  # "five more minutes": as long as always
     if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):
         return None
     if intent.needs == "time":

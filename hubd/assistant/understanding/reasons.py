@@ -72,11 +72,16 @@ def is_reason(text: str, known: Lexicon) -> bool:
     said = known.stripped(text)
     if _ARTICLE.match(plain(text)) and not TELLS.search(plain(text)):
         return False  # "the rose window one" is which
-    if _CONDITION.search(said):
+    if is_conditional(said):
         return False
     if is_short(said, known) or "、" in said or known.inquires_first(said) or known.commands(said):
         return False
     return is_idle(text, known)
+
+
+def is_conditional(said: str) -> bool:
+    """Whether a clause says when, or whether at all, something shall be done."""
+    return _CONDITION.search(said) is not None
 
 
 def is_of_another(text: str, known: Lexicon) -> bool:

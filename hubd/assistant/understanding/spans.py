@@ -19,6 +19,7 @@ from hubd.assistant.understanding.reasons import (
     BREAK,
     TELLS,
     THEN,
+    is_conditional,
     is_of_another,
     is_reason,
     is_short,
@@ -66,6 +67,20 @@ _REPORTED = {
     )
 }
 """Who complains: "he says his hands are cold"."""
+_REQUEST = {
+    "en": re.compile(
+        r"[,.;!]\s+(?:so |and )?(?=(?:please|(?:could|can|would|will) you)\b)", re.IGNORECASE
+    ),
+    "de": re.compile(
+        r"[,.;!]\s+(?:also |und )?(?=(?:bitte|(?:kannst|könntest|würdest|wärst) du|"
+        r"(?:könnten|können|würden|wären) sie)\b)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"[，,。；;！!]\s*(?:所以|那)?(?=请|麻烦|劳驾|拜托|能不能|能否|可不可以|可以帮|帮我|帮忙)"
+    ),
+}
+"""Where a request begins behind its reason."""
 _JOINED_ON = re.compile(r"^(?:but|and|so|aber|und|also)\b[, ]*", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 
@@ -96,7 +111,34 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     pause = _PAUSE.get(known.language, NEVER)
     forms = dict.fromkeys((text, pause.sub("", text), parted(text, known)))
     found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
+    if (asked := _requested(text, known, phrases)) and asked not in found:
+        found = {asked: Span(asked, tells=False), **found}
     return list(found.values())[:MOST_SPANS]
+
+
+def _requested(text: str, known: Lexicon, phrases: Phrases) -> str:
+    """What is politely asked for behind a reason, which may speak of anybody: "Haohao's friends are
+    coming for his birthday, please make …". Empty where what comes before says which, where or
+    when, or asks for something itself."""
+    found = _REQUEST.get(known.language, NEVER).search(text)
+    if found is None:
+        return ""
+    before, rest = text[: found.start()], text[found.end() :]
+    said = known.stripped(before)
+    which = _named(said, known, phrases) and "thing" not in _named(rest, known, phrases)
+    if not said or which or known.subjects(said):
+        return ""
+    timed = known.times(digits(said, known.language))
+    elsewhere = known.keeps(said) or is_conditional(said)
+    asks = known.commands(said) or known.inquires_first(said)
+    return "" if timed or elsewhere or asks else rest
+
+
+def _named(text: str, known: Lexicon, phrases: Phrases) -> set[str]:
+    """Whether things or rooms are spoken of, persons apart."""
+    pieces = pieces_of(text, known, phrases)
+    kinds = {kind_of(piece) for piece in pieces if not _is_person(piece, phrases.people)}
+    return kinds & {"room", "thing"}
 
 
 def _is_needed(text: str, known: Lexicon, phrases: Phrases) -> bool:
