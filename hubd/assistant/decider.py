@@ -24,6 +24,7 @@ from hubd.assistant.several import (
     commands_in,
     with_items_joined,
 )
+from hubd.assistant.understanding.asides import is_taken_back
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
@@ -31,7 +32,7 @@ from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import repairs
-from hubd.assistant.understanding.spans import spans
+from hubd.assistant.understanding.spans import asked_first, spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.tools import Speaker, ToolBox
 from plugins.api import ToolCall
@@ -90,6 +91,9 @@ class Decider:
             by_names = self._router.by_names
             named = await asyncio.to_thread(by_names, text, whole.language, area)
         parts = await self._resolved(whole, named, area)
+        talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
+        if not talk and is_taken_back(text, lexicon(whole.language)):
+            return [Part(text=text, decision=_taken_back(whole.language))]
         return [
             msgspec.structs.replace(part, text=text) if part.text == named else part
             for part in parts
@@ -121,12 +125,15 @@ class Decider:
     async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
         """The command alone, where a reason was taken for a part of the title or the item that was
         said, or made a question of it."""
-        taken_in = whole.tool in TITLED and any(
-            comma in str(said) for said in whole.arguments.values() for comma in ",，"
+        known = lexicon(whole.language)
+        said = asked_first(text, known, self._router.phrases(whole.language))
+        taken_in = whole.tool in TITLED and (
+            bool(said)
+            or any(comma in str(value) for value in whole.arguments.values() for comma in ",，")
         )
         if not (taken_in or (whole.route == "words" and self._only_tells(whole))):
             return None
-        if not (said := without_reasons(text, lexicon(whole.language))):
+        if not (said := (said if taken_in else "") or without_reasons(text, known)):
             return None
         alone = await self.by_rules(said, whole.language, area)
         same = taken_in and alone.tool == whole.tool
@@ -316,3 +323,14 @@ class Decider:
             return ask(language, "no_room", said=text[at : at + len(room)] if at >= 0 else room)
         named = named_entities(said, self._tools.home.snapshot())
         return ask(language, "do_what" if named else "declined", named)
+
+
+def _taken_back(language: str) -> Decision:
+    """The decision on what takes itself back."""
+    return Decision(
+        route="words",
+        score=0.9,
+        reason="it takes back what it asked for",
+        language=language,
+        declined="dropped",
+    )

@@ -81,6 +81,22 @@ _REQUEST = {
     ),
 }
 """Where a request begins behind its reason."""
+_ASKED_FIRST = {
+    "en": re.compile(r"^(?:please )?(?:could|can|would|will) you\b[^?]*\?\s+", re.IGNORECASE),
+    "de": re.compile(
+        r"^(?:bitte )?\w+st du\b[^?]*\?\s+|"
+        r"^(?:bitte )?(?:könnten|können|würden) sie\b[^?]*\?\s+",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(r"^[^？?]*(?:吗|行不行|好不好|可不可以|行么|好么)[？?]\s*"),
+}
+"""A request in the form of a question, before its reason."""
+_LIMITS = re.compile(
+    r"^(?:but|only|just|not|no|except|unless|actually|wait|or|and|then|aber|nur|nicht|nein|außer|"
+    r"doch|oder|und|dann|ach|warte)\b|^(?:但|只|别|不|除|或|还|然后|再|等|算)",
+    re.IGNORECASE,
+)
+"""What takes back or adds to what was asked before."""
 _JOINED_ON = re.compile(r"^(?:but|and|so|aber|und|also)\b[, ]*", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 
@@ -111,8 +127,9 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     pause = _PAUSE.get(known.language, NEVER)
     forms = dict.fromkeys((text, pause.sub("", text), parted(text, known)))
     found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
-    if (asked := _requested(text, known, phrases)) and asked not in found:
-        found = {asked: Span(asked, tells=False), **found}
+    for asked in (_requested(text, known, phrases), asked_first(text, known, phrases)):
+        if asked and asked not in found:
+            found = {asked: Span(asked, tells=False), **found}
     return list(found.values())[:MOST_SPANS]
 
 
@@ -124,14 +141,32 @@ def _requested(text: str, known: Lexicon, phrases: Phrases) -> str:
     if found is None:
         return ""
     before, rest = text[: found.start()], text[found.end() :]
-    said = known.stripped(before)
-    which = _named(said, known, phrases) and "thing" not in _named(rest, known, phrases)
-    if not said or which or known.subjects(said):
+    return rest if _is_beside(before, rest, known, phrases) else ""
+
+
+def asked_first(text: str, known: Lexicon, phrases: Phrases) -> str:
+    """What is politely asked for in a sentence of its own, before the reason: "Could you tell me
+    which alarms are set? I don't want to sleep in". Empty where what follows takes some of it back,
+    says which, where or when, or asks for something itself."""
+    found = _ASKED_FIRST.get(known.language, NEVER).match(text)
+    if found is None:
         return ""
+    asked, rest = text[: found.end()].strip(), text[found.end() :]
+    if _LIMITS.match(rest) or rest.rstrip().endswith(("?", "？")):
+        return ""
+    return asked if _is_beside(rest, asked, known, phrases) else ""
+
+
+def _is_beside(reason: str, asked: str, known: Lexicon, phrases: Phrases) -> bool:
+    """Whether a clause may be left out beside a request: it says neither which, where nor when, and
+    asks for nothing."""
+    said = known.stripped(reason)
+    which = _named(said, known, phrases) and "thing" not in _named(asked, known, phrases)
+    if not said or which or known.subjects(said):
+        return False
     timed = known.times(digits(said, known.language))
     elsewhere = known.keeps(said) or is_conditional(said)
-    asks = known.commands(said) or known.inquires_first(said)
-    return "" if timed or elsewhere or asks else rest
+    return not (timed or elsewhere or known.commands(said) or known.inquires_first(said))
 
 
 def _named(text: str, known: Lexicon, phrases: Phrases) -> set[str]:
