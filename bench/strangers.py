@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
 from hubd.assistant.commands import Commands
-from hubd.assistant.decision import is_open
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.evaluate import Outcome, Sample, counted, judged_parts, samples
 from hubd.assistant.route import Router
@@ -70,10 +69,7 @@ async def outcomes(commands: Commands, data: dict[str, Any], area: str, show: bo
     for sample in samples(data):
         began = time.perf_counter()
         parts = await commands.decider.parts(sample.text, data["language"], area)
-        first = parts[0].decision
-        if len(parts) == 1 and is_open(first):
-            proposal = await commands.decider.proposed(sample.text, first.language, area)
-            parts = [Part(text=sample.text, decision=proposal)] if proposal else parts
+        parts = await commands.decider.with_proposal(parts, sample.text, area)
         times.append(time.perf_counter() - began)
         outcome = judged_parts(sample, [part.decision for part in parts])
         found.setdefault(sample.style, []).append(outcome)

@@ -93,16 +93,14 @@ class Commands:
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         parts = await self.decider.resolved(decision, text, area)
+        parts = await self.decider.with_proposal(parts, text, area)
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._joined(parts, person), conversation, text, person)
         decision = parts[0].decision
         if decision.declined:
             return Step(decision=decision, text=ask(decision.language, decision.declined))
         if decision.tool is None:
-            proposal = await self.decider.proposed(text, decision.language, area)
-            if proposal is None:
-                return None
-            decision = proposal
+            return None
         return self.step_of(decision, conversation, text, person)
 
     def _joined(self, parts: Sequence[Part], person: Person) -> Step:
@@ -159,7 +157,9 @@ class Commands:
             self._dialogues.ask(conversation, decision, text, speaker.person)
             return Outcome(call=step.call, text=str(error), ok=False, asks=True)
         except NotConfirmedError:
-            decision = msgspec.structs.replace(step.decision, asks="confirm", call=step.call)
+            decision = msgspec.structs.replace(
+                step.decision, asks="confirm", call=step.call, proposed=False
+            )
             self._dialogues.ask(conversation, decision, text, speaker.person)
             said = ask(decision.language, "confirm", self._entities(decision), text)
             return Outcome(call=step.call, text=said, ok=False, asks=True)
@@ -202,7 +202,9 @@ class Commands:
                 if person != pending.person:
                     return Step(decision=decision, text=ask(language, "other_person"))
                 plain = msgspec.structs.replace(decision, asks=None)
-                return Step(decision=plain, call=decision.call, confirmed=True)
+                # What was proposed was harmless; if it is not any more, that is asked for itself.
+                sure = not decision.proposed
+                return Step(decision=plain, call=decision.call, confirmed=sure)
             if says_no(text, language):
                 return self._dropped(decision)
             return None

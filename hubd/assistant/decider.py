@@ -24,14 +24,13 @@ from hubd.assistant.several import (
     commands_in,
     with_items_joined,
 )
-from hubd.assistant.understanding.asides import is_taken_back
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
-from hubd.assistant.understanding.repairs import repairs
+from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.spans import asked_first, spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.tools import Speaker, ToolBox
@@ -60,13 +59,12 @@ class Decider:
 
         The route is ``model`` where the model would be asked.
         """
-        first, *further = await self.parts(text, language, area)
+        parts = await self.parts(text, language, area)
+        first, *further = await self.with_proposal(parts, text, area)
         decision = first.decision
         if further:
             each = "; ".join(f"“{one.text}” {told(one.decision)}" for one in (first, *further))
             return msgspec.structs.replace(decision, reason=f"several commands: {each}")
-        if is_open(decision) and (proposal := await self.proposed(text, decision.language, area)):
-            return proposal
         if is_open(decision):
             kind, _ = await self.kind(text, decision.language)
             if kind == "command":
@@ -79,11 +77,14 @@ class Decider:
         whole = await self.by_rules(text, language, area)
         return await self.resolved(whole, text, area)
 
-    async def proposed(self, text: str, language: str, area: str) -> Decision | None:
-        """What may be meant by ``text``, of which nothing is understood, to be asked back."""
-        if len(text) > MAXIMUM_UTTERANCE:
-            return None
-        return await self.semantics.propose(text, language, area)
+    async def with_proposal(self, parts: list[Part], text: str, area: str) -> list[Part]:
+        """The commands of ``text``; where nothing of it is understood, what may be meant, to be
+        asked back."""
+        first, *further = parts
+        if further or not is_open(first.decision) or len(text) > MAXIMUM_UTTERANCE:
+            return parts
+        proposal = await self.semantics.propose(text, first.decision.language, area)
+        return [Part(text=text, decision=proposal)] if proposal else parts
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
@@ -125,15 +126,14 @@ class Decider:
     async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
         """The command alone, where a reason was taken for a part of the title or the item that was
         said, or made a question of it."""
-        known = lexicon(whole.language)
-        said = asked_first(text, known, self._router.phrases(whole.language))
-        taken_in = whole.tool in TITLED and (
-            bool(said)
-            or any(comma in str(value) for value in whole.arguments.values() for comma in ",，")
-        )
+        known, given = lexicon(whole.language), [str(said) for said in whole.arguments.values()]
+        titled, asked = whole.tool in TITLED, ""
+        if titled:  # "… by Udo Jürgens? Grandma loves him": the title goes on into the reason
+            asked = asked_first(text, known, self._router.phrases(whole.language))
+        taken_in = titled and (asked or any(comma in said for said in given for comma in ",，"))
         if not (taken_in or (whole.route == "words" and self._only_tells(whole))):
             return None
-        if not (said := (said if taken_in else "") or without_reasons(text, known)):
+        if not (said := asked or without_reasons(text, known)):
             return None
         alone = await self.by_rules(said, whole.language, area)
         same = taken_in and alone.tool == whole.tool

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from hubd.assistant.conditions import SURE, Candidate, inquires, is_implied, opposes
+from hubd.assistant.conditions import ALREADY, SURE, Candidate, inquires, is_implied, opposes
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import Filled
 from hubd.assistant.understanding.lexicon import Lexicon
@@ -32,12 +32,8 @@ LEAST_UNNAMED = 0.6
 """The same where no thing, room or kind of thing is spoken of."""
 MOST_NONE = 0.25
 """How likely it may be that nothing is asked for."""
-UNCHANGED = {
+UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | {
     "home.turn_on": {"on", "playing", "open", "heat", "cool", "auto", "unavailable"},
-    "home.turn_off": {"off", "unavailable"},
-    "home.open": {"open", "unavailable"},
-    "home.close": {"closed", "unavailable"},
-    "home.lock": {"locked", "unavailable"},
     "media.play": {"playing"},
     "media.pause": {"paused", "off", "idle"},
     "media.change_volume": {"off"},

@@ -180,7 +180,7 @@ class Semantics:
         if found is None or not worth_asking(found, none, heard.said, known):
             return None
         decision = self._router.asking(_decision(found, language), found.filled.targets)
-        if decision.asks or self._reads(found.filled.call.tool):
+        if decision.asks:
             return None  # what is dangerous is said in so many words, or not done
         reason = f"{decision.reason}, but not so that it could be done unasked"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)

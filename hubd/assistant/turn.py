@@ -122,7 +122,7 @@ class Assistant:
         yield Started(conversation=conversation)
         step = await self.commands.step(
             utterance.text,
-            conversation,
+            _memory(utterance, conversation),
             language=utterance.language,
             area=utterance.area,
             person=utterance.person,
@@ -171,7 +171,8 @@ class Assistant:
             asked: Asks | None = one.decision.asks
             if one.call is not None:
                 speaker = _speaker(utterance, conversation, one.decision.language)
-                outcome = await self.commands.run(one, utterance.text, conversation, speaker)
+                memory = _memory(utterance, conversation)
+                outcome = await self.commands.run(one, utterance.text, memory, speaker)
                 text = outcome.text
                 if outcome.asks:
                     asked = asked or "missing"
@@ -212,15 +213,16 @@ class Assistant:
         wanted = Wanted(text=utterance.text, language=language, area=utterance.area)
         actions: list[Action] = []
         asks: Asks | None = None
+        memory = _memory(utterance, conversation)
 
         async def run(decision: Decision) -> Ran:
             nonlocal asks
-            step = self.commands.step_of(decision, conversation, utterance.text, utterance.person)
+            step = self.commands.step_of(decision, memory, utterance.text, utterance.person)
             if step.call is None:
                 asks = decision.asks
                 return Ran(text=step.text, ok=False, asks=True)
             speaker = _speaker(utterance, conversation, language, by_model=True)
-            outcome = await self.commands.run(step, utterance.text, conversation, speaker)
+            outcome = await self.commands.run(step, utterance.text, memory, speaker)
             if outcome.asks:
                 asks = "missing"
             else:
@@ -374,6 +376,13 @@ def _closest(
         yield Token(text=grounded.text)
         yield Cited(index=index, citation=grounded.citation)
     yield _done(said, conversation, clock, citations=grounding.citations, refused=True)
+
+
+def _memory(utterance: Utterance, conversation: str) -> str:
+    """The conversation in which questions back are remembered: a text from outside has one of its
+    own, so that nobody's "yes" is taken for the answer to what it asked for."""
+    own = utterance.provenance == "person"
+    return conversation if own else f"{utterance.provenance}\n{conversation}"
 
 
 def _speaker(

@@ -52,6 +52,20 @@ async def test_ask_answers_in_the_response(hub, make):
     assert (await response.json())["answer"] == "No timer is running."
 
 
+async def test_a_person_says_yes_to_no_question_of_a_webhook(hub, make):
+    """A sender may know the conversation; what it was asked there is not the person's."""
+
+    async def say(text):
+        body = {"text": text, "conversation": "kitchen"}
+        return await (await hub.post("/hub/ask", json=body)).json()
+
+    assert "milk" in (await say("add milk to the shopping list"))["answer"]
+    body = {"text": "clear the shopping list", "conversation": "kitchen"}
+    await hub.post(await make("ask"), json=body, headers=bearer())
+    await say("yes")
+    assert "milk" in (await say("what's on the shopping list"))["answer"]
+
+
 async def test_a_form_and_put_are_taken_too(hub, make):
     path = await make("ask")
     response = await hub.put(path, data={"text": "list timers"}, headers=bearer())

@@ -37,32 +37,6 @@ _MEANWHILE = {
 """What somebody does meanwhile, which is no part of a command: "play jazz while we cook"."""
 
 
-_TAKEN_BACK = {
-    "en": re.compile(
-        r"[,.;!?…] (?:(?:oh|ah|no|um|actually|wait|hang on|on second thoughts?),? )*"
-        r"(?:(?:just )?(?:leave|forget) (?:it|them|that)(?: be| alone)?|never ?mind|don't bother)"
-        r"[.!]*$",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"[,.;!?…] (?:(?:ach|ah|nein|nee|doch|oder|äh),? )*"
-        r"(?:lass (?:es|mal|sie|ihn|das)(?: (?:so|doch|lieber|gut sein|bleiben|gut))*|"
-        r"vergiss es|doch nicht|schon gut)[.!]*$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        "[，,。！？] ?(?:哎呀?|嗯|哦|不)?[，,]?(?:还是)?"
-        "(?:算了|不用了|留着吧|别弄了)[吧了]?[。！]*$"
-    ),
-}
-"""What takes back at the end what was asked for: "actually, leave it"."""
-
-
-def is_taken_back(text: str, known: Lexicon) -> bool:
-    """Whether ``text`` ends by taking back what it asked for."""
-    return _TAKEN_BACK.get(known.language, NEVER).search(text) is not None
-
-
 def is_aside(text: str, known: Lexicon) -> bool:
     """Whether ``text`` is thinking aloud: "what was it", "genau"."""
     pattern = _ASIDE.get(known.language, NEVER)

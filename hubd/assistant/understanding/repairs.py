@@ -36,6 +36,25 @@ _ENOUGH = re.compile(
     r"(?: auch| mir| völlig| schon)*)|[就也]?(?:够了?|行了?|可以了?|好了?))$"
 )
 """What is said of a value that is settled for."""
+_TAKEN_BACK = {
+    "en": re.compile(
+        r"[,.;!?…] (?:(?:oh|ah|no|um|actually|wait|hang on|on second thoughts?),? )*"
+        r"(?:(?:just )?(?:leave|forget) (?:it|them|that)(?: be| alone)?|never ?mind|don't bother)"
+        r"[.!]*$",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"[,.;!?…] (?:(?:ach|ah|nein|nee|doch|oder|äh),? )*"
+        r"(?:lass (?:es|mal|sie|ihn|das)(?: (?:so|doch|lieber|gut sein|bleiben|gut))*|"
+        r"vergiss es|doch nicht|schon gut)[.!]*$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        "[，,。！？] ?(?:哎呀?|嗯|哦|不)?[，,]?(?:还是)?"
+        "(?:算了|不用了|留着吧|别弄了)[吧了]?[。！]*$"
+    ),
+}
+"""What takes back at the end what was asked for: "actually, leave it"."""
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
@@ -47,6 +66,12 @@ _DENIED = {
     "zh": re.compile(r"^(?:不是|不要)(.+)$"),
 }
 """What names the thing that was said by mistake."""
+
+
+def is_taken_back(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` ends by taking back what it asked for."""
+    pattern = _TAKEN_BACK.get(known.language)
+    return pattern is not None and pattern.search(text) is not None
 
 
 def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:

@@ -2,14 +2,14 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 import yaml
 
-from hubd.assistant.decision import is_open
-from hubd.assistant.evaluate import counted, judged, samples
+from hubd.assistant.evaluate import judged, samples
 from hubd.assistant.proposals import PHRASES, QUESTIONS, phrase, question
 from hubd.home.model import Entity
-from hubd.policy import Person
+from hubd.policy import OWNER, Person
 from hubd.tools import Speaker
 from plugins.api import ToolCall
 
@@ -17,6 +17,11 @@ ANN = Person(name="Ann", role="member")
 HINT = "I've heard this song on the tv so often, I'd rather hear the one after it."
 CRUMBS = "There are crumbs all over the house after the party, that's a job for Robbie."
 ASKED = "Shall I skip to the next one on the TV?"
+
+
+async def proposed(decider, said, language, area):
+    parts = await decider.parts(said, language, area)
+    return (await decider.with_proposal(parts, said, area))[0].decision
 
 
 async def test_what_is_likely_is_asked_and_done_after_a_yes(house):
@@ -36,10 +41,25 @@ async def test_a_no_leaves_it(house, answer):
 async def test_a_yes_counts_of_the_same_person_in_time_alone(house):
     await house.say(HINT)
     assert "Only the person who asked" in await house.say("yes", person=ANN)
+    assert house.called == []
     await house.say(HINT)
     house.time += timedelta(seconds=61)
     await house.say("yes")
     assert house.called == []
+
+
+async def test_what_has_become_dangerous_meanwhile_is_asked_for_again(house):
+    """The "yes" was to what was harmless then."""
+    found = await proposed(house.commands.decider, CRUMBS, "en", "living_room")
+    call = ToolCall(tool="home.open", arguments={"entities": ["cover.garage_door"]})
+    changed = msgspec.structs.replace(
+        found, tool=call.tool, call=call, entities=[call.arguments["entities"][0]]
+    )
+    house.commands.step_of(changed, "c", CRUMBS, OWNER)
+    assert "Garage Door" in await house.say("yes")
+    assert house.state("cover.garage_door") == "closed"
+    await house.say("yes")
+    assert house.state("cover.garage_door") == "open"
 
 
 async def test_explain_shows_what_would_be_asked(house):
@@ -60,7 +80,8 @@ async def test_nobody_says_yes_to_a_routine(house):
 @pytest.mark.parametrize(
     "said",
     [
-        "Ann is standing on the step with all her shopping and no key to the front door",
+        "I've got the car outside, the garage door is in the way",
+        "the delivery man is waiting at the front door, he has no key",
         "please don't turn off the hallway light just yet, the kids are scared",
         "the soup is far too hot",
         "movie night tomorrow",
@@ -70,7 +91,7 @@ async def test_nobody_says_yes_to_a_routine(house):
     ],
 )
 async def test_dangerous_forbidden_and_foreign_things_are_not_proposed(house, said):
-    assert await house.commands.decider.proposed(said, "en", "living_room") is None
+    assert not (await proposed(house.commands.decider, said, "en", "living_room")).proposed
 
 
 def test_a_phrase_says_all_that_would_be_done():
@@ -94,25 +115,16 @@ def test_phrases_are_of_tools_that_there_are_and_in_all_languages(house):
         assert step in ("", "up", "down")
 
 
-LEAST_RIGHT = 0.5
+LEAST_RIGHT = 0.7
 
 
-@pytest.mark.parametrize("language", ["en", "de", "zh"])
-async def test_most_proposals_are_what_was_meant(make_house, assistant_data, language):
+async def test_most_proposals_are_what_was_meant(make_house, assistant_data):
     """Of sentences that were learned from; docs/understanding.md has those that were not."""
     outcomes = []
-    for number in (15, 17, 22):
-        name = f"strangers{number}.{language}"
+    for name in ("strangers15.de", "strangers17.zh", "strangers22.en", "strangers25.de"):
         data = yaml.safe_load((assistant_data / f"{name}.yaml").read_text("utf-8"))
-        house = await make_house(data["home"])
-        decider = house.commands.decider
-        area = next(a.id for a in house.home.snapshot().areas if a.name == data["area"])
+        decider = (await make_house(data["home"])).commands.decider
         for sample in samples(data):
-            first, *further = await decider.parts(sample.text, data["language"], area)
-            if further or not is_open(first.decision):
-                continue
-            if proposal := await decider.proposed(sample.text, data["language"], area):
-                outcomes.append(judged(sample, proposal))
-    counts = counted(outcomes)
-    assert counts["wrong"] == counts["opposite"] == 0
-    assert counts["proposed"] >= LEAST_RIGHT * len(outcomes) > 3
+            decision = await proposed(decider, sample.text, data["language"], data["area"])
+            outcomes += [judged(sample, decision)] if decision.proposed else []
+    assert outcomes.count("proposed") >= LEAST_RIGHT * len(outcomes) > 7
