@@ -84,6 +84,11 @@ class NoHome:
     ) -> ServiceResult:
         raise HomeError("No household is described: `hubd home load FILE`.")
 
+    async def ask(
+        self, service: str, entity: str, data: Mapping[str, Any] = {}
+    ) -> Mapping[str, Any]:
+        raise HomeError("No household is described: `hubd home load FILE`.")
+
 
 class UnknownToolError(ToolError):
     """No tool of that name."""

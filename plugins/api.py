@@ -148,6 +148,15 @@ class Home(Protocol):
             HomeError: nothing was done; the message is for the person.
         """
 
+    async def ask(
+        self, service: str, entity: str, data: Mapping[str, Any] = {}
+    ) -> Mapping[str, Any]:
+        """Call a service that only answers (``weather.get_forecasts``): what it says of ``entity``.
+
+        Raises:
+            HomeError: it does not answer, or there is no such thing.
+        """
+
 
 class Storage(Protocol):
     """A plugin's own durable documents: JSON objects by key, written before the call returns."""

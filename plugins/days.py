@@ -58,15 +58,16 @@ def day_of(said: str, language: str, today: date, *, past: bool = False) -> date
 
 
 def day_in(said: str, language: str) -> str:
-    """The words in ``said`` that name a day to come: "tomorrow", "Saturday"; empty: none."""
+    """The words in ``said`` that name a day, or days, to come: "next Saturday", "the day after
+    tomorrow"; the longest of them, empty where there are none."""
     words = _words(language)
     text = _plain(said, language)
-    ahead = [pattern.pattern for pattern, days in words.days if days > 0]
-    ahead += [pattern.pattern for pattern, _ in words.spans]
-    ahead += [pattern.pattern for pattern in words.weekdays]
+    ahead = [pattern for pattern, days in words.days if days > 0]
+    ahead += [pattern for pattern, _ in words.spans]
+    ahead += [*words.coming, *words.ahead, words.next_weekday, *words.dates]
     edge = "" if language == "zh" else r"\b"
-    found = (re.search(f"{edge}(?:{pattern}){edge}", text) for pattern in ahead)
-    return next((match[0] for match in found if match), "")
+    found = (re.search(f"{edge}(?:{pattern.pattern}){edge}", text) for pattern in ahead)
+    return max((match[0].strip() for match in found if match), key=len, default="")
 
 
 def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
@@ -87,6 +88,7 @@ def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
         "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
         "week": (today, monday + timedelta(days=6)),
         "next week": (monday + timedelta(days=7), monday + timedelta(days=13)),
+        "days": (today, today + timedelta(days=6)),
     }
     for pattern, span in _words(language).spans:
         if pattern.fullmatch(text):

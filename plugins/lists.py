@@ -21,6 +21,8 @@ _NO_ITEM = re.compile(
     r"wart(?:e|en sie)?(?: mal)?|moment(?: mal)?|genau|hm+|(?:lass mich |mal )überlegen|"
     r"was war das(?: noch)?|"
     r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
+    r"(?:they|it|there)(?:'\w+)? .*|"
+    r"(?:de[nrs]|die|das|da|es) (?:müss|muss|sollt|brauch|hab|hat|ist|sind|war|wär).*|"
     r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|.{1,6}的话|还有|然后|嗯|呃|哦|"
     r"[哦啊]?对了?)?",
     re.IGNORECASE,
@@ -32,10 +34,14 @@ _AND = re.compile(
 )
 """What stands between items; "an" before a consonant is an "and" that was heard so."""
 _AROUND = re.compile(
-    r"^(?:so (?:is|are) (?:the )?|(?:some|a few|any|more|etwas|noch|halt|eben|mal|doch|点|些)\s*)|"
+    r"^(?:(?:we|i)(?:'ll)? (?:also )?need |(?:wir|ich) brauchen? |so (?:is|are) (?:the )?|"
+    r"(?:some|a few|any|more|etwas|noch|halt|eben|mal|doch|点|些)\s*)|"
     r"^(?:(?:ein|eine|einen|den|die|das)\s+(?=[\w-]+$)|kein(?:e|en)?\s+)|"
-    r"\s+(?:too|as well|auch)$|(?<=[一-龥])[又也都]$|"
-    r"^(?:麻烦|拜托|请)?[你您]?(?:帮我|帮忙|给我)?[把将]",
+    r"\s+(?:too|as well|auch)$|"
+    r"\s+(?:really )?(?:ought to|should|must|needs? to|ha(?:s|ve) to)(?: really)?(?: be| go)?$|"
+    r"\s+(?:müssten?|sollten?|muss|müssen)(?: (?:mal|wieder|noch|auch|unbedingt))*$|"
+    r"(?<=[一-龥])[又也都]$|"
+    r"^(?:麻烦|拜托|请)?[你您]?(?:帮我|帮忙|给我)?[把将]|^(?:家里|咱家|家中)的?(?=.)",
     re.IGNORECASE,
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says
@@ -64,7 +70,7 @@ async def add(
     """
     async with context.storage.alone():
         entries = await _entries(context, list_name)
-        wanted = [item for said in items for item in split(said)]
+        wanted = items_of(items)
         if len(entries) + len(wanted) > MAXIMUM_ITEMS:
             raise ToolError(f"The list has {len(entries)} items already. Clear it first.")
         known = {entry.text.casefold() for entry in entries if not entry.done}
@@ -134,6 +140,12 @@ def split(said: str) -> list[str]:
     items = [item.strip(" .!?。") for item in _AND.split(said)]
     items = [item for item in items if not _NO_ITEM.fullmatch(item)]
     return [_plain(item) for item in items] or [said.strip()]
+
+
+def items_of(said: Sequence[str]) -> list[str]:
+    """The items of all that was said; what is none ("… and they are for the cake") alone is one."""
+    items = [item for one in said for item in split(one)]
+    return [item for item in items if not _NO_ITEM.fullmatch(item)] or items
 
 
 def key_of(list_name: str) -> str:

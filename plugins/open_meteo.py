@@ -9,6 +9,7 @@ import aiohttp
 import msgspec
 
 from plugins.api import ToolContext
+from plugins.forecasts import Current, Day, Forecast
 
 FRESH = timedelta(minutes=15)
 USABLE = timedelta(hours=6)
@@ -30,28 +31,6 @@ WMO = {
 
 class UnreachableError(Exception):
     """The service does not answer as it should; the message says how."""
-
-
-class Current(msgspec.Struct, frozen=True):
-    degrees: float
-    """Celsius."""
-    condition: str
-
-
-class Day(msgspec.Struct, frozen=True):
-    day: date
-    condition: str
-    low: float
-    high: float
-    rain_percent: int | None = None
-
-
-class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    at: datetime
-    current: Current
-    days: list[Day]
-    old: bool = False
-    """Whether it could not be had again."""
 
 
 class _Now(msgspec.Struct):

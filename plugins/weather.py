@@ -1,4 +1,5 @@
-"""The weather: from the household's own weather entity, or Open-Meteo where it is set up."""
+"""The weather, now and to come: from the household's own weather entity, or Open-Meteo where it is
+set up."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -9,9 +10,10 @@ from msgspec import Meta
 
 from plugins.acting import as_of, found
 from plugins.api import Entity, Plugin, ToolContext, ToolError, ToolResult
-from plugins.days import day_of
+from plugins.days import span_of
+from plugins.forecasts import Current, Day, Forecast, of_home
 from plugins.numbers import written
-from plugins.open_meteo import Day, Forecast, UnreachableError, forecast
+from plugins.open_meteo import UnreachableError, forecast
 from plugins.speech import day_name, moment, say
 
 plugin = Plugin("weather", sentences="weather.{language}.yaml")
@@ -24,18 +26,17 @@ CONDITIONS = frozenset({
 
 
 def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
-    return day_of(str(arguments.get("day", "")), language, date(2026, 1, 1)) is not None
+    return span_of(str(arguments.get("day", "")), language, date(2026, 1, 1)) is not None
 
 
 @plugin.tool(risk="read", timeout_s=20)
 async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
     """Tell the weather."""
-    places = found(context, entities) or [
-        entity for entity in context.home.snapshot().entities if entity.domain == "weather"
-    ]
+    places = found(context, entities) or _places(context)
     if not places:
-        weather = await _forecast(context)
-        text = _current(context, weather)
+        weather = await _open_meteo(context)
+        assert weather.current is not None
+        text = _current(context, weather.current) + _as_of(context, weather)
         return ToolResult(text=text, data={"weather": weather.current.condition})
     text = " ".join(
         say(context.language, "weather", [place.name], _told(context, place)) for place in places
@@ -47,28 +48,45 @@ async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResul
 async def on(
     context: ToolContext, day: Annotated[str, Meta(min_length=1, max_length=80)]
 ) -> ToolResult:
-    """Tell the weather of a day to come.
+    """Tell the weather of a day to come, or of some days.
 
-    day: for instance tomorrow, or Saturday
+    day: for instance tomorrow, Saturday, this weekend, or the next 3 days
     """
     today = context.now.date()
-    wanted = day_of(day, context.language, today)
+    wanted = span_of(day, context.language, today)
     if wanted is None:
         raise ToolError(say(context.language, "no_day", [day]))
-    weather = await _forecast(context)
-    daily = next((one for one in weather.days if one.day == wanted), None)
-    if daily is None:
+    places = _places(context)
+    weather = await of_home(context, places)
+    if weather is None and places and not context.settings.get("location"):
         raise ToolError(say(context.language, "no_forecast", value=day))
-    parts = [_condition(context, daily.condition), _range(context, daily)]
+    weather = weather or await _open_meteo(context)
+    days = weather.of(*wanted)
+    if not days:
+        raise ToolError(say(context.language, "no_forecast", value=day))
+    told = [_of_day(context, weather, daily, today) for daily in days]
+    data = [
+        {"day": d.day.isoformat(), "condition": d.condition, "rain": d.rain_percent} for d in days
+    ]
+    text = "\n".join(told) + _as_of(context, weather)
+    return ToolResult(text=text, data=data[0] if len(data) == 1 else {"days": data})
+
+
+def _of_day(context: ToolContext, weather: Forecast, daily: Day, today: date) -> str:
+    """``Tomorrow: rainy, 2–8 °C, 80 % chance of rain.``"""
+    low, high = (_degrees(context, degrees) for degrees in (daily.low, daily.high))
+    parts = [_condition(context, daily.condition), f"{low}–{high} {weather.unit}"]
     if daily.rain_percent is not None:
         parts.append(say(context.language, "chance_of_rain", value=daily.rain_percent))
-    name = day_name(wanted, today, context.language)
-    text = f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}." + _as_of(context, weather)
-    data = {"day": wanted.isoformat(), "condition": daily.condition, "rain": daily.rain_percent}
-    return ToolResult(text=text, data=data)
+    name = day_name(daily.day, today, context.language)
+    return f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}."
 
 
-async def _forecast(context: ToolContext) -> Forecast:
+def _places(context: ToolContext) -> list[Entity]:
+    return [entity for entity in context.home.snapshot().entities if entity.domain == "weather"]
+
+
+async def _open_meteo(context: ToolContext) -> Forecast:
     location = str(context.settings.get("location", ""))
     if not location:
         raise ToolError(say(context.language, "no_weather"))
@@ -78,10 +96,10 @@ async def _forecast(context: ToolContext) -> Forecast:
         raise ToolError(say(context.language, "weather_away", value=str(error))) from error
 
 
-def _current(context: ToolContext, weather: Forecast) -> str:
-    degrees = _degrees(context, weather.current.degrees)
-    told = f"{_condition(context, weather.current.condition)}, {degrees} °C."
-    return told[:1].upper() + told[1:] + _as_of(context, weather)
+def _current(context: ToolContext, current: Current) -> str:
+    degrees = _degrees(context, current.degrees)
+    told = f"{_condition(context, current.condition)}, {degrees} °C."
+    return told[:1].upper() + told[1:]
 
 
 def _as_of(context: ToolContext, weather: Forecast) -> str:
@@ -96,11 +114,6 @@ def _condition(context: ToolContext, condition: str) -> str:
     if condition not in CONDITIONS:
         return condition.replace("-", " ")
     return say(context.language, f"weather_{condition}")
-
-
-def _range(context: ToolContext, daily: Day) -> str:
-    """``2–8 °C``."""
-    return f"{_degrees(context, daily.low)}–{_degrees(context, daily.high)} °C"
 
 
 def _degrees(context: ToolContext, degrees: float) -> str:

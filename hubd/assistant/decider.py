@@ -13,6 +13,7 @@ import msgspec
 from hubd.assistant import all_but, follow, later
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.decision import Decision, answering, is_open, lacks, told
+from hubd.assistant.doubts import doubted
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
@@ -96,7 +97,11 @@ class Decider:
         if not talk and is_taken_back(text, lexicon(whole.language)):
             return [Part(text=text, decision=_taken_back(whole.language))]
         return [
-            msgspec.structs.replace(part, text=text) if part.text == named else part
+            msgspec.structs.replace(
+                part,
+                text=text if part.text == named else part.text,
+                decision=doubted(part.decision),
+            )
             for part in parts
         ]
 
@@ -277,7 +282,8 @@ class Decider:
         if decision.tool is None and not decision.declined and len(text) <= MAXIMUM_UTTERANCE:
             known = lexicon(decision.language)
             decision = await later.at_a_time(text, known, decide) or decision
-        return await later.unless_unattended(decision, decide)
+        decision = await later.unless_unattended(decision, decide)
+        return await later.unless_empty(decision, decide)
 
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
         if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:

@@ -16,7 +16,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
-from plugins.lists import split
+from plugins.lists import items_of, split
 from plugins.when import parse
 
 Outcome = Literal["right", "proposed", "asks", "none", "wrong", "opposite"]
@@ -69,6 +69,8 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         meant_so = judged(sample, msgspec.structs.replace(decision, proposed=False)) == "right"
         return "proposed" if meant_so else "asks"
     tool = decision.tool
+    if decision.declined == "dropped" and sample.tool == "help.never_mind":
+        return "right"
     if decision.asks in ("which", "missing") or tool is None:
         return (
             "right"
@@ -123,7 +125,7 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     """The arguments as the tool will take them apart: items one by one, a time as a time."""
     said = dict(arguments)
     if tool == "lists.add":
-        said["items"] = [item for text in said.get("items", ()) for item in split(text)]
+        said["items"] = items_of(said.get("items", ()))
     if tool in ("lists.remove", "lists.complete"):
         said["item"] = " ".join(split(str(said.get("item", ""))))
     if tool in ("alarms.set", "reminders.add"):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import plain
@@ -18,6 +18,7 @@ from plugins.numbers import digits
 from plugins.when import parse
 
 LATER = "routines.later"
+ROUTINE, TALK = "routines.define", "help."
 A_LITTLE = "1点"
 """调暗一点 is a bit dimmer, and not at one."""
 _DAY = {
@@ -119,3 +120,17 @@ async def unless_unattended(decision: Decision, decide: Decide) -> Decision:
         language=decision.language,
         declined="not_later" if confirmed else "declined",
     )
+
+
+async def unless_empty(decision: Decision, decide: Decide) -> Decision:
+    """A routine of which no command is understood is none: 弄暗一点就行 gives 行 no name."""
+    if decision.tool != ROUTINE or decision.call is None:
+        return decision
+    said = decision.call.arguments.get("commands", "")
+    commands = said if isinstance(said, list) else [said]
+    for command in commands:
+        for one in await decide(str(command)):
+            if not lacks(one) and not (one.tool or "").startswith(TALK):
+                return decision
+    reason = f"a routine, but “{', '.join(map(str, commands))}” is nothing to be done"
+    return Decision(route="documents", reason=reason, language=decision.language)

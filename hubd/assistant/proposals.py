@@ -132,7 +132,12 @@ def _called(entity: Entity, language: str) -> str:
 
 
 def _plainly(given: Mapping[str, Any]) -> dict[str, str]:
-    return {k: f"{v:g}" if isinstance(v, int | float) else str(v) for k, v in given.items()}
+    def said(value: Any) -> str:
+        if isinstance(value, list):
+            return ", ".join(map(str, value))
+        return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+    return {name: said(value) for name, value in given.items()}
 
 
 @cache

@@ -71,6 +71,12 @@ class FileHome:
         await self._keep(msgspec.structs.replace(self._snapshot, entities=tuple(known.values())))
         return ServiceResult(before=before, after=after)
 
+    async def ask(
+        self, service: str, entity: str, data: Mapping[str, Any] = {}
+    ) -> Mapping[str, Any]:
+        """As ``plugins.api.Home.ask``; a household that is kept in a file knows no services."""
+        raise HomeError(f"Nothing answers {service} here: this home is not Home Assistant's.")
+
     async def _keep(self, snapshot: Snapshot) -> None:
         await self._storage.put("snapshot", msgspec.to_builtins(snapshot))
         self._snapshot = snapshot

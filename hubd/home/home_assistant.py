@@ -63,6 +63,12 @@ class HomeStatus(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class _Answer(msgspec.Struct):
+    """What a service answers, by entity id."""
+
+    response: dict[str, dict[str, Any] | None] = {}
+
+
 class HomeAssistant:
     """``plugins.api.Home`` over a Home Assistant. ``async with`` runs it."""
 
@@ -149,6 +155,24 @@ class HomeAssistant:
         await carried_out(self._post(body, service), self._is_alive, began)
         after, failed = await self._read_back(service, wanted, data)
         return ServiceResult(before=before, after=after, failed=failed)
+
+    async def ask(
+        self, service: str, entity: str, data: Mapping[str, Any] = {}
+    ) -> Mapping[str, Any]:
+        """As ``plugins.api.Home.ask``."""
+        self._check_connected()
+        self._known(entity)
+        if (connection := self._connection) is None:
+            raise self._away()
+        domain, _, name = service.partition(".")
+        asked = {"domain": domain, "service": name, "service_data": dict(data)}
+        told = await connection.command(
+            "call_service", **asked, target={"entity_id": entity}, return_response=True
+        )
+        try:
+            return msgspec.convert(told, _Answer).response.get(entity) or {}
+        except msgspec.ValidationError as error:
+            raise HomeError(f"Home Assistant's answer to {service} is not understood.") from error
 
     # Acting
 

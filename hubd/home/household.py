@@ -80,7 +80,15 @@ class Household:
     async def call(
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
     ) -> ServiceResult:
+        return await self._home().call(service, entities, data)
+
+    async def ask(
+        self, service: str, entity: str, data: Mapping[str, Any] = {}
+    ) -> Mapping[str, Any]:
+        return await self._home().ask(service, entity, data)
+
+    def _home(self) -> Home:
         home = self._linked or self._own
         if home is None:
             raise HomeError("This hub knows no home yet: connect one with `hubd home connect URL`.")
-        return await home.call(service, entities, data)
+        return home

@@ -91,6 +91,17 @@ async def test_now_and_the_days_to_come(workshop, service):
     }  # fmt: skip
 
 
+async def test_some_days_are_told_one_by_one(workshop, service):
+    weekend = await workshop("weather.on", day="this weekend")
+    assert weekend.text.splitlines() == [
+        "Tomorrow: rainy, 0–7 °C, 80 % chance of rain.",
+        "Sunday 29.03.: sunny, 2–12 °C.",
+    ]
+    assert [one["day"] for one in weekend.data["days"]] == ["2026-03-28", "2026-03-29"]
+    assert len((await workshop("weather.on", "de", day="die nächsten Tage")).text.splitlines()) == 3
+    assert len((await workshop("weather.on", "zh", day="未来两天")).text.splitlines()) == 2
+
+
 async def test_it_is_asked_again_after_a_while(workshop, service):
     await workshop("weather.now")
     await workshop.pass_time(minutes=10)

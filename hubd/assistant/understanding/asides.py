@@ -14,17 +14,20 @@ _ASIDE = {
         r"|^(?:he|she|they) (?:was|were|has been|have been) (?:just |only )?"
         r"(?!going|wondering|hoping|asking)\w+ing\b"
         r"|^i was (?:just |only )?(?:going|about|meaning) to\b(?!.*\b(?:the|a|my|our)\b)"
+        r"|^forget (?:about )?(?:the|my|our) \w+$"
     ),
     "de": re.compile(
         r"^(?:was weiß|was wollt|was wollte|wie sagt|wie heißt|weißt)\b"
         r"|^(?:genau|richtig|stimmt|jetzt hab ich's|ah ja)$"
         r"|^(?:ich vergesse? das immer|(?:das )?(?:kann ich mir|merk ich mir) nie(?: merken)?)$"
         r"|^war das (?:ein|heute|wieder)\b"
+        r"|^vergiss (?:de[nrms]|d[ia]s|die|mein\w*|unser\w*) \w+$"
     ),
     "zh": re.compile(
         "^(?:怎么说|叫什么|我想想|让我|我(?:先|来|去)?(?:听听|看看|瞧瞧|试试|问问))|"
         "^(?:孩子|宝宝|[爸妈爷奶]+|外[公婆]|老[公婆]|[他她])们?(?:还|正|都)?在.{2,10}呢$|"
-        "^(?:对了?|想起来了|我?(?:老是|总是|总)(?:忘|记不住))$|^还?(?:缺|差|有|要买?)(?:什么|啥)来着$"
+        "^(?:对了?|想起来了|我?(?:老是|总是|总)(?:忘|记不住))$|^还?(?:缺|差|有|要买?)(?:什么|啥)来着$|"
+        "^(?:先?别管|不用管).{1,6}$"
     ),
 }
 """Thinking aloud, and what somebody is about to find out, that look like a question."""

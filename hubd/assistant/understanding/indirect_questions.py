@@ -34,6 +34,7 @@ def direct(text: str, language: str) -> str:
     if language == "de" and reported:
         return forms.direct(idle)
     if language == "en" and reported:
+        idle = _OWN.sub(lambda own: f"{own[1]} {_VERBS[own[3]]} {own[2]} ", idle)
         return _REPORTED.sub(r"\1 \3 \2", re.sub(r"(?<=\w)'s (?=got\b)", " has ", idle))
     return idle if reported or idle != text else ""
 
@@ -55,6 +56,9 @@ _REPORTED = re.compile(
     r"((?:the|my|our|it|there)\b(?: [\w']+){0,3}?) (is|are|will|has|was)\b(?<! there is)"
 )
 """What somebody wants to be told, in the order of a statement: "what the weather will be like"."""
+_VERBS = {"'ve": "have", " have": "have", "'m": "am", " am": "am", "'re": "are", " are": "are"}
+_OWN = re.compile(rf"^(wh\w+|how(?: \w+)?) (i|we)({'|'.join(_VERBS)}) (?=got\b|\w+ing\b)")
+"""The same of what the speaker has or does: "what we've got on tomorrow"."""
 
 
 def _german(clause: str) -> str:
@@ -95,7 +99,8 @@ _TELL = (
     r"check(?:ing)?(?: up)?|see(?:ing)?|"
     r"have a look|look|find(?:ing)? out|do you (?:happen to )?know|i wonder|i was wondering|"
     r"i'm (?:just )?wondering|"
-    r"(?:(?:i've|i have) )?no idea|i haven't (?:a clue|the foggiest|any idea)|"
+    r"(?:(?:i've|i have) )?no idea|(?:i've|i have) forgotten|"
+    r"i haven't (?:a clue|the foggiest|any idea)|"
     r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm|"
     r"(?:i )?(?:can't|don't) (?:remember|recall|know)|i (?:forget|forgot))"
 )
@@ -114,7 +119,7 @@ _TELLS_WHETHER = (
 FORMS: Mapping[str, _Forms] = {
     "en": _Forms(
         opening=re.compile(rf"^(?:i )?{_TELL} (?:if|whether) "),
-        asking=re.compile(rf"^{_TELL} (?=which |what |where |who |when |how )"),
+        asking=re.compile(rf"^{_TELL} (?=which |how |(?:what|where|who|when)(?:'s)? )"),
         direct=_english,
         idle=re.compile(
             r"\b(?:still|yet|already|currently|at the moment|by any chance|anywhere|even)\b"

@@ -23,6 +23,8 @@ _UNMARKED = {
     )
 }
 """Where a reason begins without a pause."""
+_NEEDED_FOR = re.compile(r"^\w+(?:'ll)? (?:need|want|use) (?:it|them|that|some) (?:for|in|on)\b")
+"""What says what for: "we need them for the cake". "We need milk" wants some."""
 _CONDITION = re.compile(
     r"^(?:if|when|once|until|till|unless|as soon as|in case|whenever|provided)\b|"
     r"^(?:wenn|falls|sobald|bis|solange|erst|sofern)\b|要是|如果|假如|的话|的时候|^[等除]|以[前后]$"
@@ -34,7 +36,7 @@ _ARTICLE = re.compile(r"(?:the|an?|my|our|that|those|der|die|das|den|dem|ein\w*|
 TELLS = re.compile(
     r"[我你他她它们了]|\b(?:i|we|he|she|they|it|ich|wir|er|sie|es|man|is|are|was|has|have|had|can't|"
     r"don't|\w+'(?:s|re|ve|m|ll|d)|ist|sind|hat|haben|wird|wollen|will|kommt|kommen|muss|müssen|"
-    r"braucht|brauchen)\b"
+    r"braucht|brauchen)\b|(?:要|得)[用放带]的?$|用得上$"
 )
 """What a reason has in it, and an item of a list or a title mostly not."""
 _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
@@ -74,7 +76,9 @@ def is_reason(text: str, known: Lexicon) -> bool:
         return False  # "the rose window one" is which
     if is_conditional(said):
         return False
-    if is_short(said, known) or "、" in said or known.inquires_first(said) or known.commands(said):
+    if is_short(said, known) or "、" in said or known.inquires_first(said):
+        return False
+    if known.commands(said) and not _NEEDED_FOR.search(said):
         return False
     return is_idle(text, known)
 

@@ -8,6 +8,7 @@ left says one thing once, and is decided on like any other sentence. Knows no to
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.fluent import fluent
@@ -57,6 +58,16 @@ _TAKEN_BACK = {
 """What takes back at the end what was asked for: "actually, leave it"."""
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
+_LEANS = re.compile(r"\b(?:it|them|that|this|one|ones|ihn|es|sie|das|dies\w*)\b|它|这个|那个")
+"""What a command that needs the one before says in the place of its thing."""
+_TOLD = re.compile(r"\b(?:told|asked|hab\w* .*gesagt)\b(?! you)|跟.+说")
+"""What tells of what was said to somebody else."""
+_ASKS = re.compile(r"(.)[不没]\1|[吗么]$|几[点号个]|多少|什么|有没有")
+"""What makes a Chinese clause a question."""
+DAYS = frozenset({"clock"})
+"""The plugin whose words are in a day by itself."""
+BEGINNING = 4
+"""Characters by which a verb is told: "remind me at four, no, remind me at five" is one command."""
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
 _GOES_ON = re.compile(r"^(?:to (?!\d|the )\w|dass |an (?:die|den|das|meine?n?|unsere?n?) \w)")
 """How a sentence goes on behind what was corrected in it."""
@@ -80,8 +91,9 @@ def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         return []
     first, instead = _JOINED_ON.sub("", _begun(found[0], known)), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
+    anew = [one for said in (*again, instead) for one in _said_anew(first, said, known, phrases)]
     made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
-    return list(dict.fromkeys(made))
+    return list(dict.fromkeys([*anew, *made]))
 
 
 def _begun(first: str, known: Lexicon) -> str:
@@ -104,7 +116,41 @@ def without_denied(segments: Sequence[str], known: Lexicon, phrases: Phrases) ->
     return None
 
 
+def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    """What of ``instead`` needs nothing of ``first``: a question, or a command that names its
+    thing ("ten, no, twelve, set a timer for twelve minutes") and is not the same over again."""
+    begun, before = known.stripped(first)[:BEGINNING], frozenset[str]()
+    clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
+    if known.wonders(first) or _TOLD.search(first):
+        return  # "I told him, no, turn it off" is told of somebody
+    for at, clause in enumerate(clauses):
+        said, subjects = known.stripped(clause), known.subjects(clause) - DAYS
+        commands, asked = known.commands(said), _asks(said, known, bool(subjects))
+        kinds = {kind_of(piece) for piece in pieces_of(said, known, phrases)}
+        of_it = not known.spaces and (bool({"action", "number"} & kinds) or "把" in said)
+        acts = commands or of_it
+        whole = asked or (subjects and acts) or (commands and {"action", "thing"} <= kinds)
+        alone = asked or not (said[:BEGINNING] == begun or _LEANS.search(said))
+        if is_aside(clause, known):
+            continue
+        if whole and alone:
+            if before <= _spoken(clause, known, phrases):
+                yield ", ".join(clauses[at:])
+                yield clause
+            return
+        before |= _spoken(clause, known, phrases, actions=False)
+
+
+def _asks(said: str, known: Lexicon, of_subjects: bool) -> bool:
+    """Whether ``said`` is a question of its own, and no day alone ("the day after tomorrow")."""
+    if known.inquires_first(said) or (of_subjects and known.inquires(said)):
+        return True
+    return not known.spaces and _ASKS.search(said) is not None
+
+
 def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    if rest := _after_the_same(first, instead, known):
+        instead = rest
     clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
     if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
         if "," not in clauses[1] and denied in first:
@@ -129,6 +175,17 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
     yield from _taking_up(first, instead, known, phrases)
+
+
+def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
+    """What ``instead`` says in the place of something in ``first``, where it begins with the same
+    words: "remind me at four to feed the cat, no, remind me at five"; empty where it does not."""
+    before, after = known.stripped(first).split(), known.stripped(instead).split()
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    )
+    rest = " ".join(after[same:])
+    return rest if same and _with_value(first, rest, known) else ""
 
 
 def _exchanged(first: str, denied: str, meant: str) -> str:

@@ -1,5 +1,6 @@
 """A real Home Assistant with its demo home, in a process of its own."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -10,10 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import aiohttp
 import httpx2
 import pytest
+
+from hubd.home.connection import connected
+from hubd.home.link import Link
 
 HERE = Path(__file__).parent
 READY_WITHIN_S = 90
@@ -130,6 +136,24 @@ class HomeAssistantProcess:
     def wait_for(self, entity_id: str, wanted: str, within_s: float = 10) -> None:
         """Until an entity has a state."""
         _eventually(lambda: self.state(entity_id) == wanted, within_s, f"{entity_id} {wanted}")
+
+    def expose(self, *entity_ids: str) -> None:
+        """Have entities exposed to Assist. On a thread: a test's own may have a loop that runs."""
+
+        async def command() -> None:
+            async with (
+                aiohttp.ClientSession() as session,
+                connected(session, Link(url=self.url, token=self.token)) as connection,
+            ):
+                await connection.command(
+                    "homeassistant/expose_entity",
+                    assistants=["conversation"],
+                    entity_ids=list(entity_ids),
+                    should_expose=True,
+                )
+
+        with ThreadPoolExecutor(1) as beside:
+            beside.submit(lambda: asyncio.run(command())).result()
 
     def entities(self) -> list[dict[str, object]]:
         return self.request("GET", "/api/states")

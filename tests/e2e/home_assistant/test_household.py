@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -68,6 +69,21 @@ def test_a_guest_is_refused_whatever_they_answer(hub, home_assistant):
     for told in (refused, again):
         assert not any(action["ok"] for action in told["actions"]), told
     assert home_assistant.state("cover.garage_door") == "closed"
+
+
+def test_the_weather_of_the_days_to_come(hub, home_assistant):
+    """As its demo foretells it: rainy, 15 to 22 degrees, then rainy, 8 to 19, cloudy, sunny …"""
+    assert "exposed" in ask(hub, "will it rain tomorrow?")["answer"]
+    home_assistant.expose("weather.demo_weather_south")
+    deadline = time.monotonic() + 20
+    while "°C" not in (told := ask(hub, "will it rain tomorrow?")["answer"]):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.3)
+    assert told.startswith("Tomorrow: ")
+    days = ask(hub, "the forecast for the next 3 days")["answer"].splitlines()
+    assert len(days) == 3
+    assert days[0].startswith("Today: ")
+    assert days[1].strip() == told.strip()
 
 
 @pytest.mark.browser
