@@ -46,6 +46,11 @@ class Activity:
         self._away.update(paths)
 
     @property
+    def unfinished(self) -> tuple[Document, ...]:
+        """The files that wait, or are being read."""
+        return tuple(self._files.values())
+
+    @property
     def gone(self) -> frozenset[str]:
         """The paths of documents whose disks are not there."""
         return frozenset(self._away)

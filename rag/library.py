@@ -275,6 +275,11 @@ class Library:
         documents = self.activity.over(known)
         return [d for d in documents if visible is None or d.collection in visible]
 
+    def coming(self, *, visible: Visible = None) -> int:
+        """How many ``visible`` documents wait to be read, or are being read, now."""
+        files = self.activity.unfinished
+        return sum(visible is None or file.collection in visible for file in files)
+
     async def shows(self, document: str, visible: Visible) -> bool:
         """Whether a document of that name is there, in one of these collections."""
         record = await self._thread.run(self._store.record_named, document)

@@ -98,6 +98,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         " Ajoutez-en sur la page, ou avec `hubd ingest`.",
         "es": "Aún no lo sé: no hay documentos. Añade algunos en la página o con `hubd ingest`.",
     },
+    "being_read": {
+        "en": " Still being read: {said} of them. Ask me again when that is done.",
+        "zh": "还有 {said} 个文档正在读取，读完后请再问我一次。",
+        "de": " Noch nicht gelesen: {said} davon. Frag mich danach noch einmal.",
+        "fr": " Encore à lire : {said} d'entre eux. Redemandez-moi ensuite.",
+        "es": " Aún por leer: {said} de ellos. Pregúntame otra vez después.",
+    },
     "do_what": {
         "en": "I did not understand what I shall do with that: {names}?",
         "zh": "我没听懂要怎样操作：{names}？",

@@ -274,6 +274,9 @@ class Assistant:
         if found != "answers":
             there_are = retrieval.passages or await self._library.documents(visible=visible)
             text = ask(language, "not_told" if there_are else "no_documents")
+            coming = self._library.coming(visible=visible)
+            more = ask(language, "being_read", said=str(coming)) if coming else ""
+            text += more
             decider = self.commands.decider
             if kind == "statement" and await decider.speaks_of_home(utterance.text, language):
                 loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
@@ -283,7 +286,8 @@ class Assistant:
                 return
             clock.mark("first_token_ms")
             if found == "close":
-                for event in _closest(question, evidence, language, conversation, clock):
+                lead = ask(language, "closest", said=evidence.quotes[0].document)
+                for event in _closest(question, evidence, lead, more, conversation, clock):
                     yield event
                 return
             yield Token(text=text)
@@ -363,10 +367,9 @@ class Assistant:
 
 
 def _closest(
-    question: str, evidence: Evidence, language: str, conversation: str, clock: "_Clock"
+    question: str, evidence: Evidence, lead: str, more: str, conversation: str, clock: "_Clock"
 ) -> Iterator[Event]:
-    """That the documents do not tell, and what comes closest in them, word for word."""
-    lead = ask(language, "closest", said=evidence.quotes[0].document)
+    """That the documents do not tell, what comes closest in them, word for word, and ``more``."""
     best = msgspec.structs.replace(evidence, quotes=evidence.quotes[:1])
     grounding = Grounding(question, best, lead)
     yield Token(text=lead)
@@ -375,6 +378,9 @@ def _closest(
         said += grounded.text
         yield Token(text=grounded.text)
         yield Cited(index=index, citation=grounded.citation)
+    if more:
+        said += more
+        yield Token(text=more)
     yield _done(said, conversation, clock, citations=grounding.citations, refused=True)
 
 

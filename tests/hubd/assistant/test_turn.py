@@ -1,5 +1,7 @@
 """A whole turn through the application: a command that no rule knows, with the real model."""
 
+import asyncio
+
 import pytest
 
 from hubd.assistant.questions import ask
@@ -68,6 +70,28 @@ async def test_a_refusal_quotes_what_comes_closest_and_nothing_where_nothing_doe
             if verdicts[-1] == "nothing":
                 assert (cited, done["answer"]) == ([], ask("en", "not_told"))
         assert verdicts == ["answers", "close", "nothing"]
+
+
+async def test_while_documents_are_being_read_a_refusal_says_so(open_hub, tmp_path):
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name in ("boiler", "lease"):
+        (papers / f"{name}.md").write_text(f"# The {name}\n\nThe {name} is old.\n")
+    async with open_hub(tmp_path / "home") as client:
+        library = client.app[SERVICES].library
+        go_on = asyncio.Event()
+        reading = asyncio.create_task(library.ingest([papers], wait_until_idle=go_on.wait))
+        while not library.coming():  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0.01)
+
+        async def asked():
+            body = {"text": "What colour is the neighbour's car?"}
+            return (await (await client.post("/hub/ask", json=body)).json())["answer"]
+
+        assert await asked() == ask("en", "not_told") + ask("en", "being_read", said="2")
+        go_on.set()
+        await reading
+        assert await asked() == ask("en", "not_told")
 
 
 async def test_a_question_that_leans_on_the_one_before_is_answered(open_hub, tmp_path):
