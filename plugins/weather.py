@@ -31,17 +31,20 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 @plugin.tool(risk="read", timeout_s=20)
 async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
-    """Tell the weather."""
+    """Tell the weather, and how the day will be where that is known."""
     places = found(context, entities) or _places(context)
     if not places:
         weather = await _open_meteo(context)
         assert weather.current is not None
-        text = _current(context, weather.current) + _as_of(context, weather)
+        told = [_current(context, weather.current), *_today(context, weather)]
+        text = " ".join(told) + _as_of(context, weather)
         return ToolResult(text=text, data={"weather": weather.current.condition})
-    text = " ".join(
+    told = [
         say(context.language, "weather", [place.name], _told(context, place)) for place in places
-    )
-    return ToolResult(text=as_of(context) + text, data={"weather": {p.id: p.state for p in places}})
+    ]
+    told += _today(context, await _known(context, places))
+    data = {"weather": {place.id: place.state for place in places}}
+    return ToolResult(text=as_of(context) + " ".join(told), data=data)
 
 
 @plugin.tool(risk="read", fits=_is_day, timeout_s=20)
@@ -84,6 +87,22 @@ def _of_day(context: ToolContext, weather: Forecast, daily: Day, today: date) ->
 
 def _places(context: ToolContext) -> list[Entity]:
     return [entity for entity in context.home.snapshot().entities if entity.domain == "weather"]
+
+
+async def _known(context: ToolContext, places: list[Entity]) -> Forecast | None:
+    """The forecast, if there is one."""
+    if weather := await of_home(context, places):
+        return weather
+    try:
+        return await _open_meteo(context)
+    except ToolError:
+        return None
+
+
+def _today(context: ToolContext, weather: Forecast | None) -> list[str]:
+    today = context.now.date()
+    days = weather.of(today, today) if weather else []
+    return [_of_day(context, weather, daily, today) for daily in days] if weather else []
 
 
 async def _open_meteo(context: ToolContext) -> Forecast:

@@ -36,6 +36,9 @@ ANSWER = {
 }
 
 
+CLOUDY = "Cloudy, 8 °C. Today: cloudy, 1–9 °C, 10 % chance of rain."
+
+
 class Service:
     """The server, and what it was asked."""
 
@@ -76,7 +79,7 @@ async def test_nobody_is_asked_unless_a_location_is_set(workshop):
 
 
 async def test_now_and_the_days_to_come(workshop, service):
-    assert (await workshop("weather.now")).text == "Cloudy, 8 °C."
+    assert (await workshop("weather.now")).text == CLOUDY
     tomorrow = await workshop("weather.on", day="tomorrow")
     assert tomorrow.text == "Tomorrow: rainy, 0–7 °C, 80 % chance of rain."
     assert tomorrow.data == {"day": "2026-03-28", "condition": "rainy", "rain": 80}
@@ -154,7 +157,7 @@ async def test_a_service_that_fails_is_told_and_what_was_known_stays_usable(
     await workshop("weather.now")
     service.handle = fault
     await workshop.pass_time(hours=1)
-    assert (await workshop("weather.now")).text == "Cloudy, 8 °C. (As of today 12:00.)"
+    assert (await workshop("weather.now")).text == f"{CLOUDY} (As of today 12:00.)"
     await workshop.pass_time(hours=6)
     with pytest.raises(ToolError, match="cannot be reached"):
         await workshop("weather.now")
