@@ -30,6 +30,7 @@ from plugins.api import (
     Home,
     HomeError,
     Jobs,
+    NoAnswerError,
     Plugin,
     ServiceResult,
     Snapshot,
@@ -87,7 +88,7 @@ class NoHome:
     async def ask(
         self, service: str, entity: str, data: Mapping[str, Any] = {}
     ) -> Mapping[str, Any]:
-        raise HomeError("No household is described: `hubd home load FILE`.")
+        raise NoAnswerError("No household is described: `hubd home load FILE`.")
 
 
 class UnknownToolError(ToolError):

@@ -133,6 +133,10 @@ class HomeError(ToolError):
     """The household cannot be reached, or does not know the service or the entity."""
 
 
+class NoAnswerError(HomeError):
+    """This household has no services that answer: it is described in a file."""
+
+
 class Home(Protocol):
     """The household: seen without waiting, changed by services."""
 
@@ -154,6 +158,7 @@ class Home(Protocol):
         """Call a service that only answers (``weather.get_forecasts``): what it says of ``entity``.
 
         Raises:
+            NoAnswerError: this household has no services that answer.
             HomeError: it does not answer, or there is no such thing.
         """
 

@@ -1,11 +1,13 @@
 """The family's calendars: "what's on tomorrow", "when is the next dentist appointment".
 
-Calendars are files or addresses in iCalendar form, named in the configuration and nowhere else.
-They are read again in the background; what they said is kept, so that a network that is away
-changes nothing but how old the answer is.
+Calendars are files or addresses in iCalendar form, named in the configuration and nowhere else,
+and those that Home Assistant exposes. They are read again, in the background or when they are asked
+for; what they said is kept, so that a network that is away changes nothing but how old the answer
+is.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import re
@@ -20,8 +22,17 @@ import aiohttp
 import msgspec
 from msgspec import Meta
 
-from plugins import ics
-from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins import home_calendars, ics
+from plugins.api import (
+    Entity,
+    HomeError,
+    NoAnswerError,
+    Plugin,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from plugins.days import span_of
 from plugins.ics import CalendarError, Occurrence, Window
 from plugins.notes import words_of
@@ -37,6 +48,10 @@ FETCH_LIMIT_S = 30.0
 REDIRECTS = 3
 OLD = timedelta(hours=24)
 """An answer from a calendar that was read longer ago says so."""
+FRESH = timedelta(minutes=15)
+"""How long a calendar of Home Assistant is taken for read where a question may not be of it."""
+AT_HOME = "home:"
+"""What the keys of its calendars begin with."""
 SHOWN = 10
 PART = 4
 """Letters of a word that is a part of another."""
@@ -98,7 +113,7 @@ async def refresh(context: ToolContext, key: str) -> None:
         await context.jobs.run_at(key, context.now + timedelta(minutes=minutes))
     keys = {_key(source) for source in found}
     for old in await context.storage.all():
-        if old not in keys:
+        if old not in keys and not old.startswith(AT_HOME):
             await context.storage.delete(old)
     await asyncio.gather(*(_refresh(context, source) for source in found))
 
@@ -114,14 +129,15 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
 
     day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
     """
-    if not sources(context.settings):
-        data = {"events": [], "calendars": 0}
-        return ToolResult(text=say(context.language, "no_calendar"), data=data)
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:
         raise ToolError(say(context.language, "no_day", [day]))
+    await _ask_home(context)
     kept = await _calendars(context)
+    if not kept and not sources(context.settings):
+        data = {"events": [], "calendars": 0}
+        return ToolResult(text=say(context.language, "no_calendar"), data=data)
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
     found = [e for e in _events(kept) if e.occurrence.start < until and _ends(e) > first]
@@ -143,6 +159,8 @@ async def answer(context: ToolContext, question: str) -> ToolCall | None:
     if when is None or not words_of(WHEN[language_known(context.language)].sub(" ", asked)):
         return None
     event = WHEN[language_known(context.language)].sub(" ", asked)[:80]
+    with contextlib.suppress(HomeError):
+        await _ask_home(context, older_than=FRESH)
     found = _matching(await _calendars(context), event, context.now)
     return ToolCall(tool="calendar.next", arguments={"event": event.strip()}) if found else None
 
@@ -153,7 +171,10 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
 
     event: a part of its title, for instance dentist; empty: whatever is next
     """
-    kept = await _configured(context)
+    await _ask_home(context)
+    kept = await _calendars(context)
+    if not kept and not sources(context.settings):
+        raise ToolError(say(context.language, "no_calendar"))
     found = _matching(kept, event, context.now)
     if not found:
         raise ToolError(say(context.language, "no_such_event", [event or "-"]))
@@ -239,11 +260,33 @@ async def _calendars(context: ToolContext) -> list[Kept]:
     return [msgspec.convert(stored, Kept) for stored in (await context.storage.all()).values()]
 
 
-async def _configured(context: ToolContext) -> list[Kept]:
-    """The calendars. Raises ``ToolError`` where the configuration names none."""
-    if not sources(context.settings):
-        raise ToolError(say(context.language, "no_calendar"))
-    return await _calendars(context)
+async def _ask_home(context: ToolContext, older_than: timedelta = timedelta(0)) -> None:
+    """Read the calendars of Home Assistant again that were read before so long."""
+    places = {f"{AT_HOME}{place.id}": place for place in home_calendars.exposed(context)}
+    if context.home.snapshot().as_of is None:
+        for old in await context.storage.all():
+            if old.startswith(AT_HOME) and old not in places:
+                await context.storage.delete(old)
+    for key, place in places.items():
+        await _ask_one(context, key, place, older_than)
+
+
+async def _ask_one(context: ToolContext, key: str, place: Entity, older_than: timedelta) -> None:
+    """Read one of them; one that cannot be read keeps what it said before."""
+    stored, now = await context.storage.get(key), context.now
+    kept = msgspec.convert(stored, Kept) if stored else Kept(name=place.name)
+    if kept.read and now - kept.read < older_than:
+        return
+    try:
+        kept.events = await home_calendars.read(context, place, now - BACK, now + AHEAD)
+        kept.read, kept.problem = now, ""
+    except NoAnswerError:
+        return
+    except HomeError as error:
+        kept.problem = str(error)
+        if kept.read is None:
+            raise  # nothing is known of it: that nothing is in it would be made up
+    await context.storage.put(key, msgspec.to_builtins(kept))
 
 
 def _events(kept: list[Kept]) -> list[Event]:

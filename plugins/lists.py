@@ -1,4 +1,7 @@
-"""Shopping and to-do lists: "milk and two dozen eggs" is two items."""
+"""Shopping and to-do lists: "milk and two dozen eggs" is two items.
+
+A list that Home Assistant keeps stays there; the others are the hub's own.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +11,13 @@ import msgspec
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.home_lists import SHOPPING, Entry, kept_there, key_of, read, write
 from plugins.notes import words_of
 from plugins.speech import say
 
 plugin = Plugin("lists", sentences="lists.{language}.yaml")
 
 MAXIMUM_ITEMS = 500
-SHOPPING = "shopping"
 _NO_ITEM = re.compile(
     r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: was|'s) it(?: again| called)?|"
     r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
@@ -50,11 +53,6 @@ ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and break
 
 Item = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(max_length=60)]
-
-
-class Entry(msgspec.Struct, kw_only=True):
-    text: str
-    done: bool = False
 
 
 @plugin.tool(risk="act")
@@ -115,7 +113,8 @@ async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
 @plugin.tool(risk="read")
 async def all_(context: ToolContext) -> ToolResult:
     """Tell what is on every list, with what is ticked off."""
-    lists = {name: await _entries(context, name) for name in sorted(await context.storage.all())}
+    names = {*await context.storage.all(), *kept_there(context)}
+    lists = {name: await _entries(context, name) for name in sorted(names)}
     waiting = {name: [e.text for e in entries if not e.done] for name, entries in lists.items()}
     told = [_say(context, "shown", name, items) for name, items in waiting.items() if items]
     text = " ".join(told) or _say(context, "empty", SHOPPING)
@@ -146,13 +145,6 @@ def items_of(said: Sequence[str]) -> list[str]:
     """The items of all that was said; what is none ("… and they are for the cake") alone is one."""
     items = [item for one in said for item in split(one)]
     return [item for item in items if not _NO_ITEM.fullmatch(item)] or items
-
-
-def key_of(list_name: str) -> str:
-    """``the Shopping list`` and ``shopping`` are one list."""
-    name = re.sub(r"\b(the|my|our|list|liste|lista)\b|清单|列表", " ", list_name.casefold())
-    name = " ".join(name.split())
-    return SHOPPING if name in ("", "groceries", "grocery", "einkauf", "einkaufs", "购物") else name
 
 
 def _plain(item: str) -> str:
@@ -186,13 +178,27 @@ def _meant(entries: list[Entry], said: str) -> list[Entry]:
 
 
 async def _entries(context: ToolContext, list_name: str) -> list[Entry]:
-    stored: dict[str, Any] = await context.storage.get(key_of(list_name)) or {"items": []}
-    return msgspec.convert(stored["items"], list[Entry])
+    key = key_of(list_name)
+    stored: dict[str, Any] = await context.storage.get(key) or {"items": []}
+    own = msgspec.convert(stored["items"], list[Entry])
+    if (place := kept_there(context).get(key)) is None:
+        return own
+    there = await read(context, place)
+    if stored["items"]:  # from before Home Assistant kept it: nothing is lost
+        known = {entry.text.casefold() for entry in there if not entry.done}
+        new = [one for one in own if not one.done and one.text.casefold() not in known]
+        await write(context, place, [*there, *new])
+        await context.storage.delete(key)
+        there = await read(context, place)
+    return there
 
 
 async def _keep(context: ToolContext, list_name: str, entries: list[Entry]) -> None:
     key = key_of(list_name)
-    await context.storage.put(key, {"items": msgspec.to_builtins(entries)})
+    if place := kept_there(context).get(key):
+        await write(context, place, entries)
+    else:
+        await context.storage.put(key, {"items": msgspec.to_builtins(entries)})
     context.emit("list", {"list": key, "items": [e.text for e in entries if not e.done]})
 
 

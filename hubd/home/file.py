@@ -13,7 +13,7 @@ import msgspec
 import yaml
 
 from hubd.errors import HubError
-from hubd.home.model import Area, Entity, Floor, HomeError, ServiceResult, Snapshot
+from hubd.home.model import Area, Entity, Floor, HomeError, NoAnswerError, ServiceResult, Snapshot
 from hubd.home.services import applied
 from plugins.api import Storage
 
@@ -75,7 +75,7 @@ class FileHome:
         self, service: str, entity: str, data: Mapping[str, Any] = {}
     ) -> Mapping[str, Any]:
         """As ``plugins.api.Home.ask``; a household that is kept in a file knows no services."""
-        raise HomeError(f"Nothing answers {service} here: this home is not Home Assistant's.")
+        raise NoAnswerError(f"Nothing answers {service} here: this home is not Home Assistant's.")
 
     async def _keep(self, snapshot: Snapshot) -> None:
         await self._storage.put("snapshot", msgspec.to_builtins(snapshot))

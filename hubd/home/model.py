@@ -4,6 +4,24 @@ Who implements ``Home``: ``hubd/home/file.py`` (a household described in a file,
 hub), and the mirror of Home Assistant. Both make changes visible in ``snapshot()`` by themselves.
 """
 
-from plugins.api import Area, Entity, Floor, Home, HomeError, ServiceResult, Snapshot
+from plugins.api import (
+    Area,
+    Entity,
+    Floor,
+    Home,
+    HomeError,
+    NoAnswerError,
+    ServiceResult,
+    Snapshot,
+)
 
-__all__ = ["Area", "Entity", "Floor", "Home", "HomeError", "ServiceResult", "Snapshot"]
+__all__ = [
+    "Area",
+    "Entity",
+    "Floor",
+    "Home",
+    "HomeError",
+    "NoAnswerError",
+    "ServiceResult",
+    "Snapshot",
+]

@@ -37,7 +37,10 @@ def test_items_are_taken_apart(said, items):
     assert split(said) == items
 
 
-@pytest.mark.parametrize("name", ["shopping", "the Shopping list", "groceries", "购物清单", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["shopping", "the Shopping list", "groceries", "购物清单", "", "Einkaufsliste", "la compra"],
+)
 def test_the_shopping_list_has_many_names(name):
     assert key_of(name) == "shopping"
 
