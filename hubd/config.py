@@ -209,6 +209,17 @@ class Wyoming(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return [ipaddress.ip_network(one) for one in self.allow]
 
 
+class Announce(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    speakers: Annotated[
+        list[Annotated[str, Meta(pattern=r"^(media_player|assist_satellite)\.\w+$")]],
+        Meta(description='a list of entities such as ["media_player.kitchen"]'),
+    ] = field(default_factory=list)
+    voice: Annotated[
+        str,
+        Meta(pattern=r"^(tts\.\w+)?$", description='an entity such as "tts.piper", or nothing'),
+    ] = ""
+
+
 class Weather(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     location: Annotated[
         str,
@@ -263,6 +274,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rag: Rag = field(default_factory=Rag)
     assistant: Assistant = field(default_factory=Assistant)
     home: Home = field(default_factory=Home)
+    announce: Announce = field(default_factory=Announce)
     calendar: Calendar = field(default_factory=Calendar)
     weather: Weather = field(default_factory=Weather)
     mcp: Mcp = field(default_factory=Mcp)
@@ -270,7 +282,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log: Log = field(default_factory=Log)
 
 
-PLUGIN_SECTIONS = ("calendar", "weather")
+PLUGIN_SECTIONS = ("announce", "calendar", "weather")
 """Those that a plugin of the same name gets to see."""
 
 SECTIONS: dict[str, type[Struct]] = {
@@ -399,6 +411,7 @@ def _allowed(kind: Any) -> str:
 def _check_together(config: Config, file: Path) -> None:
     _check_http(config.http, file)
     _check_wyoming(config.wyoming, file)
+    _check_announce(config.announce, file)
     zone = config.assistant.time_zone
     if zone:
         try:
@@ -408,6 +421,12 @@ def _check_together(config: Config, file: Path) -> None:
             raise ConfigError(
                 f"{file}: [assistant] time_zone = {zone!r}: must be {kind}"
             ) from error
+
+
+def _check_announce(settings: Announce, file: Path) -> None:
+    mute = [one for one in settings.speakers if one.startswith("media_player.")]
+    if mute and not settings.voice:
+        raise ConfigError(f"{file}: [announce] speakers: {mute[0]} needs a [announce] voice")
 
 
 def _check_http(settings: Http, file: Path) -> None:

@@ -182,8 +182,9 @@ class Context:
             said, language=language or said.language, area=area or said.area, confirmed=False
         )
 
-    def emit(self, event: str, data: dict[str, Any]) -> None:
+    def emit(self, event: str, data: dict[str, Any]) -> int:
         self._board.publish(event, data)
+        return self._board.listeners
 
 
 class ToolBox:

@@ -236,8 +236,9 @@ class ToolContext(Protocol):
             ToolError: it could not do it, or may not be called so.
         """
 
-    def emit(self, event: str, data: dict[str, Any]) -> None:
-        """Show an event on every open chat page, as ``event`` with ``data`` (JSON types)."""
+    def emit(self, event: str, data: dict[str, Any]) -> int:
+        """Show an event on every open chat page, as ``event`` with ``data`` (JSON types); returns
+        how many are open."""
 
 
 ToolFunction = Callable[..., Awaitable[ToolResult]]

@@ -1,5 +1,6 @@
 """The daily briefing, announced: date, weather, calendar, reminders and timers."""
 
+import contextlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -21,6 +22,8 @@ from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
 plugin = Plugin("briefing", sentences="briefing.{language}.yaml")
 
 KEY = "daily"
+LONGEST = 2000
+"""Characters of an announcement."""
 LATE = timedelta(hours=3)
 """A briefing that would come later than this, because the box was off, is left out."""
 
@@ -90,7 +93,10 @@ async def announce(context: ToolContext, key: str) -> None:
     if context.now - due > LATE:
         return
     told = await context.call(ToolCall(tool="briefing.tell"), stored["language"], stored["area"])
-    context.emit("announcement", {"text": told.text, "at": context.now.isoformat()})
+    with contextlib.suppress(ToolError):  # a speaker does not answer
+        await context.call(
+            ToolCall(tool="announce.say", arguments={"message": told.text[:LONGEST]})
+        )
 
 
 async def _wait(context: ToolContext, stored: dict[str, Any]) -> None:
