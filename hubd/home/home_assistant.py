@@ -161,18 +161,20 @@ class HomeAssistant:
     ) -> Mapping[str, Any]:
         """As ``plugins.api.Home.ask``."""
         self._check_connected()
-        self._known(entity)
+        known = self._known(entity)
         if (connection := self._connection) is None:
             raise self._away()
         domain, _, name = service.partition(".")
         asked = {"domain": domain, "service": name, "service_data": dict(data)}
-        told = await connection.command(
-            "call_service", **asked, target={"entity_id": entity}, return_response=True
-        )
         try:
-            return msgspec.convert(told, _Answer).response.get(entity) or {}
-        except msgspec.ValidationError as error:
-            raise HomeError(f"Home Assistant's answer to {service} is not understood.") from error
+            told = await connection.command(
+                "call_service", **asked, target={"entity_id": entity}, return_response=True
+            )
+            answer = msgspec.convert(told, _Answer).response[entity]
+        except (CommandError, msgspec.ValidationError, KeyError) as error:
+            # unavailable, or no service of it: that is not the same as an empty answer
+            raise HomeError(f"{known.name} does not answer {service} now.") from error
+        return answer or {}
 
     # Acting
 

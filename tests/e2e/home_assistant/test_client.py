@@ -72,6 +72,20 @@ async def test_a_service_is_called_and_read_back(home_assistant):
         assert state == "on"
 
 
+async def test_a_service_that_answers_is_asked(home_assistant):
+    async with connected_to(home_assistant, everything=True) as home:
+        told = await home.ask(
+            "weather.get_forecasts", "weather.demo_weather_south", {"type": "daily"}
+        )
+        assert len(told["forecast"]) == 7
+        with pytest.raises(HomeError, match="does not answer"):
+            await home.ask("weather.get_forecasts", "light.bed_light", {"type": "daily"})
+        with pytest.raises(HomeError, match=r"no light\.attic"):
+            await home.ask("weather.get_forecasts", "light.attic", {"type": "daily"})
+        with pytest.raises(HomeError, match="does not answer"):
+            await home.ask("weather.get_nothing", "weather.demo_weather_south")
+
+
 async def test_what_is_so_already_is_no_failure(home_assistant):
     async with connected_to(home_assistant) as home:
         await home.call("light.turn_on", ["light.bed_light"])
