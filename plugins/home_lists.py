@@ -31,7 +31,8 @@ class Entry(msgspec.Struct, kw_only=True):
     text: str
     done: bool = False
     uid: str = ""
-    """Home Assistant's own name for it; empty for what it does not know yet."""
+    """What Home Assistant knows it by, its text where it has nothing else; empty for what it does
+    not know yet."""
 
 
 class _Item(msgspec.Struct):
@@ -72,7 +73,10 @@ async def read(context: ToolContext, place: Entity) -> list[Entry]:
         items = msgspec.convert(told, _Answer).items
     except msgspec.ValidationError as error:
         raise HomeError(f"What is on {place.name} is not understood.") from error
-    return [Entry(text=one.summary, done=one.status == DONE, uid=one.uid) for one in items]
+    return [
+        Entry(text=one.summary, done=one.status == DONE, uid=one.uid or one.summary)
+        for one in items
+    ]
 
 
 async def write(context: ToolContext, place: Entity, entries: Sequence[Entry]) -> None:
@@ -85,7 +89,7 @@ async def write(context: ToolContext, place: Entity, entries: Sequence[Entry]) -
     for entry in await read(context, place):
         kept = wanted.get(entry.uid)
         if kept is None:
-            await _call(context, place, "remove_item", item=[entry.uid or entry.text])
+            await _call(context, place, "remove_item", item=[entry.uid])
         elif kept.done != entry.done:
             status = DONE if kept.done else OPEN
             await _call(context, place, "update_item", item=entry.uid, status=status)

@@ -14,8 +14,10 @@ def hub(home_assistant, start, tmp_path_factory):
     home = tmp_path_factory.mktemp("hub")
     (home / "hubd.toml").write_text(
         "[engine]\npreload = false\n[rag]\npreload = false\n"
-        '[announce]\nspeakers = ["media_player.bedroom"]\nvoice = "tts.demo_say"\n'
+        '[announce]\nspeakers = ["media_player.bedroom"]\nvoice = "tts.voice"\n'
     )
+    home_assistant.set_up_integration("speech", makes="tts.voice")
+    home_assistant.expose("tts.voice")
     # What has no unique id tells nobody when it is exposed; the hub looks at its beginning.
     home_assistant.expose("calendar.calendar_1", "calendar.calendar_2", "media_player.bedroom")
     hub = start(home)
@@ -94,11 +96,7 @@ def test_the_weather_of_the_days_to_come(hub, home_assistant):
 def test_the_shopping_list_is_that_of_home_assistant(hub, home_assistant):
     """What was on the hub's own before Home Assistant had one is there as well."""
     ask(hub, "add oats to the shopping list")
-    flow = home_assistant.request(
-        "POST", "/api/config/config_entries/flow", {"handler": "shopping_list"}
-    )
-    home_assistant.request("POST", f"/api/config/config_entries/flow/{flow['flow_id']}", {})
-    home_assistant.wait_for("todo.shopping_list", "0")
+    home_assistant.set_up_integration("shopping_list", makes="todo.shopping_list")
     home_assistant.service("todo.add_item", entity_id="todo.shopping_list", item="candles")
     home_assistant.expose("todo.shopping_list")
     deadline = time.monotonic() + 20
