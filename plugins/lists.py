@@ -19,7 +19,7 @@ plugin = Plugin("lists", sentences="lists.{language}.yaml")
 
 MAXIMUM_ITEMS = 500
 _NO_ITEM = re.compile(
-    r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: was|'s) it(?: again| called)?|"
+    r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: else)?(?: was|'s) it(?: again| called)?|"
     r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
     r"wart(?:e|en sie)?(?: mal)?|moment(?: mal)?|genau|hm+|(?:lass mich |mal )überlegen|"
     r"was war das(?: noch)?|"

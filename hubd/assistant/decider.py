@@ -114,7 +114,7 @@ class Decider:
         if said := without_reasons(text, lexicon(whole.language)):
             alone = await self.by_rules(said, whole.language, area)
             found = await self._parts(alone, said, area)
-            if all(self._acts(part) for part in found):
+            if all(self._acts(part) or self._answers(part) for part in found):
                 return found
         async with self._routing:
             reworded = self._router.reworded
@@ -155,6 +155,12 @@ class Decider:
         one = "," not in part.text and "，" not in part.text
         asked = decision.route != "semantic" or (one and known.commands(known.stripped(part.text)))
         return clear and asked and not self._only_tells(decision)
+
+    def _answers(self, part: Part) -> bool:
+        """Whether it is a question in so many words that a tool answers."""
+        decision, known = part.decision, lexicon(part.decision.language)
+        clear = decision.asks is None and decision.route in ("grammar", "words")
+        return clear and self._only_tells(decision) and known.inquires(known.stripped(part.text))
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
         """What helps against what ``text`` complains of, if the room has just one such thing."""

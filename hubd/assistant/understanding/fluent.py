@@ -9,12 +9,21 @@ _STUTTERS = {
 }
 """What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
-    "en": re.compile(r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|hm+)\b[,.…]*\s*"),
+    "en": re.compile(
+        r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
+    ),
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
     "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]"),
 }
-_RESTARTED = re.compile(r"(?i)\b(the|a|an|my|our|his|her|to|of|der|die|das|den|dem)(?:,? \1\b)+")
-"""An article that is said again after a pause."""
+_SMALL = (
+    "the|a|an|my|our|his|her|to|of|in|on|at|for|till|until|with|from|"
+    "der|die|das|den|dem|im|am|auf|mit|bis|bei|von|zum|zur"
+)
+_RESTARTED = re.compile(
+    rf"(?i)\b(how (?:many|much|long)|wie (?:viele?|lange?)|(?:{_SMALL}) (?:{_SMALL})|{_SMALL})"
+    r"(?:,? \1\b)+"
+)
+"""A small word that is said again after a pause: "how many cups in a, in a quart"."""
 _SAY = re.compile(
     r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
     r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"

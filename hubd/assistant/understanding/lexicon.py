@@ -297,8 +297,12 @@ class Lexicon:
 
     def keeps(self, text: str) -> bool:
         """Whether something shall stay as it is, or is not of this house."""
+        return self.stays(text) or self.is_elsewhere(text)
+
+    def stays(self, text: str) -> bool:
+        """Whether something shall stay as it is."""
         said = plain(text)
-        return any(p.search(said) for p in self._keeping) or self.is_elsewhere(text)
+        return any(pattern.search(said) for pattern in self._keeping)
 
     def is_elsewhere(self, text: str) -> bool:
         """Whether ``text`` speaks of a place that is no part of the house, or of what no device

@@ -42,7 +42,7 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
         yield rest[0], False
     stripped = known.stripped(text)
     fixed = known.fixed(stripped)
-    asked = known.asks(fixed)
+    asked = known.wonders(fixed) or known.stays(fixed)  # of a place elsewhere a text may be
     for form in (stripped, fixed):
         if form and (matched := as_matched(form)) not in seen:
             seen.add(matched)

@@ -23,6 +23,10 @@ _UNMARKED = {
     )
 }
 """Where a reason begins without a pause."""
+_WANTS = re.compile(
+    r"^(?:(?:i|we)(?:'d| would)? (?:like|need|want|could do with)|"
+    r"(?:ich|wir) (?:bräuchten?|brauchen?|brauch|hätten? gern|möchten?|wollen|will))\b|^我们?想?要"
+)
 _NEEDED_FOR = re.compile(r"^\w+(?:'ll)? (?:need|want|use) (?:it|them|that|some) (?:for|in|on)\b")
 """What says what for: "we need them for the cake". "We need milk" wants some."""
 _CONDITION = re.compile(
@@ -60,6 +64,8 @@ def without_reasons(text: str, known: Lexicon) -> str:
     if not kept or len(kept) == len(pieces) or THEN.search(text):
         return ""
     rest = (", " if known.spaces else "，").join(pieces[kept[0] : kept[-1] + 1])
+    if known.corrected(text) and not known.corrected(rest):
+        return ""  # what said that it is a correction is no reason
     return "" if is_of_another(rest, known) else rest
 
 
@@ -78,6 +84,8 @@ def is_reason(text: str, known: Lexicon) -> bool:
         return False
     if is_short(said, known) or "、" in said or known.inquires_first(said):
         return False
+    if known.subjects(said) and _WANTS.search(said):
+        return False  # "I could do with a timer for the roast"
     if known.commands(said) and not _NEEDED_FOR.search(said):
         return False
     return is_idle(text, known)

@@ -58,6 +58,7 @@ _TAKEN_BACK = {
 """What takes back at the end what was asked for: "actually, leave it"."""
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
+_I_MEAN = re.compile(r"^(?:i meant?|ich mein\w*|我是说|我的意思是)[, ，]*", re.IGNORECASE)
 _LEANS = re.compile(r"\b(?:it|them|that|this|one|ones|ihn|es|sie|das|dies\w*)\b|它|这个|那个")
 """What a command that needs the one before says in the place of its thing."""
 _TOLD = re.compile(r"\b(?:told|asked|hab\w* .*gesagt)\b(?! you)|跟.+说")
@@ -68,6 +69,16 @@ DAYS = frozenset({"clock"})
 """The plugin whose words are in a day by itself."""
 BEGINNING = 4
 """Characters by which a verb is told: "remind me at four, no, remind me at five" is one command."""
+_PARTS_OF_AN_HOUR = (
+    (re.compile(r"\b(?:eine )?dreiviertelstunde\b"), "45 minuten"),
+    (re.compile(r"\b(?:eine )?viertelstunde\b"), "15 minuten"),
+    (re.compile(r"\b(?:eine )?halbe stunde\b"), "30 minuten"),
+    (re.compile(r"\ba quarter of an hour\b"), "15 minutes"),
+    (re.compile(r"\b(?:half an|a half) hour\b"), "30 minutes"),
+    (re.compile("一刻钟"), "15分钟"),
+    (re.compile("半个?小时"), "30分钟"),
+)
+"""How long something is said to take with no number."""
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
 _GOES_ON = re.compile(r"^(?:to (?!\d|the )\w|dass |an (?:die|den|das|meine?n?|unsere?n?) \w)")
 """How a sentence goes on behind what was corrected in it."""
@@ -119,10 +130,12 @@ def without_denied(segments: Sequence[str], known: Lexicon, phrases: Phrases) ->
 def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
     """What of ``instead`` needs nothing of ``first``: a question, or a command that names its
     thing ("ten, no, twelve, set a timer for twelve minutes") and is not the same over again."""
-    begun, before = known.stripped(first)[:BEGINNING], frozenset[str]()
+    begun, before = known.stripped(first), frozenset[str]()
+    of_more = {kind_of(piece) for piece in pieces_of(begun, known, phrases)} - {"action", "ignore"}
     clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
     if known.wonders(first) or _TOLD.search(first):
         return  # "I told him, no, turn it off" is told of somebody
+    clauses = [_I_MEAN.sub("", clause) for clause in clauses]
     for at, clause in enumerate(clauses):
         said, subjects = known.stripped(clause), known.subjects(clause) - DAYS
         commands, asked = known.commands(said), _asks(said, known, bool(subjects))
@@ -130,7 +143,8 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         of_it = not known.spaces and (bool({"action", "number"} & kinds) or "把" in said)
         acts = commands or of_it
         whole = asked or (subjects and acts) or (commands and {"action", "thing"} <= kinds)
-        alone = asked or not (said[:BEGINNING] == begun or _LEANS.search(said))
+        again = bool(of_more) and said[:BEGINNING] == begun[:BEGINNING]
+        alone = asked or not (again or _LEANS.search(said))
         if is_aside(clause, known):
             continue
         if whole and alone:
@@ -282,6 +296,8 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     """``first`` with its last number, time or color exchanged: "to forty" and "fifty percent" are
     "to fifty percent"; empty where ``instead`` begins with none."""
     before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
+    for words, minutes in _PARTS_OF_AN_HOUR:
+        after = words.sub(minutes, after)
     after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
     if not known.spaces:
         after = re.sub("[吧啊呀]$", "", after)
