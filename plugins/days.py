@@ -19,6 +19,7 @@ from plugins.speech import FAST_LOADER
 FARTHEST = 10_000
 """Of the units that are said: 10 000 days are 27 years."""
 LONGEST = 80
+_THIS_YEAR = re.compile(r"^今年的?|,? (?:this year|dieses jahr)$|^dieses jahr ")
 
 
 class _Words(NamedTuple):
@@ -205,6 +206,7 @@ def _nearest(month: int, day: int, today: date, *, past: bool) -> date:
 
 
 def _feast(text: str, language: str, today: date, *, past: bool) -> date | None:
+    text = _THIS_YEAR.sub("", text)
     year_said = re.fullmatch(r"(.+?)(?: (?:of |in )?(\d{4}))", text)
     name, year = (year_said[1], int(year_said[2])) if year_said else (text, 0)
     rule = _feasts(language).get(name.removeprefix("the "))

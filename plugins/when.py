@@ -210,7 +210,7 @@ class _Reader:
         self._words = _words(language)
 
     def rest(self) -> str:
-        return " ".join(self._text.split()).strip(" ,.")
+        return " ".join(self._text.split()).strip(" ,.，、。")
 
     def _take(self, pattern: str) -> re.Match[str] | None:
         edges = ("", "") if self._language == "zh" else (r"(?<!\w)", r"(?!\w)")

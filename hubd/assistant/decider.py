@@ -160,7 +160,8 @@ class Decider:
         """Whether it is a question in so many words that a tool answers."""
         decision, known = part.decision, lexicon(part.decision.language)
         clear = decision.asks is None and decision.route in ("grammar", "words")
-        return clear and self._only_tells(decision) and known.inquires(known.stripped(part.text))
+        asked = known.inquires(known.stripped(part.text)) or not known.spaces
+        return clear and asked and self._only_tells(decision)
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
         """What helps against what ``text`` complains of, if the room has just one such thing."""

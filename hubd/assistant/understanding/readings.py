@@ -29,6 +29,11 @@ AT_SOMETHING = re.compile(
 PAUSE = re.compile(", |，")
 CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
+_OPENING = re.compile(
+    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)(?:你|您)?(?:帮我|帮忙|给我)?(?=.)|^(?:帮我|帮忙)(?=.)"
+)
+"""Politeness by itself: what is stripped loses the pauses between items as well."""
+
 
 def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     """The utterance as it was said, and without what says nothing; ``True`` beside a form that may
@@ -40,6 +45,10 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     if rest and not known.stripped(first):  # "Wart, schreib Mehl auf die Liste"
         seen.add(as_matched(rest[0]))
         yield rest[0], False
+    asked_for = _OPENING.sub("", text)
+    if asked_for and as_matched(asked_for) not in seen:
+        seen.add(as_matched(asked_for))
+        yield asked_for, False
     stripped = known.stripped(text)
     fixed = known.fixed(stripped)
     asked = known.wonders(fixed) or known.stays(fixed)  # of a place elsewhere a text may be
