@@ -97,6 +97,8 @@ def why_not(
         return "it does not say which of them"
     if not wanted and not speaks_of(tool, said, lexicon):
         return f"it does not speak of {tool.name.partition('.')[0]}"
+    if tool.fits is not None and not tool.fits(call.arguments, lexicon.language):
+        return f"{tool.name} can make nothing of that"
     if tool.risk != "read" and (why := _why_not_act(call, text, said, lexicon)):
         return why
     if tool.risk == "read" and not wanted:

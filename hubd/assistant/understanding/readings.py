@@ -30,7 +30,7 @@ PAUSE = re.compile(", |，")
 CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
 _OPENING = re.compile(
-    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)(?:你|您)?(?:帮我|帮忙|给我)?(?=.)|^(?:帮我|帮忙)(?=.)"
+    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟].)"
 )
 """Politeness by itself: what is stripped loses the pauses between items as well."""
 
