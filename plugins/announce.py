@@ -1,10 +1,19 @@
 """Announcements: on every open page, and out of the speakers that the configuration names."""
 
+import contextlib
 from typing import Annotated
 
 from msgspec import Meta
 
-from plugins.api import HomeError, Plugin, ServiceResult, ToolContext, ToolError, ToolResult
+from plugins.api import (
+    HomeError,
+    Plugin,
+    ServiceResult,
+    StillBusyError,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from plugins.speech import say as told
 
 plugin = Plugin("announce", sentences="announce.{language}.yaml")
@@ -50,7 +59,8 @@ async def _speak(context: ToolContext, message: str) -> list[str]:
             raise HomeError(f"There is no {one} in this household, or it is not exposed.")
     call, said = context.home.call, {"message": message}
     if satellites:
-        _check(await call("assist_satellite.announce", satellites, said))
+        with contextlib.suppress(StillBusyError):  # it answers when it has said all of it
+            _check(await call("assist_satellite.announce", satellites, said))
     if speaks:  # the voice's own state is a time, or unknown before it first spoke: not read back
         spoken = {**said, "entity_id": voice, "media_player_entity_id": players}
         _check(await call("tts.speak", (), spoken))

@@ -133,6 +133,10 @@ class HomeError(ToolError):
     """The household cannot be reached, or does not know the service or the entity."""
 
 
+class StillBusyError(HomeError):
+    """A device takes longer than is waited for; Home Assistant itself is well."""
+
+
 class NoAnswerError(HomeError):
     """This household has no services that answer: it is described in a file."""
 

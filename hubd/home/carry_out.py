@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from hubd.home.connection import HomeAwayError
-from plugins.api import HomeError
+from plugins.api import StillBusyError
 
 SOON_S = 1.0
 PING_LIMIT_S = 0.8
@@ -26,7 +26,8 @@ async def carried_out(
 
     Raises:
         HomeAwayError: it answers no more.
-        HomeError: the device takes too long, or whatever ``work`` raises.
+        StillBusyError: the device takes too long.
+        HomeError: whatever ``work`` raises.
     """
     task = asyncio.create_task(work)
     try:
@@ -40,7 +41,9 @@ async def carried_out(
                 )
             await asyncio.wait({task}, timeout=DEVICE_LIMIT_S)
         if not task.done():
-            raise HomeError("Home Assistant is still at it; look whether the device answers it.")
+            raise StillBusyError(
+                "Home Assistant is still at it; look whether the device answers it."
+            )
         task.result()
     finally:
         task.cancel()
