@@ -78,7 +78,8 @@ def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) 
         return False
     if said.times or (set(call.arguments) - UNSAID and not filled.named):
         return False  # "movie night tomorrow", and "forty" alone
-    if said.is_bare or said.rooms_not_here or _is_question(said, found.confidence, known):
+    only_names = said._replace(nouns=frozenset()).is_bare  # "the curtains" alone
+    if only_names or said.rooms_not_here or _is_question(said, found.confidence, known):
         return False
     if _is_forbidden(said, known) or opposes(call, said, known):
         return False

@@ -84,6 +84,7 @@ async def test_nobody_says_yes_to_a_routine(house):
         "the delivery man is waiting at the front door, he has no key",
         "please don't turn off the hallway light just yet, the kids are scared",
         "the soup is far too hot",
+        "curtains",
         "movie night tomorrow",
         "how do I descale the coffee machine",
         "what is the warranty of the bathroom fan",
