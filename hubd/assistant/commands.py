@@ -14,6 +14,7 @@ from hubd.assistant import follow, revise
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.other_days import of_another_day
 from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
@@ -76,6 +77,8 @@ class Commands:
             step = await self._answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        if (again := of_another_day(text, memory.told)) is not None:
+            return self.step_of(again, conversation, text, person)
         if (cancelled := follow.cancelled(text, memory)) is not None:
             return self.step_of(cancelled, conversation, text, person)
         if says_undo(text):

@@ -67,6 +67,9 @@ class Memory(msgspec.Struct, kw_only=True):
     """What was done before the last."""
     undo: tuple[ToolCall, ...] = ()
     """What takes back the last utterance that did something, its last command first."""
+    told: Decision | None = None
+    """The question that a tool answered, if the last utterance was one."""
+    told_at: datetime | None = None
     pending: Pending | None = None
 
 
@@ -88,6 +91,8 @@ class Dialogues:
             memory.pending = None
         if memory.last_at and now - memory.last_at > REMEMBERED:
             memory.last, memory.before, memory.undo, memory.last_at = None, None, (), None
+        if memory.told_at and now - memory.told_at > REMEMBERED:
+            memory.told = memory.told_at = None
         return memory
 
     def ask(self, conversation: str, decision: Decision, text: str, person: Person) -> None:
@@ -118,6 +123,7 @@ class Dialogues:
         further: it was another command of the same sentence
         """
         memory = self.of(conversation)
+        memory.told, memory.told_at = (decision, self._clock()) if reads else (None, None)
         if not reads:
             taken_back = (undo,) if undo else ()
             memory.undo = (*taken_back, *memory.undo) if further else taken_back

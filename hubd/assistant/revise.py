@@ -7,6 +7,7 @@ and does nothing.
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import date
 
 import msgspec
 
@@ -19,6 +20,8 @@ from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import VALUE
 from plugins.api import ToolCall
+from plugins.days import span_of
+from plugins.lists import items_of
 from plugins.numbers import digits
 
 ADD = "lists.add"
@@ -76,6 +79,13 @@ _AND = re.compile(
 )
 """What says that another item comes: "on the list, and, what was it, …"."""
 MOST_ITEM_WORDS = 3
+_NOTHING = re.compile(
+    r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
+    r"(?:all(?: good| done)?|good|done)$|"
+    r"(?:nichts|keine?|danke|passt|reicht|fertig|gut|schon gut|das|so|später|egal)\b|"
+    r"[没不够好行算谢])"
+)
+"""What is no item after a "no"."""
 
 
 class Revised(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +135,8 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     rest = corrects(text, last.language)
     if not rest:
         return None
+    if last.tool == ADD:
+        return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
         return await _other_things(router, rest, memory, last, decide)
     said = replaced(memory.last_text, rest, last.language)
@@ -133,6 +145,30 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     decision = await decide(said)
     same = decision.tool == last.tool and decision.call != last.call
     return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
+
+
+async def _other_item(
+    router: Router, text: str, rest: str, memory: Memory, last: Decision, decide: Decide
+) -> Revised | None:
+    """Another item in the place of the only one, or of the one that ends in the same word: "milk
+    and bread", "no, oat milk"."""
+    assert last.call is not None
+    known = lexicon(last.language)
+    items = items_of([str(one) for one in last.call.arguments.get("items", ())])
+    alike = items if len(items) == 1 else [one for one in items if _ends_alike(one, rest)]
+    is_one = _is_item(rest, known) and not _NOTHING.search(rest)
+    if len(alike) != 1 or not is_one or (await decide(rest)).tool is not None:
+        return None
+    meant = _as_said(text, rest)
+    instead = [meant if one == alike[0] else one for one in items]
+    decision = _called(router, last, ADD, {**last.call.arguments, "items": instead}, meant, known)
+    return Revised(decision=decision, undo=_undo(memory), said=text) if decision else None
+
+
+def _ends_alike(item: str, other: str) -> bool:
+    """Whether one is a kind of the other: "milk" and "oat milk", "Milch" and "Hafermilch"."""
+    one, two = plain(item), plain(other)
+    return one.endswith(two) or two.endswith(one)
 
 
 async def _other_things(
@@ -234,6 +270,8 @@ def _called(
     """The call, unless the item is none: a command, a question, or something of the house."""
     if not 0 < len(item) <= LONGEST_ITEM or known.inquires(item) or known.commands(item):
         return None
+    if span_of(item, last.language, date(2026, 1, 1)) is not None:
+        return None  # "and on Saturday" is a question, and no item
     spoken = mentions(item, known, router.phrases(last.language))
     if spoken.names or spoken.areas or spoken.nouns or not router.knows(tool):
         return None
