@@ -16,12 +16,10 @@ SHOPPING = "shopping"
 WORKED = 1 | 2 | 4
 """``TodoListEntityFeature``: items are created, deleted and updated."""
 OPEN, DONE = "needs_action", "completed"
-_LIST = re.compile(
-    r"\b(?:the|my|our|die|der|meine|unsere|la|ma|mi|list|liste|lista)\b|清单|列表|购物单"
-)
+_LIST = re.compile(r"\b(?:the|my|our|list|liste|lista)\b|清单|列表")
 _SHOPPING = frozenset({
     "", "groceries", "grocery", "einkauf", "einkaufs", "einkaufsliste", "einkaufszettel",
-    "courses", "de courses", "compra", "de compra", "购物", "买菜",
+    "courses", "de courses", "la compra", "de la compra", "compra", "购物", "购物单", "买菜",
 })  # fmt: skip
 
 

@@ -61,7 +61,7 @@ _ONE = re.compile(r"(?<=\w) ones?$|的$")
 _I_MEAN = re.compile(r"^(?:i meant?|ich mein\w*|我是说|我的意思是)[, ，]*", re.IGNORECASE)
 _LEANS = re.compile(r"\b(?:it|them|that|this|one|ones|ihn|es|sie|das|dies\w*)\b|它|这个|那个")
 """What a command that needs the one before says in the place of its thing."""
-_TOLD = re.compile(r"\b(?:told|asked|hab\w* .*gesagt)\b(?! you)|跟.+说")
+_TOLD = re.compile(r"\b(?:told|asked|hab\w* .*gesagt)\b(?! you)|跟(?![你您]).+说")
 """What tells of what was said to somebody else."""
 _ASKS = re.compile(r"(.)[不没]\1|[吗么]$|几[点号个]|多少|什么|有没有")
 """What makes a Chinese clause a question."""
