@@ -218,6 +218,7 @@ class Announce(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(pattern=r"^(tts\.\w+)?$", description='an entity such as "tts.piper", or nothing'),
     ] = ""
+    rings: Annotated[bool, Meta(description="true or false")] = True
 
 
 class Weather(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

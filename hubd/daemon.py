@@ -27,6 +27,7 @@ from hubd.errors import HubError
 from hubd.events import NoticeBoard
 from hubd.folders import keep_reading
 from hubd.handing_over import elsewhere, keep_complete
+from hubd.hearing import Hearing
 from hubd.home.automations import automations
 from hubd.home.device import HubDevice
 from hubd.home.file import FileHome
@@ -244,6 +245,7 @@ async def open_tools(
         settings={name: msgspec.to_builtins(getattr(config, name)) for name in PLUGIN_SECTIONS},
     )
     stack.push_async_callback(tools.close)
+    await stack.enter_async_context(_background(Hearing(tools, board).listen()))
     offer = Offer(tools)
     await stack.enter_async_context(_background(offer.run()))
     await stack.enter_async_context(_background(Servers(config.mcp.servers, tools).run()))

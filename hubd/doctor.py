@@ -78,6 +78,8 @@ def examine(paths: Paths) -> Iterator[Finding]:
     )
     for check in checks:
         yield check()
+    if config.announce.speakers and daemon is not None:
+        yield asyncio.run(_speakers(config, paths))
 
 
 def _python() -> Finding:
@@ -298,6 +300,27 @@ async def _home(paths: Paths, daemon: lock.Holder | None) -> Finding:
             "It tries again by itself; `hubd home connect URL` makes it look at once.",
         )
     return _good("home", f"{text}. {told['push']}" if told.get("push") else text)
+
+
+async def _speakers(config: Config, paths: Paths) -> Finding:
+    """Whether the household has what announcements come out of."""
+    voice = config.announce.voice
+    wanted = [*config.announce.speakers, *([voice] if voice and not voice.endswith("_say") else [])]
+    try:
+        async with connected(paths) as client:
+            home = await client.request("GET", "/hub/home")
+    except HubError as error:
+        return _bad("speakers", f"the daemon does not tell its home: {error.message}", error.hint)
+    there = {entity["id"] for entity in home["entities"]}
+    lacking = [one for one in wanted if one not in there]
+    if not lacking:
+        return _good("speakers", ", ".join(config.announce.speakers))
+    return _bad(
+        "speakers",
+        f"[announce]: the hub sees no {', no '.join(lacking)}",
+        "Expose them to Assist in Home Assistant (Settings, Voice assistants, Expose), or correct "
+        "the names in hubd.toml.",
+    )
 
 
 def _good(name: str, text: str) -> Finding:

@@ -47,6 +47,7 @@ ENTRY_POINTS = "hubd.plugins"
 STOP_LIMIT_S = 2.0
 START_LIMIT_S = 10.0
 ANSWER_LIMIT_S = 1.0
+HEAR_LIMIT_S = 60.0
 Clock = Callable[[], datetime]
 """The time, aware, in the household's zone."""
 
@@ -356,6 +357,18 @@ class ToolBox:
             log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
             return None
 
+    async def tell(self, event: str, data: Mapping[str, Any]) -> None:
+        """Tell the plugins that hear an event of it."""
+        for plugin in self.plugins:
+            if plugin.on_event is None or event not in plugin.events:
+                continue
+            try:
+                async with asyncio.timeout(HEAR_LIMIT_S), self._tidied(plugin.name):
+                    context = self._context(plugin.name, Speaker(provenance="schedule"))
+                    await plugin.on_event(context, event, data)
+            except Exception:  # the others hear it all the same
+                log.exception("plugin does not take what it hears: %s", plugin.name)
+
     async def start(self) -> None:
         """Run the start function of every plugin that has one, beside each other."""
         await asyncio.gather(*(self._start(p) for p in self.plugins if p.on_start))
@@ -387,10 +400,11 @@ class ToolBox:
             await found.on_job(self._context(plugin, Speaker(provenance="schedule")), key)
 
     def _context(self, plugin: str, speaker: Speaker) -> Context:
+        keeper = next((p.keeps_with for p in self.plugins if p.name == plugin), plugin)
         return Context(
             clock=self._clock,
-            storage=PluginStorage(self._database, plugin),
-            jobs=PluginJobs(self._schedule, plugin),
+            storage=PluginStorage(self._database, keeper),
+            jobs=PluginJobs(self._schedule, keeper),
             board=self._board,
             home=self.home,
             speaker=speaker,

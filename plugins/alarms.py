@@ -1,4 +1,4 @@
-"""Alarms to wake up by. They are kept and rung by plugins/reminders.py's entries of their own."""
+"""Alarms to wake up by, kept and rung among the entries of ``plugins/reminders.py``."""
 
 from typing import Annotated
 
@@ -9,8 +9,7 @@ from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
 from plugins.speech import say
 from plugins.when import parse
 
-plugin = Plugin("alarms", sentences="alarms.{language}.yaml")
-plugin.job(reminders.ring)
+plugin = Plugin("alarms", sentences="alarms.{language}.yaml", keeps_with="reminders")
 
 
 @plugin.tool(risk="act")
@@ -35,24 +34,21 @@ async def set_(
 @plugin.tool(risk="read")
 async def list_(context: ToolContext) -> ToolResult:
     """Tell the alarms, soonest first."""
-    return await reminders.list_(context)
+    found = await reminders.entries(context)
+    return reminders.told(context, [entry for entry in found if entry.kind == "alarm"])
 
 
 @plugin.tool(risk="act")
-async def cancel(
-    context: ToolContext, which: Annotated[str, Meta(max_length=120)] = ""
-) -> ToolResult:
-    """Cancel an alarm, or stop it ringing.
+async def cancel(context: ToolContext, which: reminders.Which = "") -> ToolResult:
+    """Cancel an alarm, or stop what rings.
 
     which: an id, ``all``; empty: what rings, else the next
     """
-    return await reminders.cancel(context, which)
+    return await reminders.cancel_one(context, which, "alarm")
 
 
 @plugin.tool(risk="act")
-async def snooze(
-    context: ToolContext, minutes: Annotated[int, Meta(ge=1, le=1440)] = 10
-) -> ToolResult:
+async def snooze(context: ToolContext, minutes: reminders.Minutes = 10) -> ToolResult:
     """Let the alarm ring again later.
 
     minutes: how much later

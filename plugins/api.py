@@ -257,6 +257,8 @@ AnswerFunction = Callable[["ToolContext", str], Awaitable[ToolCall | None]]
 ``None``: the plugin knows nothing of it, and the documents are asked."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
 StartFunction = Callable[[ToolContext], Awaitable[None]]
+EventFunction = Callable[[ToolContext, str, Mapping[str, Any]], Awaitable[None]]
+"""Is told of what a plugin emitted: the event and its data."""
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -282,15 +284,20 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 class Plugin:
     """A named set of tools, optional sentence files, and what else the hub calls: at most one
-    function each for jobs, for the start, and for questions."""
+    function each for jobs, for events, for the start, and for questions."""
 
-    def __init__(self, name: str, *, sentences: str | None = None) -> None:
+    def __init__(self, name: str, *, sentences: str | None = None, keeps_with: str = "") -> None:
+        """keeps_with: another plugin, whose storage and wake-ups are this one's too."""
         self.name = name
         self.sentences = sentences
+        self.keeps_with = keeps_with or name
         self.tools: dict[str, Tool] = {}
         self.on_job: JobFunction | None = None
         self.on_start: StartFunction | None = None
         self.on_question: AnswerFunction | None = None
+        self.on_event: EventFunction | None = None
+        self.events: tuple[str, ...] = ()
+        """Those that ``on_event`` is told of."""
 
     def tool(
         self,
@@ -334,6 +341,15 @@ class Plugin:
         """Register a function that looks at questions which no sentence explains."""
         self.on_question = function
         return function
+
+    def hears(self, *events: str) -> Callable[[EventFunction], EventFunction]:
+        """Register a function that is told of these events, whichever plugin emits them."""
+
+        def register(function: EventFunction) -> EventFunction:
+            self.on_event, self.events = function, events
+            return function
+
+        return register
 
     def start(self, function: StartFunction) -> StartFunction:
         """Register a function that runs once when the hub has started."""

@@ -1,8 +1,9 @@
 """Reminders and alarms: once, on days of the week or when somebody gets home; told late but once.
 
-An entry is one document and one job at its next time. ``reminders`` and ``alarms`` differ in what
-they say and in which half of the day an hour without "am" or "pm" means. While one waits for
-somebody's arrival, one job looks every half minute whether they have been away and are back.
+An entry is one document and one job at its next time; ``plugins/alarms.py`` keeps its own here as
+well, so that one list has them all and one word stops what rings. They differ in what they say and
+in which half of the day an hour without "am" or "pm" means. While one waits for somebody's arrival,
+one job looks every half minute whether they have been away and are back.
 """
 
 import secrets
@@ -37,14 +38,16 @@ HOME = "home"
 FORGET_RINGING = timedelta(hours=12)
 RINGS_FOR = timedelta(minutes=30)
 """So long one that repeats can be stopped or snoozed."""
+Kind = Literal["reminder", "alarm"]
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]
 Minutes = Annotated[int, Meta(ge=1, le=1440)]
+Which = Annotated[str, Meta(max_length=120)]
 
 
 class Entry(msgspec.Struct, kw_only=True):
     id: str
-    kind: Literal["reminder", "alarm"]
+    kind: Kind
     what: str
     due: datetime
     state: Literal["waiting", "ringing"] = "waiting"
@@ -52,6 +55,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """The wall-clock time of one that repeats."""
     repeat: tuple[int, ...] = ()
     language: str = "en"
+    area: str = ""
+    """The id of the area where it was set."""
     rang: datetime | None = None
     """When one that repeats rang last, until somebody stopped it."""
     snoozed: datetime | None = None
@@ -80,33 +85,36 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
 @plugin.tool(risk="read")
 async def list_(context: ToolContext) -> ToolResult:
     """Tell the reminders and alarms, soonest first."""
-    entries = await _entries(context)
-    if not entries:
-        return ToolResult(text=say(context.language, "no_reminder"), data={"reminders": []})
-    text = " ".join(_line(context, entry) for entry in entries[:10])
-    return ToolResult(text=text, data={"reminders": [_data(entry) for entry in entries]})
+    return told(context, await entries(context))
 
 
 @plugin.tool(risk="act")
-async def cancel(
-    context: ToolContext, which: Annotated[str, Meta(max_length=120)] = ""
-) -> ToolResult:
-    """Cancel a reminder or an alarm, or stop what rings.
+async def cancel(context: ToolContext, which: Which = "") -> ToolResult:
+    """Cancel a reminder, or stop what rings.
 
-    which: a part of its text, an id, ``alarm``, ``all``; empty: what rings, else the next
+    which: a part of its text, an id, ``all``; empty: what rings, else the next
     """
-    entries = await _entries(context)
-    chosen = _chosen(context, entries, which)
+    return await cancel_one(context, which, "reminder")
+
+
+@plugin.tool(risk="act")
+async def stop(context: ToolContext, which: Which = "") -> ToolResult:
+    """Stop reminders and alarms that ring; one that repeats comes again.
+
+    which: an id; empty: all that ring
+    """
+    ringing = [entry for entry in await entries(context) if _rings(context, entry)]
+    chosen = [entry for entry in ringing if which.strip() in ("", entry.id)]
+    if not chosen:
+        raise ToolError(say(context.language, "nothing_rings"))
     for entry in chosen:
-        if entry.repeat and not which.strip() and _rings(context, entry):
+        if entry.repeat:
             entry.rang = None
             await _wait(context, entry)
-            continue
-        await context.jobs.cancel(entry.id)
-        await context.storage.delete(entry.id)
-        context.emit("reminder", {**_data(entry), "state": "cancelled"})
-    names = [entry.what or say(context.language, "alarm") for entry in chosen]
-    return ToolResult(text=say(context.language, "cancelled", names))
+            context.emit("reminder", _data(context, entry))
+        else:
+            await _forget(context, entry)
+    return ToolResult(text=say(context.language, "stopped", _names(context, chosen)))
 
 
 @plugin.tool(risk="act")
@@ -115,7 +123,7 @@ async def snooze(context: ToolContext, minutes: Minutes = 10) -> ToolResult:
 
     minutes: how much later
     """
-    ringing = [entry for entry in await _entries(context) if _rings(context, entry)]
+    ringing = [entry for entry in await entries(context) if _rings(context, entry)]
     if not ringing:
         raise ToolError(say(context.language, "nothing_rings"))
     for entry in ringing:
@@ -123,6 +131,7 @@ async def snooze(context: ToolContext, minutes: Minutes = 10) -> ToolResult:
         entry.snoozed = context.now + timedelta(minutes=minutes)
         await context.storage.put(entry.id, msgspec.to_builtins(entry))
         await context.jobs.run_at(entry.id, entry.snoozed)
+        context.emit("reminder", _data(context, entry))
     return ToolResult(text=say(context.language, "snoozed", value=minutes))
 
 
@@ -136,16 +145,15 @@ async def ring(context: ToolContext, key: str) -> None:
     if stored is None:
         return
     entry = msgspec.convert(stored, Entry)
-    if entry.state == "ringing":
-        return
-    due = entry.snoozed or entry.due
-    entry.state, entry.snoozed = "ringing", None
-    await context.storage.put(key, msgspec.to_builtins(entry))
-    late = context.now - due
-    text = entry.what or "⏰"
-    if late > LATE:
-        text = f"{text} ({due.astimezone(context.now.tzinfo):%H:%M})"
-    context.emit("reminder", {**_data(entry), "state": "ringing", "text": text})
+    if entry.state == "waiting":
+        due = entry.snoozed or entry.due
+        entry.state, entry.snoozed = "ringing", None
+        await context.storage.put(key, msgspec.to_builtins(entry))
+        text, late = entry.what or say(entry.language, "alarm"), context.now - due
+        text = text[:1].upper() + text[1:]
+        if late > LATE:
+            text = f"{text} ({due.astimezone(context.now.tzinfo):%H:%M})"
+        context.emit("reminder", {**_data(context, entry), "text": text})
     if entry.repeat:
         entry.rang = context.now
         await _wait(context, entry)
@@ -157,11 +165,32 @@ def _rings(context: ToolContext, entry: Entry) -> bool:
     return entry.state == "ringing" or lately
 
 
-async def set_entry(
-    context: ToolContext, kind: Literal["reminder", "alarm"], what: str, said: When
-) -> ToolResult:
+def told(context: ToolContext, found: list[Entry]) -> ToolResult:
+    """The entries in words; that there are none, where there are none."""
+    if not found:
+        return ToolResult(text=say(context.language, "nothing_set"), data={"reminders": []})
+    text = " ".join(_line(context, entry) for entry in found[:10])
+    return ToolResult(text=text, data={"reminders": [_data(context, entry) for entry in found]})
+
+
+async def cancel_one(context: ToolContext, which: str, kind: Kind) -> ToolResult:
+    """Cancel an entry of this kind, or stop what rings: see `cancel`.
+
+    Raises:
+        ToolError: there is no such entry.
+    """
+    found = await entries(context)
+    if not which.strip() and any(_rings(context, entry) for entry in found):
+        return await stop(context)
+    chosen = _chosen(context, found, which, kind)
+    for entry in chosen:
+        await _forget(context, entry)
+    return ToolResult(text=say(context.language, "cancelled", _names(context, chosen)))
+
+
+async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
     """Keep a new entry, with its first wake-up."""
-    if len(await _entries(context)) >= MAXIMUM:
+    if len(await entries(context)) >= MAXIMUM:
         raise ToolError(say(context.language, "reminders_full", value=MAXIMUM))
     try:
         due = next_time(said, context.now)
@@ -175,20 +204,21 @@ async def set_entry(
         time=said.at.isoformat("minutes") if said.at else "",
         repeat=said.repeat,
         language=context.language,
+        area=context.area,
     )
     await context.jobs.run_at(entry.id, due)  # first: an entry without it would never ring
     await context.storage.put(entry.id, msgspec.to_builtins(entry))
-    context.emit("reminder", {**_data(entry), "state": "waiting"})
+    context.emit("reminder", {**_data(context, entry), "state": "waiting"})
     return ToolResult(
         text=_line(context, entry),
-        data=_data(entry),
+        data=_data(context, entry),
         undo=ToolCall(tool="reminders.cancel", arguments={"which": entry.id}),
     )
 
 
 async def _await_arrival(context: ToolContext, what: str, who: str) -> ToolResult:
     """Keep a reminder for when somebody gets home, the next time if they are there."""
-    if len(await _entries(context)) >= MAXIMUM:
+    if len(await entries(context)) >= MAXIMUM:
         raise ToolError(say(context.language, "reminders_full", value=MAXIMUM))
     person = _person(context, who)
     entry = Entry(
@@ -197,15 +227,16 @@ async def _await_arrival(context: ToolContext, what: str, who: str) -> ToolResul
         what=what,
         due=context.now,
         language=context.language,
+        area=context.area,
         arrival=person.id,
         away=person.state != HOME,
     )
     await context.jobs.run_at(ARRIVALS, context.now + LOOK_EVERY)
     await context.storage.put(entry.id, msgspec.to_builtins(entry))
-    context.emit("reminder", {**_data(entry), "state": "waiting"})
+    context.emit("reminder", {**_data(context, entry), "state": "waiting"})
     return ToolResult(
         text=_line(context, entry),
-        data=_data(entry),
+        data=_data(context, entry),
         undo=ToolCall(tool="reminders.cancel", arguments={"which": entry.id}),
     )
 
@@ -231,7 +262,7 @@ def _person(context: ToolContext, who: str) -> Entity:
 
 async def _look_for_arrivals(context: ToolContext) -> None:
     """Ring what waits for somebody who has come home, and look again while something waits."""
-    waiting = [e for e in await _entries(context) if e.arrival and e.state == "waiting"]
+    waiting = [e for e in await entries(context) if e.arrival and e.state == "waiting"]
     for entry in waiting:
         person = context.home.snapshot().entity(entry.arrival)
         if person is None or entry.snoozed:
@@ -257,7 +288,7 @@ async def _wait(context: ToolContext, entry: Entry) -> None:
     await context.storage.put(entry.id, msgspec.to_builtins(entry))
 
 
-async def _entries(context: ToolContext) -> list[Entry]:
+async def entries(context: ToolContext) -> list[Entry]:
     """What waits or rings, soonest first; what has rung for half a day is forgotten."""
     entries = []
     for key, stored in (await context.storage.all()).items():
@@ -269,31 +300,41 @@ async def _entries(context: ToolContext) -> list[Entry]:
     return sorted(entries, key=lambda entry: (entry.snoozed or entry.due, entry.id))
 
 
-def _chosen(context: ToolContext, entries: list[Entry], which: str) -> list[Entry]:
-    wanted = which.casefold().strip()
+async def _forget(context: ToolContext, entry: Entry) -> None:
+    await context.jobs.cancel(entry.id)
+    await context.storage.delete(entry.id)
+    context.emit("reminder", {**_data(context, entry), "state": "cancelled"})
+
+
+def _chosen(context: ToolContext, found: list[Entry], which: str, kind: Kind) -> list[Entry]:
+    """The entries that are meant; by its id one of either kind."""
+    wanted, alike = which.casefold().strip(), [entry for entry in found if entry.kind == kind]
     if wanted == "all":
-        found = entries
+        chosen = alike
     elif not wanted:
-        ringing = [entry for entry in entries if _rings(context, entry)]
-        found = ringing or entries[:1]
-    elif wanted == "alarm":
-        found = [entry for entry in entries if entry.kind == "alarm"][:1]
+        chosen = alike[:1]
     else:
-        found = [e for e in entries if e.id == which or wanted in e.what.casefold()]
-    if not found:
+        chosen = [entry for entry in found if entry.id == which]
+        chosen = chosen or [entry for entry in alike if wanted in entry.what.casefold()]
+    if not chosen:
         raise ToolError(say(context.language, "no_reminder"))
-    return found
+    return chosen
 
 
-def _data(entry: Entry) -> dict[str, Any]:
+def _names(context: ToolContext, chosen: list[Entry]) -> list[str]:
+    return [entry.what or say(context.language, "alarm") for entry in chosen]
+
+
+def _data(context: ToolContext, entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "kind": entry.kind,
         "what": entry.what,
         "due": (entry.snoozed or entry.due).isoformat(),
-        "state": entry.state,
+        "state": "ringing" if _rings(context, entry) else entry.state,
         "repeat": list(entry.repeat),
         "arrival": entry.arrival,
+        "area": entry.area,
     }
 
 

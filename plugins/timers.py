@@ -6,6 +6,7 @@ job's end, so the document is marked ``ringing`` before the event goes out, and 
 marked is not rung again. A page that was not there to hear it finds the ringing timer in the list.
 """
 
+import contextlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -32,6 +33,8 @@ LATE = timedelta(seconds=30)
 """A timer that rings later than this says so."""
 FORGET_RINGING = timedelta(hours=12)
 MAXIMUM_TIMERS = 100
+RINGING = "ringing"
+"""What a "stop" means that names nothing."""
 
 Amount = Annotated[float, Meta(ge=0, le=604_800)]
 Name = Annotated[str, Meta(max_length=60)]
@@ -124,11 +127,19 @@ async def list_(context: ToolContext, how_set: HowSet, name: Name = "") -> ToolR
 async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Cancel a timer, or stop it ringing.
 
-    timer: a name, an id, ``all``, or ``latest`` (what rings, else the one started last)
+    timer: a name, an id, ``all``, ``latest`` (what rings, else the one started last), or
+        ``ringing`` (all that rings, reminders and alarms as well; where nothing does, what plays in
+        this room)
     of_hours: the one that was set for so long; with of_minutes and of_seconds
     area: the one that was started in this room
     """
-    chosen = _chosen(context, await _timers(context), timer, how_set)
+    timers = await _timers(context)
+    if timer == RINGING:
+        stopped = await _stop_another(context, timers)
+        if stopped is not None:
+            return stopped
+        timers, timer = [one for one in timers if one.state == "ringing"], "all"
+    chosen = _chosen(context, timers, timer, how_set)
     for one in chosen:
         await context.jobs.cancel(one.id)
         await context.storage.delete(one.id)
@@ -221,6 +232,32 @@ async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta)
         data={"timers": [_data(one, context.now)]},
         undo=ToolCall(tool=f"timers.{opposite}", arguments={"seconds": seconds, "timer": one.id}),
     )
+
+
+async def _stop_another(context: ToolContext, timers: list[Timer]) -> ToolResult | None:
+    """Stop what a "stop" means besides timers: reminders and alarms that ring, or what plays here
+    while nothing rings. ``None`` where timers ring, be it as well.
+
+    Raises:
+        ToolError: nothing rings or plays. A timer that runs is not ended by a "quiet".
+    """
+    stopped = None
+    with contextlib.suppress(ToolError):  # none rings
+        stopped = await context.call(ToolCall(tool="reminders.stop"))
+    if any(one.state == "ringing" for one in timers):
+        return None
+    if stopped is not None:
+        return stopped
+    playing = [
+        entity
+        for entity in context.home.snapshot().entities
+        if entity.domain == "media_player" and entity.state == "playing"
+    ]
+    here = [e.id for e in playing if not context.area or e.area == context.area]
+    if not here or (not context.area and len(here) > 1):
+        standing = " ".join(_standing(context, one) for one in timers)
+        raise ToolError(f"{say(context.language, 'nothing_rings')} {standing}".strip())
+    return await context.call(ToolCall(tool="media.pause", arguments={"entities": here}))
 
 
 async def _run_until(context: ToolContext, timer: Timer, due: datetime) -> None:
@@ -349,6 +386,7 @@ def _data(timer: Timer, now: datetime) -> dict[str, Any]:
         "due": timer.due.isoformat(),
         "duration_s": timer.duration_s,
         "left_s": round(left),
+        "area": timer.area,
     }
 
 

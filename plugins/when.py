@@ -251,6 +251,10 @@ class _Reader:
             return None
         amount = self._number(match["n"])
         unit = match["unit"].lower()
+        if unit.startswith(("sec", "sek", "seg", "秒")):
+            return timedelta(seconds=amount)
+        if unit.startswith(("w", "sem", "周", "星期", "礼拜")):
+            return timedelta(weeks=amount)
         if unit.startswith(("h", "stund", "小", "钟头")):
             return timedelta(hours=amount)
         if unit.startswith(("d", "tag", "j", "天")):

@@ -48,6 +48,10 @@ MIGRATIONS = (
     """
     ALTER TABLE turn ADD COLUMN person TEXT NOT NULL DEFAULT 'owner';
     """,
+    """
+    UPDATE plugin_storage SET plugin = 'reminders' WHERE plugin = 'alarms';
+    UPDATE job SET plugin = 'reminders' WHERE plugin = 'alarms';
+    """,
 )
 
 

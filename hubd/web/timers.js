@@ -169,7 +169,7 @@ export function startTimers() {
     bell.stop();
     for (const { id, kind } of ended)
       await tell(
-        kind === "timer" ? "timers.cancel" : "reminders.cancel",
+        kind === "timer" ? "timers.cancel" : "reminders.stop",
         kind === "timer" ? { timer: id } : { which: id },
       );
     if (!byId("view-chat").hidden) byId("question").focus();

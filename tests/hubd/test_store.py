@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from hubd.store import jobs
 from hubd.store.conversations import Conversations
-from hubd.store.database import Database
+from hubd.store.database import MIGRATIONS, Database
 from hubd.store.plugin_storage import PluginStorage
 from hubd.turn_events import Done, Timings
+from rag.db import connect, migrate
 from rag.types import Passage, Reranking
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -150,3 +151,16 @@ async def test_pending_jobs_come_most_overdue_first(database):
     await jobs.put(database, "p", "early", NOON)
     assert [job.key for job in await jobs.pending(database)] == ["early", "late"]
     assert (await jobs.pending(database))[0].due == NOON
+
+
+async def test_alarms_of_before_are_kept_with_the_reminders(tmp_path):
+    connection = connect(tmp_path / "hubd.db")
+    migrate(connection, "hub", MIGRATIONS[:2])
+    connection.execute("INSERT INTO plugin_storage VALUES ('alarms', 'a1', '{}')")
+    connection.execute("INSERT INTO job (plugin, key, due) VALUES ('alarms', 'a1', '2026-03-28')")
+    connection.close()
+    database = await Database.open(tmp_path / "hubd.db")
+    assert await PluginStorage(database, "reminders").all() == {"a1": {}}
+    named = await database.run(lambda db: db.execute("SELECT plugin, key FROM job").fetchall())
+    assert named == [("reminders", "a1")]
+    await database.close()

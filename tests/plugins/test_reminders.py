@@ -7,8 +7,8 @@ from hubd.tools import Speaker
 from plugins.api import MissingArgumentError, ToolCall, ToolError
 
 
-async def entries(workshop, plugin="reminders"):
-    return await workshop.tools._context(plugin, Speaker()).storage.all()
+async def entries(workshop):
+    return await workshop.tools._context("reminders", Speaker()).storage.all()
 
 
 async def test_a_reminder_rings_once_and_is_cancelled(workshop):
@@ -18,7 +18,7 @@ async def test_a_reminder_rings_once_and_is_cancelled(workshop):
         await workshop.pass_time(hours=7)
         rung = [queue.get_nowait().data for _ in range(queue.qsize())]
     assert [(r["state"], r["what"]) for r in rung] == [("ringing", "water the plants")]
-    assert (await workshop("reminders.cancel")).text == "Cancelled: water the plants."
+    assert (await workshop("reminders.cancel")).text == "Stopped: water the plants."
     assert await entries(workshop) == {}
 
 
@@ -30,7 +30,7 @@ async def test_an_alarm_on_weekdays_skips_the_weekend_and_the_change_of_clocks(w
         rung = [queue.get_nowait().data for _ in range(queue.qsize())]
     ringing = [r["due"] for r in rung if r["state"] == "ringing"]
     assert ringing == ["2026-03-30T07:00:00+02:00", "2026-03-31T07:00:00+02:00"]
-    (waiting,) = (await entries(workshop, "alarms")).values()
+    (waiting,) = (await entries(workshop)).values()
     assert waiting["state"] == "waiting"
 
 
@@ -42,7 +42,7 @@ async def test_what_passed_while_the_power_was_off_is_told_late_but_once(worksho
         await workshop.tools.run_job("reminders", key)
         await workshop.tools.run_job("reminders", key)
         rung = [queue.get_nowait().data for _ in range(queue.qsize())]
-    assert [r["text"] for r in rung] == ["call Bob (12:20)"]
+    assert [r["text"] for r in rung] == ["Call Bob (12:20)"]
 
 
 async def test_snoozing(workshop):
@@ -51,10 +51,10 @@ async def test_snoozing(workshop):
     await workshop("alarms.set", when="at 1 pm")
     await workshop.pass_time(hours=2)
     assert (await workshop("alarms.snooze", minutes=5)).text == "Again in 5 minutes."
-    (entry,) = (await entries(workshop, "alarms")).values()
+    (entry,) = (await entries(workshop)).values()
     assert entry["state"] == "waiting"
     await workshop.pass_time(minutes=6)
-    (entry,) = (await entries(workshop, "alarms")).values()
+    (entry,) = (await entries(workshop)).values()
     assert entry["state"] == "ringing"
 
 
@@ -62,18 +62,18 @@ async def test_one_that_repeats_is_snoozed_and_stopped_and_comes_again(workshop)
     await workshop("alarms.set", when="every day at 1 pm")
     await workshop.pass_time(hours=1, minutes=1)
     assert (await workshop("alarms.snooze", minutes=5)).text == "Again in 5 minutes."
-    (entry,) = (await entries(workshop, "alarms")).values()
+    (entry,) = (await entries(workshop)).values()
     assert entry["snoozed"]
     async with workshop.board.listen() as queue:
         await workshop.pass_time(minutes=6)
         rung = [queue.get_nowait().data for _ in range(queue.qsize())]
     assert [r["state"] for r in rung if r["state"] == "ringing"] == ["ringing"]
     await workshop("alarms.cancel")  # stops what rings, and keeps what comes tomorrow
-    (entry,) = (await entries(workshop, "alarms")).values()
+    (entry,) = (await entries(workshop)).values()
     assert (entry["snoozed"], entry["rang"]) == (None, None)
     assert entry["due"].startswith("2026-03-28T13:00")
     await workshop("alarms.cancel")
-    assert await entries(workshop, "alarms") == {}
+    assert await entries(workshop) == {}
 
 
 async def test_undo_and_list(workshop):
@@ -174,3 +174,55 @@ async def test_an_hour_that_the_clocks_skip_and_one_that_comes_twice(workshop):
         await workshop.pass_time(days=1)
         heard = [queue.get_nowait().data for _ in range(queue.qsize())]
     assert len([data for data in heard if data["state"] == "ringing"]) == 1
+
+
+async def test_alarms_and_reminders_are_one_list_and_one_word_stops_them(workshop):
+    await workshop("alarms.set", when="at 1 pm")
+    await workshop("reminders.add", what="call Bob", when="at 1 pm")
+    await workshop("reminders.add", what="water the plants", when="at 6 pm")
+    listed = (await workshop("reminders.list")).data["reminders"]
+    assert sorted(one["kind"] for one in listed) == ["alarm", "reminder", "reminder"]
+    (alarm,) = (await workshop("alarms.list")).data["reminders"]
+    assert alarm["kind"] == "alarm"
+    await workshop.pass_time(hours=2)
+    assert (await workshop("alarms.snooze", minutes=5)).text == "Again in 5 minutes."
+    await workshop.pass_time(minutes=6)
+    assert "Stopped" in (await workshop("timers.cancel", timer="ringing")).text
+    (left,) = (await entries(workshop)).values()
+    assert left["what"] == "water the plants"
+    with pytest.raises(ToolError, match="no such reminder"):
+        await workshop("alarms.cancel")  # the reminder is none of its own
+    with pytest.raises(ToolError, match="Nothing rings"):
+        await workshop("reminders.stop")
+
+
+async def test_one_that_repeats_rings_for_those_who_look_and_is_stopped_by_its_id(workshop):
+    await workshop("alarms.set", when="every day at 1 pm")
+    await workshop.pass_time(hours=1, minutes=1)
+    (shown,) = (await workshop("reminders.list")).data["reminders"]
+    assert shown["state"] == "ringing"
+    async with workshop.board.listen() as queue:
+        await workshop("reminders.stop", which=shown["id"])
+        assert queue.get_nowait().data["state"] == "waiting"
+    (shown,) = (await workshop("reminders.list")).data["reminders"]
+    assert (shown["state"], shown["due"][:13]) == ("waiting", "2026-03-28T13")
+    await workshop("reminders.cancel", which=shown["id"])
+    assert await entries(workshop) == {}
+
+
+async def test_a_crash_while_one_that_repeats_rings_does_not_end_it(workshop):
+    await workshop("alarms.set", when="every day at 1 pm")
+    context = workshop.tools._context("reminders", Speaker())
+    ((key, stored),) = (await entries(workshop)).items()
+    await context.storage.put(key, {**stored, "state": "ringing"})
+    workshop.time = workshop.time.replace(hour=13)
+    await workshop.tools.run_job("reminders", key)  # as after the crash
+    assert (await entries(workshop))[key]["due"].startswith("2026-03-28T13")
+
+
+async def test_all_of_a_kind_are_cancelled(workshop):
+    await workshop("alarms.set", when="at 11 pm")
+    await workshop("reminders.add", what="call Bob", when="at 11 pm")
+    await workshop("reminders.cancel", which="all")
+    (left,) = (await entries(workshop)).values()
+    assert left["kind"] == "alarm"

@@ -34,7 +34,7 @@ COMMANDS = [
     ("list timers", "list", {}),
     ("cancel it", "cancel", {"timer": "latest"}),
     ("stop the timer", "cancel", {}),
-    ("Stop!", "cancel", {"timer": "latest"}),
+    ("Stop!", "cancel", {"timer": "ringing"}),
     ("can you stop the timer, please", "cancel", {}),
     ("cancel the pasta timer", "cancel", {"timer": "pasta"}),
     ("cancel all timers", "cancel", {"timer": "all"}),

@@ -269,3 +269,21 @@ async def test_a_timer_is_paused_moved_and_resumed(house):
     assert (await house.tools.call(moved.undo)).data["timers"][0]["left_s"] == 600
     with pytest.raises(ToolError, match=r"Which timer\? The eggs timer has 2 minutes left"):
         await house("add", minutes=1, timer="all")
+
+
+async def test_a_word_that_stops_what_rings_ends_no_timer_that_runs(workshop):
+    await workshop("timers.start", minutes=9, name="pasta")
+    stop = ToolCall(tool="timers.cancel", arguments={"timer": "ringing"})
+    with pytest.raises(ToolError, match=r"Nothing rings. The pasta timer has 9 minutes left"):
+        await workshop.tools.call(stop, Speaker(area="bedroom"))
+    await workshop.pass_time(minutes=10)
+    assert (await workshop("timers.cancel", timer="ringing")).text == "The pasta timer is stopped."
+
+
+async def test_where_nothing_rings_it_pauses_what_plays_in_the_room(workshop):
+    stop = ToolCall(tool="timers.cancel", arguments={"timer": "ringing"})
+    with pytest.raises(ToolError, match="Nothing rings"):
+        await workshop.tools.call(stop, Speaker(area="bedroom"))
+    done = await workshop.tools.call(stop, Speaker(area="kitchen"))
+    assert "Radio" in done.text
+    assert workshop.entity("media_player.radio").state == "paused"

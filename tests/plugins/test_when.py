@@ -62,7 +62,9 @@ def test_the_rest_is_what_to_do(text, language, rest, at, days):
 @pytest.mark.parametrize(
     ("text", "language", "delay"),
     [("in 20 minutes", "en", 20), ("in half an hour", "en", 30), ("in two hours", "en", 120),
-     ("in einer Stunde", "de", 60), ("十分钟后", "zh", 10), ("半小时后", "zh", 30)],
+     ("in einer Stunde", "de", 60), ("十分钟后", "zh", 10), ("半小时后", "zh", 30),
+     ("in 90 seconds", "en", 1.5), ("in zwei Wochen", "de", 20_160),
+     ("dans une semaine", "fr", 10_080), ("en 30 segundos", "es", 0.5), ("一周后", "zh", 10_080)],
 )  # fmt: skip
 def test_a_delay(text, language, delay):
     assert parse(text, language, SATURDAY_NOON).delay == timedelta(minutes=delay)

@@ -129,6 +129,23 @@ def test_an_announcement_comes_out_of_a_speaker(hub, home_assistant):
     assert told == "Announced (Bedroom): dinner is ready"
     player = home_assistant.request("GET", "/api/states/media_player.bedroom")
     assert "tts" in player["attributes"]["media_content_id"]
+    doctor = hub.command("doctor", check=False).stdout
+    assert "✓ speakers     media_player.bedroom" in doctor
+
+
+def test_a_timer_rings_out_of_a_speaker(hub, home_assistant):
+    def last_spoken():
+        player = home_assistant.request("GET", "/api/states/media_player.bedroom")
+        return player["attributes"].get("media_content_id")
+
+    before = last_spoken()
+    ask(hub, "set an egg timer for 1 second")
+    deadline = time.monotonic() + 20
+    while last_spoken() == before and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert last_spoken() != before
+    assert "tts" in last_spoken()
+    assert ask(hub, "stop")["answer"] == "The egg timer is stopped."
 
 
 @pytest.mark.browser
