@@ -1,15 +1,21 @@
 """Alarms to wake up by, kept and rung among the entries of ``plugins/reminders.py``."""
 
-from typing import Annotated
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from plugins import reminders
 from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
+from plugins.reminder_entries import ALL, entries
 from plugins.speech import say
 from plugins.when import parse
 
 plugin = Plugin("alarms", sentences="alarms.{language}.yaml", keeps_with="reminders")
+
+_ID = re.compile(r"[ar][0-9a-f]{12}")
 
 
 @plugin.tool(risk="act")
@@ -34,17 +40,38 @@ async def set_(
 @plugin.tool(risk="read")
 async def list_(context: ToolContext) -> ToolResult:
     """Tell the alarms, soonest first."""
-    found = await reminders.entries(context)
+    found = await entries(context)
     return reminders.told(context, [entry for entry in found if entry.kind == "alarm"])
 
 
-@plugin.tool(risk="act")
+def _says_when(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether what says which alarm, or what it shall be put to, is a time: "the burglar alarm" is
+    none of these."""
+    now = datetime(2000, 1, 1, tzinfo=UTC)
+    said = [str(arguments[name]) for name in ("which", "to") if arguments.get(name)]
+    whens = [parse(one, language, now) for one in said if one != ALL and not _ID.fullmatch(one)]
+    return all(when.said or when.on or when.repeat for when in whens)
+
+
+@plugin.tool(risk="act", fits=_says_when)
 async def cancel(context: ToolContext, which: reminders.Which = "") -> ToolResult:
     """Cancel an alarm, or stop what rings.
 
-    which: an id, ``all``; empty: what rings, else the next
+    which: when it is (seven, tomorrow), an id, ``all``; empty: what rings, else the next
     """
     return await reminders.cancel_one(context, which, "alarm")
+
+
+@plugin.tool(risk="act", fits=_says_when)
+async def change(
+    context: ToolContext, to: reminders.Moment, which: reminders.Which = ""
+) -> ToolResult:
+    """Put an alarm at another time.
+
+    to: for instance half past six
+    which: as for cancel
+    """
+    return await reminders.change_one(context, to, which, "alarm")
 
 
 @plugin.tool(risk="act")

@@ -144,8 +144,13 @@ async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") 
         await context.jobs.cancel(one.id)
         await context.storage.delete(one.id)
         _show(context, one, "cancelled")
-    rang = all(one.state == "ringing" for one in chosen)
-    return _told(context, chosen, "timer_stopped" if rang else "timer_cancelled")
+    if all(one.state == "ringing" for one in chosen):
+        return _told(context, chosen, "timer_stopped")
+    (first, *others), undo = chosen, None
+    if not others:
+        left = {"seconds": _data(first, context.now)["left_s"], "name": first.name}
+        undo = ToolCall(tool="timers.start", arguments=left)
+    return _told(context, chosen, "timer_cancelled", undo)
 
 
 @plugin.tool(risk="act")
@@ -158,7 +163,7 @@ async def pause(context: ToolContext, how_set: HowSet, timer: Name = "latest") -
         one.state = "paused"
         await _keep(context, one, "paused")
         await context.jobs.cancel(one.id)
-    return _told(context, chosen, "timer_paused")
+    return _told(context, chosen, "timer_paused", _undo("resume", chosen))
 
 
 @plugin.tool(risk="act")
@@ -170,7 +175,7 @@ async def resume(context: ToolContext, how_set: HowSet, timer: Name = "latest") 
     chosen = _chosen(context, paused, timer, how_set)
     for one in chosen:
         await _run_until(context, one, context.now + timedelta(seconds=one.left_s))
-    return _told(context, chosen, "timer_resumed")
+    return _told(context, chosen, "timer_resumed", _undo("pause", chosen))
 
 
 @plugin.tool(risk="act")
@@ -339,17 +344,29 @@ def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
     return found
 
 
-def _told(context: ToolContext, chosen: list[Timer], key: str) -> ToolResult:
+def _undo(tool: str, chosen: list[Timer]) -> ToolCall | None:
+    """What takes it back, where it was done to one timer."""
+    if len(chosen) > 1:
+        return None
+    return ToolCall(tool=f"timers.{tool}", arguments={"timer": chosen[0].id})
+
+
+def _told(
+    context: ToolContext, chosen: list[Timer], key: str, undo: ToolCall | None = None
+) -> ToolResult:
     """What became of one timer, or how many were meant."""
     if len(chosen) == 1:
         text = _say(context, key, chosen[0])
     else:
         text = say(context.language, f"{key}_many", value=len(chosen))
-    return _result(context, text, chosen)
+    return _result(context, text, chosen, undo)
 
 
-def _result(context: ToolContext, text: str, timers: list[Timer]) -> ToolResult:
-    return ToolResult(text=text, data={"timers": [_data(timer, context.now) for timer in timers]})
+def _result(
+    context: ToolContext, text: str, timers: list[Timer], undo: ToolCall | None = None
+) -> ToolResult:
+    listed = [_data(timer, context.now) for timer in timers]
+    return ToolResult(text=text, data={"timers": listed}, undo=undo)
 
 
 def _called(timer: Timer, language: str) -> str:

@@ -116,6 +116,8 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     on = reader.day(now.date())
     delay = reader.delay()
     at, exact = (None, False) if delay else reader.time_of_day()
+    if at is None and (on or repeat):
+        at, exact = reader.hour_alone()
     once_awake = awake and not repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
@@ -267,6 +269,14 @@ class _Reader:
             if match := self._take(pattern):
                 return self._clock(match.groupdict())
         return None, False
+
+    def hour_alone(self) -> tuple[time | None, bool]:
+        """The hour that is all that is left: "nine tomorrow"; as `time_of_day`."""
+        found = re.fullmatch(r"(?:auf |um |à )?(\d{1,2}|[^\W\d]+)", self.rest().lower())
+        if found is None or not (found[1].isdigit() or found[1] in self._words["hours"]):
+            return None, False
+        self._text = ""
+        return self._clock({"h": found[1]})
 
     def _clock(self, said: dict[str, str | None]) -> tuple[time | None, bool]:
         if word := said.get("word"):

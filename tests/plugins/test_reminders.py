@@ -8,7 +8,9 @@ from plugins.api import MissingArgumentError, ToolCall, ToolError
 
 
 async def entries(workshop):
-    return await workshop.tools._context("reminders", Speaker()).storage.all()
+    """What is kept and was not cancelled."""
+    kept = await workshop.tools._context("reminders", Speaker()).storage.all()
+    return {key: entry for key, entry in kept.items() if not entry["ended"]}
 
 
 async def test_a_reminder_rings_once_and_is_cancelled(workshop):
@@ -226,3 +228,136 @@ async def test_all_of_a_kind_are_cancelled(workshop):
     await workshop("reminders.cancel", which="all")
     (left,) = (await entries(workshop)).values()
     assert left["kind"] == "alarm"
+
+
+async def alarms(workshop, *whens):
+    for when in whens:
+        await workshop("alarms.set", when=when)
+
+
+async def lines(workshop, tool="alarms.list"):
+    return (await workshop(tool)).text
+
+
+@pytest.mark.parametrize(
+    ("which", "left"),
+    [
+        ("seven", "at 9"), ("7 am", "at 9"), ("at 9:00", "at 7"), ("tomorrow at 9", "at 7"),
+        ("9 pm", None), ("Sunday", None), ("six", None),
+    ],
+)  # fmt: skip
+async def test_an_alarm_is_cancelled_by_its_time(workshop, which, left):
+    await alarms(workshop, "tomorrow at 7", "tomorrow at 9")
+    if left is None:
+        with pytest.raises(ToolError, match=r"no such reminder or alarm. Alarm: tomorrow 07:00"):
+            await workshop("alarms.cancel", which=which)
+        return
+    done = await workshop("alarms.cancel", which=which)
+    assert done.text.startswith("Cancelled: alarm (tomorrow 0")
+    hour = left.split()[-1]
+    assert await lines(workshop) == f"Alarm: tomorrow 0{hour}:00."
+    await workshop.undo(done)
+    assert await lines(workshop) == "Alarm: tomorrow 07:00. Alarm: tomorrow 09:00."
+
+
+async def test_which_of_several_is_asked(workshop):
+    await alarms(workshop, "every weekday at 7", "every Sunday at 7")
+    with pytest.raises(ToolError, match=r"Which one\? Alarm: Sunday 07:00. Alarm: every weekday"):
+        await workshop("alarms.cancel", which="7 o'clock")
+    await workshop("alarms.cancel", which="every Sunday")
+    assert await lines(workshop) == "Alarm: every weekday 07:00."
+
+
+async def test_a_day_without_the_alarm_that_repeats(workshop):
+    await alarms(workshop, "every day at 7", "tomorrow at 9")
+    done = await workshop("alarms.cancel", which="tomorrow")
+    assert done.text == (
+        "Cancelled: alarm (tomorrow 09:00). "
+        "Alarm does not ring tomorrow 07:00; it does again after that."
+    )
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=2)
+        rung = [queue.get_nowait().data for _ in range(queue.qsize())]
+    assert [r["due"] for r in rung if r["state"] == "ringing"] == ["2026-03-29T07:00:00+02:00"]
+
+
+async def test_a_day_without_it_is_taken_back(workshop):
+    await alarms(workshop, "every day at 7")
+    await workshop.undo(await workshop("alarms.cancel", which="tomorrow"))
+    ((_, entry),) = (await entries(workshop)).items()
+    assert entry["due"].startswith("2026-03-28T07:00")
+
+
+@pytest.mark.parametrize(
+    ("at", "to", "line"),
+    [
+        ("tomorrow at 7", "eight", "Alarm: tomorrow 08:00."),
+        ("at 8 pm", "nine", "Alarm: today 21:00."),
+        ("tomorrow at 7", "sunday at 9", "Alarm: Sunday 29.03. 09:00."),
+        ("tomorrow at 7", "sunday", "Alarm: Sunday 29.03. 07:00."),
+        ("tomorrow at 7", "in 20 minutes", "Alarm: today 12:20."),
+        ("tomorrow at 7", "every weekday at 6:30", "Alarm: every weekday 06:30."),
+        ("every weekday at 7", "6:30", "Alarm: every weekday 06:30."),
+    ],
+)
+async def test_an_alarm_is_moved(workshop, at, to, line):
+    await alarms(workshop, at)
+    before = await lines(workshop)
+    done = await workshop("alarms.change", to=to)
+    assert done.text == line == await lines(workshop)
+    await workshop.undo(done)
+    assert await lines(workshop) == before
+
+
+async def test_one_that_repeats_is_moved_for_a_day(workshop):
+    await alarms(workshop, "every day at 7")
+    done = await workshop("alarms.change", to="tomorrow at 9")
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=2)
+        rung = [queue.get_nowait().data for _ in range(queue.qsize())]
+    at = [r["due"][:13] for r in rung if r["state"] == "ringing"]
+    assert at == ["2026-03-28T09", "2026-03-29T07"]
+    assert done.undo is not None
+
+
+async def test_one_that_repeats_is_moved_for_a_day_and_back(workshop):
+    await alarms(workshop, "every day at 7")
+    await workshop.undo(await workshop("alarms.change", to="tomorrow at 9"))
+    assert await lines(workshop) == "Alarm: every day 07:00."
+    (entry,) = (await entries(workshop)).values()
+    assert entry["due"].startswith("2026-03-28T07:00")
+
+
+async def test_reminders_are_found_by_text_or_time(workshop):
+    for what, when in (("call Bob", "at 6 pm"), ("call Ann", "tomorrow at 9")):
+        await workshop("reminders.add", what=what, when=when)
+    with pytest.raises(ToolError, match=r"Which one\? Call Bob: today 18:00. Call Ann"):
+        await workshop("reminders.cancel", which="call")
+    await workshop("reminders.change", to="7", which="bob")
+    assert await lines(workshop, "reminders.list") == (
+        "Call Bob: today 19:00. Call Ann: tomorrow 09:00."
+    )
+    await workshop("reminders.cancel", which="tomorrow")
+    assert await lines(workshop, "reminders.list") == "Call Bob: today 19:00."
+
+
+async def test_what_was_cancelled_is_forgotten_after_a_day(workshop):
+    await workshop("reminders.add", what="call Bob", when="at 6 pm")
+    await workshop("reminders.cancel", which="call Bob")
+    await workshop.pass_time(days=2)
+    await workshop("reminders.list")
+    assert await workshop.tools._context("reminders", Speaker()).storage.all() == {}
+
+
+@pytest.mark.parametrize(
+    ("what", "language", "line"),
+    [
+        ("in 20 minutes to call Bob", "en", "Call Bob: today 12:20."),
+        ("in 20 Minuten daran, Bob anzurufen", "de", "Bob anzurufen: heute 12:20."),
+        ("in zwei Stunden ans Umrühren", "de", "Umrühren: heute 14:00."),
+        ("dans 20 minutes d'appeler Bob", "fr", "Appeler Bob: aujourd'hui 12:20."),
+        ("total the bill at 6 pm", "en", "Total the bill: today 18:00."),
+    ],
+)
+async def test_what_joins_the_time_to_the_task_is_no_part_of_it(workshop, what, language, line):
+    assert (await workshop("reminders.add", language, what=what)).text == line

@@ -287,3 +287,16 @@ async def test_where_nothing_rings_it_pauses_what_plays_in_the_room(workshop):
     done = await workshop.tools.call(stop, Speaker(area="kitchen"))
     assert "Radio" in done.text
     assert workshop.entity("media_player.radio").state == "paused"
+
+
+async def test_what_was_done_to_a_timer_is_taken_back(workshop):
+    await workshop("timers.start", minutes=9, name="pasta")
+    await workshop.pass_time(minutes=2)
+    await workshop.undo(await workshop("timers.cancel", timer="pasta"))
+    assert (await workshop("timers.list")).text == "The pasta timer has 7 minutes left."
+    await workshop.undo(await workshop("timers.pause", timer="pasta"))
+    await workshop.pass_time(minutes=1)
+    assert (await workshop("timers.list")).text == "The pasta timer has 6 minutes left."
+    await workshop("timers.pause")
+    await workshop.undo(await workshop("timers.resume"))
+    assert (await workshop("timers.list")).text.startswith("The pasta timer is paused")

@@ -163,3 +163,13 @@ def test_no_text_breaks_it(text, language):
 def test_a_delay_in_words(text, language, minutes, rest):
     found = parse(text, language, SATURDAY_NOON)
     assert (found.delay, found.rest) == (timedelta(minutes=minutes), rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "hour"),
+    [("nine tomorrow", "en", 9), ("tomorrow 9", "en", 9), ("morgen auf neun", "de", 9)],
+)
+def test_an_hour_is_all_that_is_said_beside_the_day(text, language, hour):
+    found = parse(text, language, SATURDAY_NOON)
+    assert (found.at, found.on) == (time(hour), SATURDAY_NOON.date() + timedelta(days=1))
+    assert parse(f"order {hour} tomorrow", "en", SATURDAY_NOON).at is None

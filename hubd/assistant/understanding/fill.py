@@ -22,6 +22,7 @@ from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in
 from plugins.degrees import unit_of
+from plugins.reminder_entries import ALL
 from plugins.when import parse
 
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
@@ -30,7 +31,7 @@ WEATHER, FORECAST = "weather.now", "weather.on"
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
-ALARM, SNOOZE = "alarms.set", "alarms.snooze"
+ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA = "calendar.agenda"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
@@ -178,6 +179,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if intent.tool == AGENDA:
         day = day_in(said.text, language)
         return {"day": day} if day else {}
+    if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
+        return which
     if intent.tool == SNOOZE:
         return {}  # "five more minutes": as long as always
     if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):
@@ -205,6 +208,15 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if argument == "percentage" and numbers[0] < LEAST_SPEED and not _PERCENT.search(said.text):
         return None  # "on level 2"
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
+
+
+def _which(said: Mentions, language: str) -> dict[str, Any]:
+    """Which alarm is meant: all, or that of a time or a day; nothing where none is said."""
+    if said.everything:
+        return {"which": ALL}
+    spoken = said.text.replace("-", " ")  # "Sieben-Uhr-Wecker"
+    when = parse(spoken, language, datetime.now(UTC))
+    return {"which": spoken} if when.at or when.on or when.repeat else {}
 
 
 def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:

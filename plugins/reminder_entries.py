@@ -1,0 +1,269 @@
+"""What reminders and alarms are: kept, found by what is said of them, put in words.
+
+An entry is one document of the plugin ``reminders`` and one job at its next time. What it was
+before it was changed or cancelled is kept with it for a day, so that this can be undone.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from plugins.api import ToolContext, ToolError
+from plugins.speech import moment, say
+from plugins.spoken import DAYS, language_known
+from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
+
+FORGET_RINGING = timedelta(hours=12)
+FORGET_ENDED = timedelta(days=1)
+RINGS_FOR = timedelta(minutes=30)
+"""So long one that repeats can be stopped or snoozed."""
+ALL = "all"
+HALF_A_DAY = timedelta(hours=12)
+Kind = Literal["reminder", "alarm"]
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    id: str
+    kind: Kind
+    what: str
+    due: datetime
+    state: Literal["waiting", "ringing"] = "waiting"
+    time: str = ""
+    """The wall-clock time of one that repeats."""
+    repeat: tuple[int, ...] = ()
+    skipped: tuple[date, ...] = ()
+    """Days on which one that repeats does not ring."""
+    language: str = "en"
+    area: str = ""
+    """The id of the area where it was set."""
+    rang: datetime | None = None
+    """When one that repeats rang last, until somebody stopped it."""
+    snoozed: datetime | None = None
+    arrival: str = ""
+    """The id of the person, or their tracker, for whose arrival it waits."""
+    away: bool = False
+    """Whether that person has been away since."""
+    ended: datetime | None = None
+    """When it was cancelled."""
+    before: dict[str, Any] | None = None
+    """What it was before it was changed or cancelled last."""
+
+
+def made(context: ToolContext, kind: Kind, what: str, due: datetime, **more: Any) -> Entry:
+    """A new entry of the person who asks; nothing is written."""
+    name = f"{kind[0]}{secrets.token_hex(6)}"
+    language, area = context.language, context.area
+    return Entry(id=name, kind=kind, what=what, due=due, language=language, area=area, **more)
+
+
+async def entries(context: ToolContext) -> list[Entry]:
+    """What waits or rings, soonest first; what has rung for half a day is forgotten."""
+    found = []
+    for key, stored in (await context.storage.all()).items():
+        entry = msgspec.convert(stored, Entry)
+        rung_out = entry.state == "ringing" and context.now - entry.due > FORGET_RINGING
+        if rung_out or (entry.ended and context.now - entry.ended > FORGET_ENDED):
+            await context.storage.delete(key)
+        elif not entry.ended:
+            found.append(entry)
+    return sorted(found, key=lambda entry: (entry.snoozed or entry.due, entry.id))
+
+
+def rings(context: ToolContext, entry: Entry) -> bool:
+    """Whether it rings now; one that repeats waits for its next time already."""
+    lately = entry.rang is not None and context.now - entry.rang < RINGS_FOR
+    return entry.state == "ringing" or lately
+
+
+async def keep(context: ToolContext, entry: Entry) -> None:
+    """Write it down, and show what became of it."""
+    await context.storage.put(entry.id, msgspec.to_builtins(entry))
+    state = {"state": "cancelled"} if entry.ended else {}
+    context.emit("reminder", data(context, entry) | state)
+
+
+async def wait(context: ToolContext, entry: Entry) -> None:
+    """Set an entry that repeats to its next time, without showing it."""
+    entry.state = "waiting"
+    entry.skipped = tuple(day for day in entry.skipped if day >= context.now.date())
+    when, entry.due = When(at=wall_time(entry), repeat=entry.repeat), context.now
+    while entry.due <= context.now or entry.due.date() in entry.skipped:
+        entry.due = next_time(when, entry.due)
+    await context.jobs.run_at(entry.id, entry.due)
+    await context.storage.put(entry.id, msgspec.to_builtins(entry))
+
+
+def wall_time(entry: Entry) -> time:
+    """The time of day of one that repeats."""
+    return time.fromisoformat(entry.time)
+
+
+def remember(entry: Entry) -> None:
+    """Keep what it is now, so that the change to come can be undone."""
+    entry.before = None
+    entry.before = msgspec.to_builtins(entry)
+
+
+async def end(context: ToolContext, entry: Entry) -> None:
+    """Cancel it."""
+    await context.jobs.cancel(entry.id)
+    remember(entry)
+    entry.ended = context.now
+    await keep(context, entry)
+
+
+async def skip(context: ToolContext, entry: Entry, day: date) -> datetime:
+    """Let one that repeats not ring on a day; returns when it would have."""
+    remember(entry)
+    entry.skipped = (*entry.skipped, day)
+    await wait(context, entry)
+    context.emit("reminder", data(context, entry))
+    return datetime.combine(day, wall_time(entry), tzinfo=context.now.tzinfo)
+
+
+async def put_back(context: ToolContext, key: str) -> Entry | None:
+    """Make an entry what it was before it was changed last; ``None``: it was not there.
+
+    Raises:
+        ToolError: there is none, or its time has passed.
+    """
+    stored = await context.storage.get(key)
+    if stored is None:
+        raise ToolError(say(context.language, "no_reminder"))
+    entry = msgspec.convert(stored, Entry)
+    if entry.before is None:
+        await end(context, entry)
+        return None
+    entry = msgspec.convert(entry.before, Entry)
+    if entry.repeat:
+        await wait(context, entry)
+    elif not entry.arrival and entry.due <= context.now:
+        raise ToolError(say(context.language, "time_passed"))
+    else:
+        await context.jobs.run_at(entry.id, max(entry.due, context.now))
+    await keep(context, entry)
+    return entry
+
+
+def chosen(
+    context: ToolContext, found: Sequence[Entry], which: str, kind: Kind
+) -> tuple[list[Entry], When]:
+    """The entries of a kind that are meant, and what was said of when they are.
+
+    which: an id (then of either kind), ``all``, a part of the text, a time, a day; empty: the next.
+
+    Raises:
+        ToolError: there is no such entry, or several may be meant.
+    """
+    alike = [entry for entry in found if entry.kind == kind]
+    if not which.strip() or which == ALL:
+        meant, said = alike if which else alike[:1], When()
+    else:
+        said = parse(which, context.language, context.now)
+        wanted = which.casefold().strip()
+        meant = [entry for entry in found if entry.id == which]
+        meant = meant or [entry for entry in alike if wanted in entry.what.casefold()]
+        meant = meant or [entry for entry in alike if _is_then(context, entry, said)]
+    if not meant:
+        raise ToolError(f"{say(context.language, 'no_reminder')} {_lines(context, alike)}".strip())
+    if len(meant) > 1 and which != ALL and not said.on:
+        raise ToolError(say(context.language, "reminder_which", value=_lines(context, meant)))
+    return meant, said
+
+
+def _is_then(context: ToolContext, entry: Entry, said: When) -> bool:
+    """Whether an entry is at the time, on the day or on the days that were said."""
+    if not (said.at or said.on or said.repeat) or entry.arrival:
+        return False
+    due = entry.due.astimezone(context.now.tzinfo)
+    if said.repeat and said.repeat != entry.repeat:
+        return False
+    if said.on and not _is_on(entry, due, said.on):
+        return False
+    if said.at is None:
+        return True
+    hours = 24 if said.exact else 12
+    alike = due.hour % hours == said.at.hour % hours
+    return alike and due.minute == said.at.minute
+
+
+def _is_on(entry: Entry, due: datetime, day: date) -> bool:
+    if entry.repeat:
+        return day.weekday() in entry.repeat and day not in entry.skipped
+    return due.date() == day
+
+
+def moved(context: ToolContext, entry: Entry, to: When) -> datetime:
+    """When one that does not repeat is due once it is moved: on its day, unless another is said; an
+    hour that may be in the morning or in the evening is the one nearer to where it was.
+
+    Raises:
+        ToolError: that time has passed.
+    """
+    due = entry.due.astimezone(context.now.tzinfo)
+    try:
+        if to.delay or to.at is None or to.repeat:
+            at = to.at or due.time().replace(second=0, microsecond=0)
+            return next_time(to._replace(at=at), context.now)
+        first = datetime.combine(to.on or due.date(), to.at, tzinfo=due.tzinfo)
+    except ValueError as error:
+        raise ToolError(say(context.language, "time_passed")) from error
+    other = first - HALF_A_DAY if first.hour >= 12 else first + HALF_A_DAY
+    coming = [at for at in ([first] if to.exact else [first, other]) if at > context.now]
+    if not coming:
+        raise ToolError(say(context.language, "time_passed"))
+    return min(coming, key=lambda at: abs(at - due))
+
+
+def data(context: ToolContext, entry: Entry) -> dict[str, Any]:
+    """An entry for programs and the page."""
+    return {
+        "id": entry.id,
+        "kind": entry.kind,
+        "what": entry.what,
+        "due": (entry.snoozed or entry.due).isoformat(),
+        "state": "ringing" if rings(context, entry) else entry.state,
+        "repeat": list(entry.repeat),
+        "arrival": entry.arrival,
+        "area": entry.area,
+    }
+
+
+def name_of(context: ToolContext, entry: Entry) -> str:
+    """What it is called."""
+    return entry.what or say(context.language, "alarm")
+
+
+def named(context: ToolContext, entry: Entry) -> str:
+    """What it is called, and when it is: ``alarm (tomorrow 07:00)``."""
+    return f"{name_of(context, entry)} ({_moment(context, entry)})"
+
+
+def line(context: ToolContext, entry: Entry) -> str:
+    """``Water the plants: tomorrow at 18:00.``"""
+    name = name_of(context, entry)
+    return f"{name[:1].upper()}{name[1:]}: {_moment(context, entry)}."
+
+
+def _lines(context: ToolContext, found: Sequence[Entry]) -> str:
+    return " ".join(line(context, entry) for entry in found[:10])
+
+
+def _moment(context: ToolContext, entry: Entry) -> str:
+    due = (entry.snoozed or entry.due).astimezone(context.now.tzinfo)
+    if entry.arrival and entry.state == "waiting" and not entry.snoozed:
+        person = context.home.snapshot().entity(entry.arrival)
+        return say(context.language, "arrival", [person.name if person else entry.arrival])
+    if not entry.repeat:
+        return moment(due, context.now, context.language)
+    if entry.repeat == DAILY:
+        day = say(context.language, "daily")
+    elif entry.repeat == WEEKDAYS:
+        day = say(context.language, "weekdays")
+    else:
+        names = DAYS[language_known(context.language)]
+        day = ", ".join(names[number] for number in entry.repeat)
+    return f"{day} {due:%H:%M}"
