@@ -1,18 +1,42 @@
-"""The time and the date."""
+"""The time, here and elsewhere, and the date."""
 
-from plugins.api import Plugin, ToolContext, ToolResult
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.speech import say
-from plugins.spoken import full_date
+from plugins.spoken import DAYS, full_date, language_known
+from plugins.zones import zone_of
 
 plugin = Plugin("clock", sentences="clock.{language}.yaml")
 
 
-@plugin.tool(risk="read")
-async def time(context: ToolContext) -> ToolResult:
-    """Tell the time."""
+def _is_known(arguments: Mapping[str, Any], language: str) -> bool:
+    place = str(arguments.get("place", ""))
+    return not place or zone_of(place) is not None
+
+
+@plugin.tool(risk="read", fits=_is_known)
+async def time(context: ToolContext, place: Annotated[str, Meta(max_length=60)] = "") -> ToolResult:
+    """Tell the time, here or in a city or country.
+
+    place: for instance Tokyo; empty: here
+    """
     now = context.now
-    text = say(context.language, "time_now", value=f"{now:%H:%M}")
-    return ToolResult(text=text, data={"now": now.isoformat()})
+    if not place:
+        text = say(context.language, "time_now", value=f"{now:%H:%M}")
+        return ToolResult(text=text, data={"now": now.isoformat()})
+    zone = zone_of(place)
+    if zone is None:
+        raise ToolError(say(context.language, "time_unknown", [place]))
+    there = now.astimezone(zone)
+    told = f"{there:%H:%M}"
+    if there.date() != now.date():
+        told += f", {DAYS[language_known(context.language)][there.weekday()]}"
+    text = say(context.language, "time_there", [place], told)
+    return ToolResult(text=text, data={"now": there.isoformat()})
 
 
 @plugin.tool(risk="read")

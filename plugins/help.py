@@ -13,6 +13,12 @@ async def show(context: ToolContext) -> ToolResult:
 
 
 @plugin.tool(risk="read")
+async def hello(context: ToolContext) -> ToolResult:
+    """Answer a greeting."""
+    return ToolResult(text=say(context.language, "hello"))
+
+
+@plugin.tool(risk="read")
 async def welcome(context: ToolContext) -> ToolResult:
     """Answer thanks."""
     return ToolResult(text=say(context.language, "welcome"))

@@ -124,6 +124,30 @@ async def all_(context: ToolContext) -> ToolResult:
     return ToolResult(text=text, data={"lists": data})
 
 
+@plugin.tool(risk="read")
+async def names(context: ToolContext) -> ToolResult:
+    """Tell which lists there are, and how many things are on each."""
+    found = {*await context.storage.all(), *kept_there(context)}
+    told = []
+    for name in sorted(found):
+        count = sum(not entry.done for entry in await _entries(context, name))
+        told.append(f"{_shown(context, name)} ({count})")
+    key = "lists_named" if told else "lists_none"
+    text = say(context.language, key, told, count=False)
+    return ToolResult(text=text, data={"lists": sorted(found)})
+
+
+@plugin.tool(risk="act", fits=lambda arguments, _: bool(key_of(str(arguments["list_name"]))))
+async def create(context: ToolContext, list_name: Name) -> ToolResult:
+    """Begin a list.
+
+    list_name: what it is for, for instance packing
+    """
+    async with context.storage.alone():
+        await _keep(context, list_name, await _entries(context, list_name))
+    return ToolResult(text=_say(context, "begun", list_name))
+
+
 @plugin.tool(risk="dangerous")
 async def clear(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
     """Delete everything on a list."""
@@ -203,6 +227,14 @@ async def _keep(context: ToolContext, list_name: str, entries: list[Entry]) -> N
 
 
 def _say(context: ToolContext, key: str, list_name: str, items: Sequence[str] = ()) -> str:
-    name = key_of(list_name)
-    shown = say(context.language, SHOPPING) if name == SHOPPING else name
+    shown = _shown(context, key_of(list_name))
     return say(context.language, f"list_{key}", items, shown, count=False)
+
+
+def _shown(context: ToolContext, name: str) -> str:
+    """What a list is called; in German in one word, "Packliste"."""
+    if name == SHOPPING:
+        return say(context.language, SHOPPING)
+    if context.language != "de" or name in kept_there(context):
+        return name
+    return (name if name.endswith(("liste", "zettel")) else f"{name}liste").capitalize()

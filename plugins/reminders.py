@@ -76,7 +76,9 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
         return await _await_arrival(context, task or what, said.arrival)
     if not said.said:
         raise MissingArgumentError("when", say(context.language, "when"))
-    return await set_entry(context, "reminder", task or what, said)
+    if not task:
+        raise MissingArgumentError("what", say(context.language, "remind_what"))
+    return await set_entry(context, "reminder", task, said)
 
 
 @plugin.tool(risk="read")

@@ -33,6 +33,8 @@ LATE = timedelta(seconds=30)
 """A timer that rings later than this says so."""
 FORGET_RINGING = timedelta(hours=12)
 MAXIMUM_TIMERS = 100
+LEAST_ALIKE = 2
+"""Characters of a name that may be the beginning of another."""
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 
@@ -289,11 +291,11 @@ def duration_of(language: str, length: Length) -> timedelta:
 def clean_name(name: str) -> str:
     """A name as people mean it: without article, the word timer, or odd spaces."""
     words = name.casefold().split()
-    if words and words[0] in ("the", "my", "a", "an"):
+    if words and words[0] in ("the", "my", "a", "an", "den", "der", "mein", "meinen"):
         words = words[1:]
-    if words and words[-1] in ("timer", "timers"):
-        words = words[:-1]
-    return " ".join(words)
+    whole = " ".join(words)
+    bare = whole.removesuffix("timers").removesuffix("timer").strip(" -")  # "Nudel-Timer"
+    return bare or ("" if whole in ("timer", "timers") else whole)
 
 
 async def _timers(context: ToolContext) -> list[Timer]:
@@ -338,6 +340,8 @@ def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSe
 def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
     wanted = clean_name(name)
     found = [timer for timer in timers if timer.name == wanted]
+    if not found and len(wanted) >= LEAST_ALIKE:  # "egg" is the one for the eggs
+        found = [t for t in timers if t.name.startswith(wanted) or wanted.startswith(t.name or "-")]
     if not found:
         known = ", ".join(_called(timer, context.language) for timer in timers)
         raise ToolError(say(context.language, "timer_unknown", [wanted], known))

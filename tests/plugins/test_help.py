@@ -12,8 +12,8 @@ ROUTER = Router(list(plugin.tools.values()), sentence_files(plugin))
 @pytest.mark.parametrize(
     ("said", "tool"),
     [
-        ("Hello!", "help.show"),
-        ("hi there", "help.show"),
+        ("Hello!", "help.hello"),
+        ("hi there", "help.hello"),
         ("What can you do?", "help.show"),
         ("help", "help.show"),
         ("Thank you very much.", "help.welcome"),

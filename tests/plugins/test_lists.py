@@ -101,3 +101,36 @@ async def test_what_was_put_on_a_list_is_taken_off_again_together(workshop, said
 async def test_what_would_be_taken_apart_otherwise_has_no_undo(workshop):
     added = await workshop("lists.add", items=["milk", "mac and cheese"])
     assert added.undo is None
+
+
+async def test_which_lists_there_are(workshop):
+    assert (await workshop("lists.names")).text == "There is no list yet."
+    await workshop("lists.add", items=["milk", "bread"])
+    begun = await workshop("lists.create", list_name="packing")
+    assert begun.text == "The packing list is there. Say what goes on it."
+    assert (await workshop("lists.names")).text == (
+        "There are these lists: packing (0) and shopping (2)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool", "arguments"),
+    [
+        ("what lists do I have", "en", "lists.names", {}),
+        ("create a packing list", "en", "lists.create", {"list_name": "packing"}),
+        ("tick off the eggs", "en", "lists.complete", {"item": "eggs"}),
+        ("Setz Socken auf die Packliste", "de", "lists.add",
+         {"items": ["Socken"], "list_name": "Pack"}),
+        ("Setz Milch auf die Einkaufsliste", "de", "lists.add", {"items": ["Milch"]}),
+        ("把袜子加到行李清单", "zh", "lists.add", {"items": ["袜子"], "list_name": "行李"}),
+        ("行李清单上有什么", "zh", "lists.show", {"list_name": "行李"}),
+        ("购物清单上有什么", "zh", "lists.show", {}),
+    ],
+)  # fmt: skip
+def test_other_lists_are_understood(understood, text, language, tool, arguments):
+    assert understood(text, language) == (tool, arguments)
+
+
+async def test_a_german_list_is_called_in_one_word(workshop):
+    told = await workshop("lists.add", "de", items=["Socken"], list_name="Pack")
+    assert told.text == "Socken: auf der Liste Packliste."

@@ -361,3 +361,13 @@ async def test_what_was_cancelled_is_forgotten_after_a_day(workshop):
 )
 async def test_what_joins_the_time_to_the_task_is_no_part_of_it(workshop, what, language, line):
     assert (await workshop("reminders.add", language, what=what)).text == line
+
+
+@pytest.mark.parametrize(
+    ("what", "language"),
+    [("in half an hour", "en"), ("in einer halben Stunde", "de"), ("半小时后", "zh")],
+)
+async def test_what_it_is_about_is_asked(workshop, what, language):
+    with pytest.raises(MissingArgumentError) as asked:
+        await workshop("reminders.add", language, what=what)
+    assert asked.value.argument == "what"

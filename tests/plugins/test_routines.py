@@ -99,7 +99,7 @@ COMMANDS = [
     ("fr", "minuteur de 9 minutes", "timers.start"),
     ("fr", "ajoute du lait à la liste de courses", "lists.add"),
     ("fr", "combien de temps reste-t-il", "timers.list"),
-    ("fr", "bonjour", "help.show"),
+    ("fr", "bonjour", "help.hello"),
     ("fr", "quelle heure est-il", "clock.time"),
     ("es", "Despiértame a las 7", "alarms.set"),
     ("es", "recuérdame llamar a Bob", "reminders.add"),

@@ -300,3 +300,14 @@ async def test_what_was_done_to_a_timer_is_taken_back(workshop):
     await workshop("timers.pause")
     await workshop.undo(await workshop("timers.resume"))
     assert (await workshop("timers.list")).text.startswith("The pasta timer is paused")
+
+
+async def test_a_timer_is_found_by_the_beginning_of_its_name(workshop):
+    await workshop("timers.start", "de", minutes=9, name="Nudeln")
+    await workshop("timers.start", "de", minutes=5, name="Eier")
+    assert (
+        await workshop("timers.pause", "de", timer="Nudel-")
+    ).text == "Der Timer „nudeln“ ist angehalten."
+    assert "„eier“" in (await workshop("timers.cancel", "de", timer="Eiertimer")).text
+    with pytest.raises(ToolError, match="Einen Timer „pizza“ gibt es nicht"):
+        await workshop("timers.cancel", "de", timer="Pizza")

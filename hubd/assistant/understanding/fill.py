@@ -14,7 +14,7 @@ from hubd.assistant.understanding.compose import (
     largest,
 )
 from hubd.assistant.understanding.intents import SWITCHED
-from hubd.assistant.understanding.likeness import Intent
+from hubd.assistant.understanding.likeness import Intent, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
@@ -32,7 +32,7 @@ CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
-AGENDA = "calendar.agenda"
+AGENDA, CLOCK = "calendar.agenda", "clock.time"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -179,6 +179,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if intent.tool == AGENDA:
         day = day_in(said.text, language)
         return {"day": day} if day else {}
+    if intent.tool == CLOCK and set(said.unknown) - vocabulary(CLOCK, language):
+        return None  # "what time is it in Springfield": not here
     if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
         return which
     if intent.tool == SNOOZE:

@@ -1,0 +1,46 @@
+"""The time here and elsewhere."""
+
+import pytest
+
+from plugins.api import ToolError
+from plugins.zones import zone_of
+
+
+@pytest.mark.parametrize(
+    ("place", "language", "text"),
+    [
+        ("", "en", "It is 12:00."),
+        ("Tokyo", "en", "In Tokyo it is 20:00."),
+        ("Tokio", "de", "In Tokio ist es 20:00."),
+        ("纽约", "zh", "纽约现在是07:00。"),
+        ("Auckland", "en", "In Auckland it is 00:00, Saturday."),
+        ("the UK", "en", "In the UK it is 11:00."),
+    ],
+)
+async def test_the_time_is_told(workshop, place, language, text):
+    assert (await workshop("clock.time", language, place=place)).text == text
+
+
+async def test_the_time_of_a_place_that_is_not_known_is_not_made_up(workshop):
+    with pytest.raises(ToolError, match="do not know the time in Springfield"):
+        await workshop("clock.time", place="Springfield")
+
+
+@pytest.mark.parametrize("place", ["GMT", "Etc/UTC", "nowhere", "../etc/passwd", ""])
+def test_what_is_no_place_has_no_zone(place):
+    assert zone_of(place) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "place"),
+    [
+        ("what time is it in New York right now", "en", "New York"),
+        ("Wie spät ist es in Tokio", "de", "Tokio"),
+        ("北京现在几点了", "zh", "北京"),
+        ("quelle heure est-il à Londres", "fr", "Londres"),
+        ("qué hora es en París", "es", "París"),
+    ],
+)
+def test_it_is_asked_for(understood, text, language, place):
+    assert understood(text, language) == ("clock.time", {"place": place})
+    assert understood("what time is it in the kitchen") is None
