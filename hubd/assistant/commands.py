@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
+from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
@@ -39,7 +40,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     """What is taken back first, because the person corrects it."""
     said: str = ""
-    """What a correction comes to, said at once, or the part of a sentence that this step does."""
+    """What a correction, or an answer to a question back, comes to, said at once; or the part of a
+    sentence that this step does."""
     further: bool = False
     """Whether it is another command of the sentence whose first was done before."""
     then: tuple["Step", ...] = ()
@@ -79,8 +81,9 @@ class Commands:
                 return self._asked(step, conversation, text, person)
         if (again := of_another_day(text, memory.told)) is not None:
             return self.step_of(again, conversation, text, person)
-        if (cancelled := follow.cancelled(text, memory)) is not None:
-            return self.step_of(cancelled, conversation, text, person)
+        continued = follow.cancelled(text, memory) or continuation(text, memory)
+        if continued is not None:
+            return self.step_of(continued, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if step := await self._revised(text, conversation, area, person):
@@ -93,6 +96,8 @@ class Commands:
             further = follow.follow(self._router, text, last, snapshot)
         if further is not None and not follow.names_more(decision):
             decision = further
+        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
+            return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         parts = await self.decider.resolved(decision, text, area)
@@ -225,7 +230,8 @@ class Commands:
                 continue
             completed = complete.tool == decision.tool and complete.asks != "missing"
             if completed and complete.call and complete.call != decision.call:
-                return self._step(complete, joined, person)
+                step = self._step(complete, joined, person)
+                return msgspec.structs.replace(step, said=joined)
         return None
 
     def _chosen(self, text: str, decision: Decision) -> Decision | None:

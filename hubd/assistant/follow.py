@@ -49,6 +49,8 @@ CANCELLED = re.compile(
     r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
+CANCEL = "timers.cancel"
+"""What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
@@ -71,12 +73,16 @@ def both(text: str, memory: Memory) -> Decision | None:
     return msgspec.structs.replace(last, entities=[*before.entities, *last.entities])
 
 
+def says_cancelled(text: str, memory: Memory) -> bool:
+    """Whether ``text`` cancels what was spoken of last, and does not say what that is."""
+    language = memory.last.language if memory.last else "en"
+    return any(map(CANCELLED.fullmatch, (plain(text), lexicon(language).stripped(text))))
+
+
 def cancelled(text: str, memory: Memory) -> Decision | None:
     """The cancelling of the timer, alarm or reminder that was spoken of last; else ``None``."""
     last = memory.last
-    if last is None:
-        return None
-    if not any(map(CANCELLED.fullmatch, (plain(text), lexicon(last.language).stripped(text)))):
+    if last is None or not says_cancelled(text, memory):
         return None
     made = next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
     plugin = _plugin(made.tool if made else last.tool or "")

@@ -78,6 +78,21 @@ _AND = re.compile(
     r"|清单.{0,3}?[吧呀啊嘛]?[, ]*$"
 )
 """What says that another item comes: "on the list, and, what was it, …"."""
+_SPANS = {
+    "en": (
+        (r"\bhalf an hour\b", "30 minutes"),
+        (r"\b(?:a )?quarter of an hour\b", "15 minutes"),
+        (r"\ban hour\b", "1 hour"),
+        (r"\ba minute\b", "1 minute"),
+    ),
+    "de": (
+        (r"\beine[r]? halbe[n]? stunde\b", "30 minuten"),
+        (r"\beine[r]? viertelstunde\b", "15 minuten"),
+        (r"\beine[r]? stunde\b", "1 stunde"),
+        (r"\beine[r]? minute\b", "1 minute"),
+    ),
+}
+"""How long, said without a number."""
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -197,7 +212,7 @@ def replaced(before: str, value: str, language: str) -> str:
     value: ("wake me at 7", "half past eight") → "wake me at half past 8"."""
     if language not in VALUE:
         return ""
-    old, meant = digits(plain(before), language), _value(value, language)
+    old, meant = _in_digits(before, language), _value(value, language)
     spans = list(re.finditer(VALUE[language], old))
     if meant is None or not spans:
         return ""
@@ -207,12 +222,20 @@ def replaced(before: str, value: str, language: str) -> str:
     return old[: span.start()] + meant + old[span.end() :]
 
 
+def _in_digits(text: str, language: str) -> str:
+    """The plain text with its numbers in digits, and "half an hour" as one of them."""
+    said = plain(text)
+    for words, meant in _SPANS.get(language, ()):
+        said = re.sub(words, meant, said)
+    return digits(said, language)
+
+
 def _value(text: str, language: str) -> str | None:
     """The number, with its unit, that ``text`` is and nothing else."""
     if language not in VALUE:
         return None
     filler = _FILLER[language]
-    only = re.fullmatch(rf"{filler}({VALUE[language]}){filler}", digits(plain(text), language))
+    only = re.fullmatch(rf"{filler}({VALUE[language]}){filler}", _in_digits(text, language))
     return only[1] if only else None
 
 

@@ -17,7 +17,7 @@ VERBATIM = ("message",)
 
 TIMED = frozenset({"alarms.set", "reminders.add"})
 """Tools that need a time, told in words."""
-ALARM = "alarms.set"
+ALARM, TIMER = "alarms.set", "timers.start"
 AT_SOMETHING = re.compile(
     r"\bat (?!(?:the|my|our|home|work|school|once|least|night|noon)\b)\w+ "
     r"(?:(?:this|in the) (?:morning|afternoon|evening)|tonight|tomorrow)\b"
@@ -87,7 +87,10 @@ def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
 
 def untimely(match: Match, language: str) -> bool:
     """Whether what was taken for the time of an alarm or a reminder is none, where one is said
-    elsewhere: "uh remind me, at nine, …"."""
+    elsewhere: "uh remind me, at nine, …"; or whether a timer without a length is named after one."""
+    if match.intent == TIMER and match.missing:
+        name = digits(plain(str(match.slots.get("name", ""))), language)
+        return any(character.isdigit() for character in name)
     when = match.slots.get("when")
     if not isinstance(when, str) or match.missing:
         return False
