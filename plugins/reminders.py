@@ -54,7 +54,9 @@ ARRIVALS = "arrivals"
 """The key of the job that looks for them."""
 HOME = "home"
 """The state of a person who is there, in Home Assistant's words."""
-_JOINT = re.compile(r"(?:to|that|about|daran|dran|ans?|dass|de|que)\b,? +|d'", re.IGNORECASE)
+_JOINT = re.compile(
+    r"(?:to|that|about|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'", re.IGNORECASE
+)
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]

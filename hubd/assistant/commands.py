@@ -306,10 +306,13 @@ class Commands:
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
 
 
+_FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
+
+
 def _link(tool: str, text: str, language: str) -> str:
     """What joins a command and what it lacked: "seven thirty" is a time only after "at"."""
     if tool == "timers.start":
-        return " for "
+        return _FOR.get(language, " ")
     now = datetime.now(UTC)
     lacks_at = parse(f"at {text}", language, now).at and not parse(text, language, now).said
     return " at " if lacks_at and language == "en" else " "

@@ -39,10 +39,11 @@ def of_another_day(text: str, before: Decision | None) -> Decision | None:
     if (tool := ASKS_OF_DAYS.get(before.call.tool)) is None:
         return None
     opening = _OPENING.get(before.language)
-    found = opening.match(text.strip()) if opening else None
-    if found is None:
+    said = text.strip()
+    found = opening.match(said) if opening else None
+    if found is None and not said.endswith(("?", "？", "呢")):
         return None
-    day = _ENDING.sub("", text.strip()[found.end() :]).strip(" ,，")
+    day = _ENDING.sub("", said[found.end() if found else 0 :]).strip(" ,，")
     if not day or span_of(day, before.language, date(2026, 1, 1)) is None:
         return None
     given = {} if tool != before.tool else before.call.arguments

@@ -48,7 +48,7 @@ _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
     "de": r"(?:um|auf|für|in|bitte|lieber|dann|\s)*",
-    "zh": r"(?:吧|的|了|在|到|请|\s)*",
+    "zh": r"(?:吧|的|了|在|到|请|之?后|以后|\s)*",
 }
 _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
@@ -91,6 +91,7 @@ _SPANS = {
         (r"\beine[r]? stunde\b", "1 stunde"),
         (r"\beine[r]? minute\b", "1 minute"),
     ),
+    "zh": ((r"(?<!个)半个?(?:小时|钟头)", "30分钟"), (r"一刻钟", "15分钟")),
 }
 """How long, said without a number."""
 MOST_ITEM_WORDS = 3
@@ -219,7 +220,9 @@ def replaced(before: str, value: str, language: str) -> str:
     span = spans[-1]
     if meant.replace(".", "").isdigit() and (unit := _UNIT.search(re.split(r"\d", span[0])[-1])):
         meant += ("" if not lexicon(language).spaces else " ") + unit[0].strip()
-    return old[: span.start()] + meant + old[span.end() :]
+    capitals = {word.casefold(): word for word in re.findall(r"\w+", before)}
+    said = old[: span.start()] + meant + old[span.end() :]
+    return re.sub(r"\w+", lambda word: capitals.get(word[0], word[0]), said)
 
 
 def _in_digits(text: str, language: str) -> str:

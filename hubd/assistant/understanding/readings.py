@@ -87,7 +87,7 @@ def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
 
 def untimely(match: Match, language: str) -> bool:
     """Whether what was taken for the time of an alarm or a reminder is none, where one is said
-    elsewhere: "uh remind me, at nine, …"; or whether a timer without a length is named after one."""
+    elsewhere: "uh remind me, at nine, …"; or whether a timer without a length is called by one."""
     if match.intent == TIMER and match.missing:
         name = digits(plain(str(match.slots.get("name", ""))), language)
         return any(character.isdigit() for character in name)
