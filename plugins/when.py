@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from plugins.days import day_of
 from plugins.numbers import digits
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
@@ -52,6 +53,8 @@ _AFTER_TIME = (
     r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|this|in the|on|every|each|to)\b)"
 )
 """What may follow a time of two numbers: "at seven thirty people come" is none."""
+LONGEST_DATE, LONGEST_DATE_WORDS = 12, 5
+"""Characters of a date in Chinese, words of one in other languages."""
 _DELAY = re.compile(
     r"(?P<in>\b(?:in|dans|en|dentro de) )(?P<number>[^\W\d]+(?:[- ][^\W\d]+){0,2}?)"
     r"(?P<unit>[ -](?:min(?:ute|uto|s?\b)|hour|stunde|heure|hora))",
@@ -115,6 +118,8 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     repeat = reader.repeat()
     on = reader.day(now.date())
     delay = reader.delay()
+    if on is None and delay is None and not repeat:
+        on = reader.date(now.date())
     at, exact = (None, False) if delay else reader.time_of_day()
     if at is None and (on or repeat):
         at, exact = reader.hour_alone()
@@ -245,6 +250,24 @@ class _Reader:
         if match := self._take(rf"{self._words['on_day']}({'|'.join(names)})"):
             ahead = (names.index(match[1].lower()) - today.weekday()) % 7
             return today + timedelta(days=ahead or 7)
+        return None
+
+    def date(self, today: date) -> date | None:
+        """A date, or a feast, where it says when: behind an "on", or a date at the beginning;
+        "tickets for 5 May" and "Easter eggs" are what is to be bought."""
+        for begin in re.finditer(self._words["dated"], self._text, re.IGNORECASE):
+            behind = self._text[begin.end() :]
+            if self._language == "zh":
+                ends = list(range(min(len(behind), LONGEST_DATE), 1, -1))
+            else:
+                words = list(re.finditer(r"\S+", behind))[:LONGEST_DATE_WORDS]
+                ends = [word.end() for word in reversed(words)]
+            for end in ends:
+                said = behind[:end].strip(" ,，")
+                found = day_of(said, self._language, today)
+                if found and (begin[0].strip() or any(map(str.isdigit, said))):
+                    self._text = f"{self._text[: begin.start()]} {behind[end:]}"
+                    return found
         return None
 
     def delay(self) -> timedelta | None:

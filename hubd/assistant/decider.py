@@ -217,6 +217,8 @@ class Decider:
         return None
 
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
+        if is_open(whole) and (parts := await self._for_a_while(text, whole.language, area)):
+            return parts
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
@@ -230,6 +232,21 @@ class Decider:
             if heard:
                 return [heard]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
+
+    async def _for_a_while(self, text: str, language: str, area: str) -> list[Part]:
+        """What is to be so for a while, and the command that ends it; empty where it is none."""
+        found = later.for_a_while(text, lexicon(language))
+        if found is None:
+            return []
+        command, back, when = found
+        now = await self.by_rules(command, language, area)
+        then = await self.by_rules(back, language, area)
+        if any(one.call is None or one.asks or not one.entities for one in (now, then)):
+            return []
+        return [
+            Part(text=command, decision=now),
+            Part(text=back, decision=later.left_for(back, when, now)),
+        ]
 
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""

@@ -1,8 +1,9 @@
-"""A command for a time of day: "turn off the fountain at 8 pm". Decides and does nothing.
+"""A command for a time of day or in an hour: "turn off the fountain at 8 pm". Decides and does
+nothing.
 
 What is left without the time has to be a command that is understood by itself, and one that needs
-nobody's answer when its time has come. Commands for a while later ("in ten minutes") are sentences
-of the grammar; those for every day are none.
+nobody's answer when its time has come. Many commands for a while later ("in ten minutes") are
+sentences of the grammar; those for every day are none.
 """
 
 import re
@@ -29,6 +30,17 @@ _DAY = {
 }
 _HOUR = r"(?:\d{1,2}(?:[:. ][0-5]\d)?|one|noon|midnight)"
 _UHR = r"(?:\d{1,2}(?:[:.][0-5]\d)?(?: ?uhr(?: [0-5]?\d\b)?)?|eins|mittag|mitternacht)"
+_FOR_A_WHILE = {
+    "en": re.compile(
+        r"(?P<verb>turn|switch|put) (?:(?P<a>on|off) (?P<b>.+)|(?P<c>.+) (?P<d>on|off)) "
+        r"(?:just )?for (?P<span>(?:half )?an hour|a minute|\d+ (?:second|minute|hour)s?)"
+    ),
+    "de": re.compile(
+        r"(?P<verb>mach|mache|schalt|schalte|stell|stelle) (?P<c>.+) "
+        r"für (?P<span>eine(?: halbe)? stunde|\d+ (?:sekunde|minute|stunde)n?) (?P<d>an|aus|ein)"
+    ),
+}
+_BACK = {"on": "off", "off": "on", "an": "aus", "ein": "aus", "aus": "an"}
 _CLOCK = {
     "en": re.compile(
         rf"\b(?:{_DAY['en']} )?(?:"
@@ -48,6 +60,11 @@ _CLOCK = {
     ),
 }
 """Over plain text with its numbers in digits."""
+_DELAY = {
+    "en": re.compile(r"\bin (?:(?:half )?an hour|\d+ (?:second|minute|hour)s?)\b"),
+    "de": re.compile(r"\bin (?:einer(?: halben)? stunde|\d+ (?:sekunde|minute|stunde)n?)\b"),
+    "zh": re.compile(r"(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?:之?后|以后)(?:再)?"),
+}
 _SAYS_A_TIME = re.compile(
     r"[ap]\.?m|o'clock|[:.]\d\d|noon|midnight|half|quarter|tonight|morning|afternoon|evening|night|"
     r"uhr|halb|viertel|mittag|mitternacht|abend|früh|nacht|[点:：]"
@@ -63,7 +80,7 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     said = digits(plain(known.fixed(known.stripped(text))), known.language)
     if clock is None or known.negates(said) or known.asks(said):
         return None
-    found = list(clock.finditer(said))
+    found = list(clock.finditer(said)) or list(_DELAY[known.language].finditer(said))
     when = found[0][0].strip(" ,，") if len(found) == 1 else A_LITTLE
     if when == A_LITTLE:
         return None
@@ -71,7 +88,7 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     command = " ".join(f"{said[: found[0].start()]} {said[found[0].end() :]}".split())
     command = command if known.spaces else command.replace(" ", "")
     command = command.strip(" ,，、")
-    if read.at is None or read.rest.strip("的时候 ") or not command or known.times(command):
+    if not read.said or read.rest.strip("的时候再 ") or not command or known.times(command):
         return None
     decisions = await decide(command)
     if not decisions or not all(_can_wait(one, bare=_is_bare(when)) for one in decisions):
@@ -85,6 +102,38 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
         reason=f"“{command}” is {decisions[0].tool}, left for {when}",
         call=call,
         language=known.language,
+    )
+
+
+def for_a_while(text: str, known: Lexicon) -> tuple[str, str, str] | None:
+    """What "turn on the fan for ten minutes" does at once, what takes it back, and when: two
+    commands and a time; ``None`` where ``text`` is no such one."""
+    pattern = _FOR_A_WHILE.get(known.language)
+    said = digits(plain(known.fixed(known.stripped(text))), known.language)
+    found = pattern.fullmatch(said) if pattern else None
+    if found is None:
+        return None
+    which = found.groupdict()
+    verb, span, way = which["verb"], which["span"], which.get("a") or which["d"]
+    thing = which.get("b") or which["c"]
+    if known.language == "de":
+        span = re.sub(
+            r"^eine halbe\b", "einer halben", re.sub(r"^eine stunde", "einer stunde", span)
+        )
+    return f"{verb} {thing} {way}", f"{verb} {thing} {_BACK[way]}", f"in {span}"
+
+
+def left_for(command: str, when: str, now: Decision) -> Decision:
+    """The decision to carry out a command later, beside what is done now."""
+    call = ToolCall(tool=LATER, arguments={"command": command, "when": when})
+    return Decision(
+        route=now.route,
+        tool=LATER,
+        arguments=dict(call.arguments),
+        score=now.score,
+        reason=f"“{command}” takes it back, {when}",
+        call=call,
+        language=now.language,
     )
 
 

@@ -173,3 +173,22 @@ def test_an_hour_is_all_that_is_said_beside_the_day(text, language, hour):
     found = parse(text, language, SATURDAY_NOON)
     assert (found.at, found.on) == (time(hour), SATURDAY_NOON.date() + timedelta(days=1))
     assert parse(f"order {hour} tomorrow", "en", SATURDAY_NOON).at is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day", "hour", "rest"),
+    [
+        ("on the 3rd of December at 9 to call mum", "en", date(2026, 12, 3), 9, "to call mum"),
+        ("call mum on December 3 at 9", "en", date(2026, 12, 3), 9, "call mum"),
+        ("on Christmas Eve at noon", "en", date(2026, 12, 24), 12, ""),
+        ("Oma anrufen am 3.12. um neun", "de", date(2026, 12, 3), 9, "Oma anrufen"),
+        ("12月3号九点给妈妈打电话", "zh", date(2026, 12, 3), 9, "给妈妈打电话"),
+        ("le 3 décembre à neuf heures", "fr", date(2026, 12, 3), 9, ""),
+        ("el 3 de diciembre a las nueve", "es", date(2026, 12, 3), 9, ""),
+        ("Easter eggs at 9", "en", None, 9, "Easter eggs"),
+        ("buy the May issue at 9", "en", None, 9, "buy the May issue"),
+    ],
+)
+def test_a_date(text, language, day, hour, rest):
+    found = parse(text, language, SATURDAY_NOON)
+    assert (found.on, found.at, found.rest) == (day, time(hour), rest)

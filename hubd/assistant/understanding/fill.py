@@ -171,6 +171,8 @@ def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]
 def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[str, Any] | None:
     """The arguments that were said, or ``None`` where one is missing."""
     if intent.tool == "timers.start":
+        if said.actions & {"on", "off"} and (said.domains or said.names):
+            return None  # "turn on the kitchen lights for ten minutes"
         # "Two minutes more", "another two on that timer": it begins none.
         more = said.difference or _MORE.search(said.text)
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
@@ -218,7 +220,10 @@ def _which(said: Mentions, language: str) -> dict[str, Any]:
         return {"which": ALL}
     spoken = said.text.replace("-", " ")  # "Sieben-Uhr-Wecker"
     when = parse(spoken, language, datetime.now(UTC))
-    return {"which": spoken} if when.at or when.on or when.repeat else {}
+    if when.at or when.on or when.repeat:
+        return {"which": spoken}
+    named = [word for word in said.unknown if word not in vocabulary(NO_ALARM, language)]
+    return {"which": " ".join(named)} if named else {}
 
 
 def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
