@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from plugins import reminders
 from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
-from plugins.reminder_entries import ALL, entries
+from plugins.reminder_entries import ALL, entries, shift_of
 from plugins.speech import say
 from plugins.when import parse
 
@@ -48,6 +48,8 @@ def _says_when(arguments: Mapping[str, Any], language: str) -> bool:
     """Whether what says which alarm, or what it shall be put to, is a time: "the burglar alarm" is
     none of these."""
     now = datetime(2000, 1, 1, tzinfo=UTC)
+    if arguments.get("by") and shift_of(str(arguments["by"]), language) is None:
+        return False
     said = [str(arguments[name]) for name in ("which", "to") if arguments.get(name)]
     whens = [parse(one, language, now) for one in said if one != ALL and not _ID.fullmatch(one)]
     return all(when.said or when.on or when.repeat for when in whens)
@@ -64,14 +66,18 @@ async def cancel(context: ToolContext, which: reminders.Which = "") -> ToolResul
 
 @plugin.tool(risk="act", fits=_says_when)
 async def change(
-    context: ToolContext, to: reminders.Moment, which: reminders.Which = ""
+    context: ToolContext,
+    to: reminders.Moment = "",
+    which: reminders.Which = "",
+    by: reminders.Moment = "",
 ) -> ToolResult:
     """Put an alarm at another time.
 
     to: for instance half past six
     which: as for cancel
+    by: in place of to: half an hour earlier, 10 minutes later
     """
-    return await reminders.change_one(context, to, which, "alarm")
+    return await reminders.change_one(context, to, which, "alarm", by)
 
 
 @plugin.tool(risk="act")

@@ -4,6 +4,7 @@ An entry is one document of the plugin ``reminders`` and one job at its next tim
 before it was changed or cancelled is kept with it for a day, so that this can be undone.
 """
 
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
@@ -12,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from plugins.api import ToolContext, ToolError
+from plugins.numbers import digits
 from plugins.speech import moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
@@ -21,6 +23,17 @@ FORGET_ENDED = timedelta(days=1)
 RINGS_FOR = timedelta(minutes=30)
 """So long one that repeats can be stopped or snoozed."""
 ALL = "all"
+_SHIFT = {
+    "en": re.compile(
+        r"(?:by )?(?P<n>half an|an|a|\d+) (?P<unit>hour|minute)s? (?P<way>earlier|later)"
+    ),
+    "de": re.compile(
+        r"(?:um )?(?P<n>eine halbe|eine|\d+) (?P<unit>stunde|minute)n? (?P<way>früher|später)"
+    ),
+    "zh": re.compile(r"(?P<way>提前|提早|推迟|推后|延后)(?P<n>半|\d+)个?(?P<unit>小时|钟头|分钟)"),
+}
+_HALF = ("half an", "eine halbe", "半")
+_EARLIER = ("earlier", "früher", "提前", "提早")
 HALF_A_DAY = timedelta(hours=12)
 Kind = Literal["reminder", "alarm"]
 
@@ -216,6 +229,21 @@ def moved(context: ToolContext, entry: Entry, to: When) -> datetime:
     if not coming:
         raise ToolError(say(context.language, "time_passed"))
     return min(coming, key=lambda at: abs(at - due))
+
+
+def shift_of(said: str, language: str) -> timedelta | None:
+    """By how much something shall be earlier (negative) or later: "half an hour earlier"; ``None``
+    where nothing is said of that."""
+    pattern = _SHIFT.get(language)
+    found = (
+        pattern.fullmatch(digits(said.casefold().strip(" .!?。"), language)) if pattern else None
+    )
+    if found is None:
+        return None
+    amount = 0.5 if found["n"] in _HALF else 1.0 if not found["n"].isdigit() else float(found["n"])
+    hours = found["unit"].startswith(("h", "s", "小", "钟"))
+    span = timedelta(hours=amount) if hours else timedelta(minutes=amount)
+    return -span if found["way"] in _EARLIER else span
 
 
 def data(context: ToolContext, entry: Entry) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from plugins.reminder_entries import (
     put_back,
     remember,
     rings,
+    shift_of,
     skip,
     wait,
     wall_time,
@@ -225,22 +226,28 @@ async def cancel_one(context: ToolContext, which: str, kind: Kind) -> ToolResult
     return ToolResult(text=" ".join(texts), undo=_restoring(meant))
 
 
-async def change_one(context: ToolContext, to: str, which: str, kind: Kind) -> ToolResult:
+async def change_one(
+    context: ToolContext, to: str, which: str, kind: Kind, by: str = ""
+) -> ToolResult:
     """Put an entry of this kind at another time: see `change`. Of one that repeats only that day,
-    where a day is said.
+    where a day is said. by: how much earlier or later, in place of to.
 
     Raises:
         MissingArgumentError: no time is said.
         ToolError: there is no such entry, several may be meant, or that time has passed.
     """
     said = parse(to, context.language, context.now, awake=kind == "reminder")
-    if not (said.said or said.on or said.repeat):
+    shift = shift_of(by, context.language)
+    if shift is None and not (said.said or said.on or said.repeat):
         raise MissingArgumentError("to", say(context.language, "when"))
     meant, _ = chosen(context, await entries(context), which, kind)
     if len(meant) > 1:
         lines = " ".join(line(context, entry) for entry in meant[:10])
         raise ToolError(say(context.language, "reminder_which", value=lines))
     (entry,) = meant
+    if shift is not None:
+        then = entry.due.astimezone(context.now.tzinfo) + shift
+        said = When(at=then.time(), on=None if entry.repeat else then.date(), exact=True)
     remember(entry)
     if entry.repeat and not said.repeat and said.on:
         return await _change_once(context, entry, said)

@@ -117,3 +117,11 @@ def test_an_answer_under_way_when_the_hub_stops_gets_time_and_then_a_clear_end(h
     assert "[DONE]" not in said
     assert "error" in json.loads(said[-1])
     assert again.process.wait(10) == 0
+
+
+def test_a_speaker_that_is_not_there_is_named_by_the_doctor(tmp_path, start):
+    (tmp_path / "hubd.toml").write_text('[announce]\nspeakers = ["assist_satellite.attic"]\n')
+    hub = start(tmp_path, HUBD_ENGINE_PRELOAD="false", HUBD_RAG_PRELOAD="false")
+    found = hub.command("doctor", check=False).stdout
+    assert "✗ speakers     [announce]: the hub sees no assist_satellite.attic" in found
+    assert "Expose them to Assist" in found

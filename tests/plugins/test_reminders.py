@@ -371,3 +371,17 @@ async def test_what_it_is_about_is_asked(workshop, what, language):
     with pytest.raises(MissingArgumentError) as asked:
         await workshop("reminders.add", language, what=what)
     assert asked.value.argument == "what"
+
+
+@pytest.mark.parametrize(
+    ("at", "by", "language", "line"),
+    [
+        ("tomorrow at 7", "half an hour earlier", "en", "Alarm: tomorrow 06:30."),
+        ("every weekday at 7", "10 minutes later", "en", "Alarm: every weekday 07:10."),
+        ("morgen um 7", "um eine Stunde später", "de", "Wecker: morgen 08:00."),
+        ("明天七点", "提前十分钟", "zh", "闹钟: 明天 06:50."),
+    ],
+)
+async def test_an_alarm_is_earlier_or_later(workshop, at, by, language, line):
+    await workshop("alarms.set", language, when=at)
+    assert (await workshop("alarms.change", language, by=by)).text == line

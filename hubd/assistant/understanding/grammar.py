@@ -138,7 +138,8 @@ class Grammar:
             return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
         results = recognize_all(text.strip(), intents, **asked)
         fitting = (result for result in results if _makes_sense(result, fits, self.language))
-        return min(fitting, key=_free_text, default=None)
+        # Of two that leave as much to any text, the one whose tool has looked at it.
+        return min(fitting, key=lambda r: (_free_text(r), r.intent.name not in fits), default=None)
 
 
 def as_matched(text: str) -> str:
