@@ -15,6 +15,11 @@ from plugins.when import parse
 
 plugin = Plugin("alarms", sentences="alarms.{language}.yaml", keeps_with="reminders")
 
+_FILLER = re.compile(
+    r"(?:please|bitte|in the|morning|early|'s|früh|mal|doch|de|du|à|的|吧|了|那个|早上?|[\s,，.])*",
+    re.IGNORECASE,
+)
+"""What a time may have beside it: "sounded today" says nothing of which alarm."""
 _ID = re.compile(r"[ar][0-9a-f]{12}")
 
 
@@ -52,7 +57,8 @@ def _says_when(arguments: Mapping[str, Any], language: str) -> bool:
         return False
     said = [str(arguments[name]) for name in ("which", "to") if arguments.get(name)]
     whens = [parse(one, language, now) for one in said if one != ALL and not _ID.fullmatch(one)]
-    return all(when.said or when.on or when.repeat for when in whens)
+    named = all(when.said or when.on or when.repeat for when in whens)
+    return named and all(_FILLER.fullmatch(when.rest) for when in whens)
 
 
 @plugin.tool(risk="act", fits=_says_when)

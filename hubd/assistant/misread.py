@@ -13,7 +13,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.readings import free_words, wonders
+from hubd.assistant.understanding.readings import ALARM, free_words, wonders
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
@@ -26,7 +26,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SEARCH = "media.search"
-LATER = "routines.later"
+LATER, REMINDER = "routines.later", "reminders.add"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
     r"[,，]\s*(?:免得|不然|省得|好让|我|"
@@ -77,6 +77,20 @@ UNLISTED = re.compile(
     re.IGNORECASE,
 )
 """What runs out and is bought nowhere: "we're out of time"."""
+OF_TWO = re.compile(
+    r"\b(?:and|und) (?:the|an?|my|our|one|der|die|das|den|einen?|meinen?)\b|"
+    r"(?:和|跟|以及|还有)[一那这]?个?$",
+    re.IGNORECASE,
+)
+"""What is no name of a timer, but something else before it."""
+AND_MORE = re.compile(
+    r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}", re.IGNORECASE
+)
+"""What comes behind the time of an alarm and is a command of its own."""
+ANOTHER = re.compile("[叫喊](?:我|我们|醒)|起床|提醒")
+"""What is no part of a time, but a command before it."""
+OF_ONE_THAT_IS = re.compile("取消|[关删停改调挪移没]|推迟|提前|不|别")
+"""What is said of an alarm that there is, or is none: 取消七点的闹钟, 不要取消闹钟 set none."""
 COMMA = re.compile("[,，]")
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -129,6 +143,15 @@ def is_misread(
     lacking = tool.name == ADDS and not BOUGHT.search(text)
     if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):
         return True  # "das Licht ist aus", "we're out of time"
+    named = str(match.slots.get("name") or match.slots.get("timer") or "")
+    if tool.name.startswith("timers.") and OF_TWO.search(named):
+        return True  # "set an alarm for 7 and a timer for 10 minutes"
+    if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
+        return True  # 七点叫我起床，八点提醒我打电话
+    if tool.name == ALARM and OF_ONE_THAT_IS.search(str(match.slots.get("when", ""))):
+        return True
+    if tool.name == ALARM and AND_MORE.search(str(match.slots.get("when", ""))):
+        return True  # "wake me at seven and remind me at eight to call mum"
     if tool.name in OF_ONE and any(_is_cut(one, text) for one in free_words(match)):
         return True  # "I got the bread, so tick it off the list"
     clauses = [known.stripped(clause) for clause in CLAUSE.split(free_text(match))]

@@ -65,6 +65,12 @@ _MOVED = re.compile(
     r"[改挪移调]到|改成|推迟|提前|推后"
 )
 """What puts an alarm that there is at another time: a second one is not meant."""
+_KEPT = re.compile(
+    r"^(?:lösch|stopp|stornier|schalt|mach|stell|brich|entfern)\w* .*\bnicht\b|\bnicht .*\w{3}en$|"
+    r"\b(?:don't|do not|never) (?:cancel|delete|remove|turn|switch|stop|touch)|"
+    r"(?:不要|别|不用)(?:取消|关|删|停)"
+)
+"""What leaves an alarm as it is; "I don't need it" does not."""
 _PERCENT = re.compile(r"%|per ?cent|prozent|百分")
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
@@ -183,6 +189,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         return {"day": day} if day else {}
     if intent.tool == CLOCK and set(said.unknown) - vocabulary(CLOCK, language):
         return None  # "what time is it in Springfield": not here
+    if intent.tool == NO_ALARM and _KEPT.search(said.text):
+        return None  # "Lösch den Wecker nicht"
     if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
         return which
     if intent.tool == SNOOZE:

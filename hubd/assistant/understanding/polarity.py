@@ -17,6 +17,7 @@ SAME = {
     "media.unmute": {"unmute", "on"},
     "vacuum.start": {"start", "on"},
     "vacuum.return_home": {"home", "stop"},
+    "alarms.cancel": {"off", "stop", "close"},
 }
 OPPOSITE = {
     "home.turn_on": {"off", "close", "out"},
@@ -30,6 +31,7 @@ OPPOSITE = {
     "vacuum.start": {"home", "stop"},
     "vacuum.clean_area": {"home", "stop"},
     "vacuum.return_home": {"start"},
+    "alarms.cancel": {"on"},
 }
 """Tool → the verbs that it does, and those whose opposite it does."""
 

@@ -27,8 +27,6 @@ AT_SOMETHING = re.compile(
 )
 """A word where a time is said: "at ate this evening"."""
 PAUSE = re.compile(", |，")
-_OF_ONE_THAT_IS = re.compile("取消|[关删停改调挪移]|推迟|提前|不用|不要|不需要|别")
-"""What is said of an alarm that there is: 取消七点的闹钟 sets none."""
 CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
 _OPENING = re.compile(
@@ -109,7 +107,7 @@ def at_no_time(call: ToolCall | None, language: str) -> bool:
     when = parse(said, language, datetime.now(UTC))
     tells_when = bool(call.arguments.get("when")) or CLOCK.search(said) is not None
     tells_when = tells_when or AT_SOMETHING.search(said) is not None
-    if call.tool == ALARM and when.said and (not when.whole or _OF_ONE_THAT_IS.search(said)):
+    if call.tool == ALARM and when.said and not when.whole:
         return True
     return tells_when and not when.said and when.arrival is None
 
