@@ -84,7 +84,8 @@ OF_TWO = re.compile(
 )
 """What is no name of a timer, but something else before it."""
 AND_MORE = re.compile(
-    r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}", re.IGNORECASE
+    r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}",
+    re.IGNORECASE,
 )
 """What comes behind the time of an alarm and is a command of its own."""
 ANOTHER = re.compile("[叫喊](?:我|我们|醒)|起床|提醒")
