@@ -9,7 +9,7 @@ import contextlib
 import logging
 import shutil
 import signal
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -56,6 +56,7 @@ from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
 from hubd.tools import Clock, ToolBox, find_plugins
 from hubd.warm import keep_warm
+from plugins.daylight import location_of
 from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
 from rag.evidence import Read
@@ -173,14 +174,21 @@ async def open_rooms(
     await stack.enter_async_context(reindexing)
     await stack.enter_async_context(_background(tell_of_files(library.activity, board, config.rag)))
     described = await FileHome.open(PluginStorage(database, "home description"))
-    household = Household(paths, everything=config.home.everything, own=described)
+    location = location_of(config.home.location or config.weather.location)
+    household = Household(
+        paths,
+        everything=config.home.everything,
+        own=described,
+        storage=PluginStorage(database, "household"),
+        location=location,
+    )
     device = HubDevice(paths, Outbox(database), board, config.home.timer_webhook)
     device.linked = lambda: household.linked is not None
     household.on_connected = device.beside
     await stack.enter_async_context(_background(device.listen()))
     await stack.enter_async_context(household.running())
     schedule = Schedule(database)
-    clock = household_clock(config.assistant.time_zone)
+    clock = household_clock(config.assistant.time_zone, household.time_zone)
     tools, offer = await open_tools(stack, config, database, schedule, board, household, device)
     audit = await stack.enter_async_context(Audit(database).writing())
     tools.note = audit.note
@@ -240,7 +248,7 @@ async def open_tools(
         database=database,
         schedule=schedule,
         board=board,
-        clock=household_clock(config.assistant.time_zone),
+        clock=household_clock(config.assistant.time_zone, household.time_zone),
         home=household,
         settings={name: msgspec.to_builtins(getattr(config, name)) for name in PLUGIN_SECTIONS},
     )
@@ -341,9 +349,12 @@ async def _load_reranker(reranker: Reranker) -> None:
         log.warning("passages are not reranked: %s", error)
 
 
-def household_clock(time_zone: str) -> Clock:
-    """The time in the household's zone; in the system's when none is named."""
-    if time_zone:
-        zone = ZoneInfo(time_zone)
-        return lambda: datetime.now(zone)
-    return lambda: datetime.now().astimezone()
+def household_clock(time_zone: str, told: Callable[[], str]) -> Clock:
+    """The time in the household's zone: that of the configuration, else the one that ``told`` tells
+    (Home Assistant's), else the system's."""
+
+    def now() -> datetime:
+        zone = time_zone or told()
+        return datetime.now(ZoneInfo(zone)) if zone else datetime.now().astimezone()
+
+    return now

@@ -104,6 +104,13 @@ def limited(
     )
 
 
+def on_behalf(person: Person, author: Person) -> Person:
+    """The person, as they run what somebody else has set up: what both may, and no more. By the
+    name of the author where it is they who may not do all."""
+    both = limited(person, areas=author.areas, tools=author.tools, acts=author.acts)
+    return both if both == person else msgspec.structs.replace(both, name=author.name)
+
+
 def _common(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
     if first is None or second is None:
         return second if first is None else first

@@ -21,7 +21,7 @@ import msgspec
 import plugins
 from hubd.containment import contained, end_what_is_left
 from hubd.events import NoticeBoard
-from hubd.policy import OWNER, Person, Provenance, decide
+from hubd.policy import OWNER, Person, Provenance, decide, on_behalf
 from hubd.schedule import PluginJobs, Schedule
 from hubd.store.audit import Outcome
 from hubd.store.database import Database
@@ -30,6 +30,7 @@ from plugins.api import (
     Home,
     HomeError,
     Jobs,
+    Location,
     NoAnswerError,
     Plugin,
     ServiceResult,
@@ -85,6 +86,9 @@ class NoHome:
         self, service: str, entities: Sequence[str], data: Mapping[str, Any] = {}
     ) -> ServiceResult:
         raise HomeError("No household is described: `hubd home load FILE`.")
+
+    def location(self) -> Location | None:
+        return None
 
     async def ask(
         self, service: str, entity: str, data: Mapping[str, Any] = {}
@@ -159,6 +163,10 @@ class Context:
         return self._speaker.person.name
 
     @property
+    def permissions(self) -> dict[str, Any]:
+        return dict(msgspec.to_builtins(self._speaker.person))
+
+    @property
     def language(self) -> str:
         return self._speaker.language
 
@@ -170,8 +178,20 @@ class Context:
     def home(self) -> Home:
         return self._home
 
-    async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
-        return await self._carry_out(utterance, self._as(language, area))
+    async def carry_out(
+        self,
+        utterance: str,
+        language: str = "",
+        area: str = "",
+        within: Mapping[str, Any] | None = None,
+    ) -> str:
+        speaker = self._as(language, area)
+        if within is not None:
+            author = msgspec.convert(dict(within), Person)
+            by_clock = speaker.provenance == "schedule"
+            person = author if by_clock else on_behalf(speaker.person, author)
+            speaker = msgspec.structs.replace(speaker, person=person)
+        return await self._carry_out(utterance, speaker)
 
     async def call(self, call: ToolCall, language: str = "", area: str = "") -> ToolResult:
         return await self._call(call, self._as(language, area))

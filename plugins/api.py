@@ -22,7 +22,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any, Literal, Protocol, get_type_hints
+from typing import Any, Literal, NamedTuple, Protocol, get_type_hints
 
 import msgspec
 
@@ -62,6 +62,13 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class ArgumentGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments that several tools share: a parameter of such a type stands for its fields."""
+
+
+class Location(NamedTuple):
+    """A place on earth, in degrees; north and east are positive."""
+
+    latitude: float
+    longitude: float
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,6 +163,9 @@ class Home(Protocol):
             HomeError: nothing was done; the message is for the person.
         """
 
+    def location(self) -> Location | None:
+        """Where the house stands; ``None`` where nobody knows."""
+
     async def ask(
         self, service: str, entity: str, data: Mapping[str, Any] = {}
     ) -> Mapping[str, Any]:
@@ -215,6 +225,11 @@ class ToolContext(Protocol):
         """The name of the person who asks."""
 
     @property
+    def permissions(self) -> dict[str, Any]:
+        """What the person may, as JSON: to be kept beside what they set up for later, and given to
+        ``carry_out``, so that it does no more than they may."""
+
+    @property
     def language(self) -> str:
         """The language to answer in: ``en``, ``zh``, ``de``, ``fr`` or ``es``."""
 
@@ -225,10 +240,17 @@ class ToolContext(Protocol):
     @property
     def home(self) -> Home: ...
 
-    async def carry_out(self, utterance: str, language: str = "", area: str = "") -> str:
+    async def carry_out(
+        self,
+        utterance: str,
+        language: str = "",
+        area: str = "",
+        within: Mapping[str, Any] | None = None,
+    ) -> str:
         """Do what an utterance asks for, as if the person said it again; returns the reply.
 
-        Language and area id are those of this call unless they are given.
+        Language and area id are those of this call unless they are given. ``within``: the
+        ``permissions`` of who set it up; what they may not is not done, whoever runs it now.
 
         What needs a confirmation is not done: nobody is there to give it.
         """

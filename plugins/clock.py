@@ -1,13 +1,18 @@
-"""The time, here and elsewhere, and the date."""
+"""The time, here and elsewhere, the date, and when the sun rises and sets."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
-from plugins.speech import say
+from plugins.daylight import SunEvent
+from plugins.days import day_of
+from plugins.moments import coming
+from plugins.speech import moment, say
 from plugins.spoken import DAYS, full_date, language_known
+from plugins.when import When
 from plugins.zones import zone_of
 
 plugin = Plugin("clock", sentences="clock.{language}.yaml")
@@ -45,3 +50,26 @@ async def date(context: ToolContext) -> ToolResult:
     now = context.now
     text = say(context.language, "date_today", value=full_date(now.date(), context.language))
     return ToolResult(text=text, data={"now": now.isoformat()})
+
+
+@plugin.tool(risk="read")
+async def sun(
+    context: ToolContext,
+    event: SunEvent = "sunset",
+    day: Annotated[str, Meta(max_length=60)] = "",
+) -> ToolResult:
+    """Tell when the sun rises or sets, or when it gets light or dark.
+
+    event: sunrise, sunset, dawn (it gets light) or dusk (it gets dark)
+    day: for instance tomorrow; empty: the next time
+    """
+    now, begin = context.now, None
+    on = day_of(day, context.language, now.date()) if day else None
+    if day and on is None:
+        raise ToolError(say(context.language, "no_day", [day]))
+    if on is not None:  # today's is told as well where it is over
+        begin = datetime.combine(on, datetime.min.time(), tzinfo=now.tzinfo)
+    then = coming(context, When(sun=event, on=on), begin)
+    name = say(context.language, f"name_{event}")
+    told = say(context.language, "sun_at", [name], moment(then, now, context.language))
+    return ToolResult(text=told, data={"event": event, "at": then.isoformat()})

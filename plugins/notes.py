@@ -7,16 +7,13 @@ nobody noted is left to the documents.
 import re
 import secrets
 from datetime import datetime
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import yaml
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.speech import FAST_LOADER, say
+from plugins.speech import say, stop_words
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
 
@@ -117,15 +114,7 @@ def _matching(notes: list[Note], about: str) -> list[Note]:
 def words_of(text: str) -> frozenset[str]:
     """The words that mean something, in lower case."""
     words = re.findall(r"[\u4e00-\u9fff]|[^\W_]+", text.casefold())
-    return frozenset(_singular(word) for word in words if word not in _stop_words())
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    """Of all languages: which one a question is in is not always known."""
-    text = (Path(__file__).parent / "stop_words.yaml").read_text(encoding="utf-8")
-    languages: dict[str, list[str]] = yaml.load(text, Loader=FAST_LOADER)
-    return frozenset(word for words in languages.values() for word in words)
+    return frozenset(_singular(word) for word in words if word not in stop_words())
 
 
 def _singular(word: str) -> str:

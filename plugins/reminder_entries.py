@@ -7,16 +7,16 @@ before it was changed or cancelled is kept with it for a day, so that this can b
 import re
 import secrets
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
 import msgspec
 
 from plugins.api import ToolContext, ToolError
+from plugins.moments import coming, repeated
 from plugins.numbers import digits
 from plugins.speech import moment, say
-from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
+from plugins.when import When, kept_as, kept_time, next_time, parse
 
 FORGET_RINGING = timedelta(hours=12)
 FORGET_ENDED = timedelta(days=1)
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, kw_only=True):
     due: datetime
     state: Literal["waiting", "ringing"] = "waiting"
     time: str = ""
-    """The wall-clock time of one that repeats."""
+    """When on its days one that repeats is due, as `plugins.when.kept_as` writes it."""
     repeat: tuple[int, ...] = ()
     skipped: tuple[date, ...] = ()
     """Days on which one that repeats does not ring."""
@@ -102,16 +102,11 @@ async def wait(context: ToolContext, entry: Entry) -> None:
     """Set an entry that repeats to its next time, without showing it."""
     entry.state = "waiting"
     entry.skipped = tuple(day for day in entry.skipped if day >= context.now.date())
-    when, entry.due = When(at=wall_time(entry), repeat=entry.repeat), context.now
+    when, entry.due = kept_time(entry.time)._replace(repeat=entry.repeat), context.now
     while entry.due <= context.now or entry.due.date() in entry.skipped:
-        entry.due = next_time(when, entry.due)
+        entry.due = coming(context, when, entry.due)
     await context.jobs.run_at(entry.id, entry.due)
     await context.storage.put(entry.id, msgspec.to_builtins(entry))
-
-
-def wall_time(entry: Entry) -> time:
-    """The time of day of one that repeats."""
-    return time.fromisoformat(entry.time)
 
 
 def remember(entry: Entry) -> None:
@@ -131,10 +126,11 @@ async def end(context: ToolContext, entry: Entry) -> None:
 async def skip(context: ToolContext, entry: Entry, day: date) -> datetime:
     """Let one that repeats not ring on a day; returns when it would have."""
     remember(entry)
+    then = coming(context, kept_time(entry.time)._replace(on=day))
     entry.skipped = (*entry.skipped, day)
     await wait(context, entry)
     context.emit("reminder", data(context, entry))
-    return datetime.combine(day, wall_time(entry), tzinfo=context.now.tzinfo)
+    return then
 
 
 async def put_back(context: ToolContext, key: str) -> Entry | None:
@@ -189,8 +185,10 @@ def chosen(
 
 def _is_then(context: ToolContext, entry: Entry, said: When) -> bool:
     """Whether an entry is at the time, on the day or on the days that were said."""
-    if not (said.at or said.on or said.repeat) or entry.arrival:
+    if not (said.said or said.on or said.repeat) or entry.arrival:
         return False
+    if said.sun:
+        return entry.time == kept_as(said)
     due = entry.due.astimezone(context.now.tzinfo)
     if said.repeat and said.repeat != entry.repeat:
         return False
@@ -217,6 +215,8 @@ def moved(context: ToolContext, entry: Entry, to: When) -> datetime:
         ToolError: that time has passed.
     """
     due = entry.due.astimezone(context.now.tzinfo)
+    if to.sun:
+        return coming(context, to)
     try:
         if to.delay or to.at is None or to.repeat:
             at = to.at or due.time().replace(second=0, microsecond=0)
@@ -225,10 +225,10 @@ def moved(context: ToolContext, entry: Entry, to: When) -> datetime:
     except ValueError as error:
         raise ToolError(say(context.language, "time_passed")) from error
     other = first - HALF_A_DAY if first.hour >= 12 else first + HALF_A_DAY
-    coming = [at for at in ([first] if to.exact else [first, other]) if at > context.now]
-    if not coming:
+    ahead = [at for at in ([first] if to.exact else [first, other]) if at > context.now]
+    if not ahead:
         raise ToolError(say(context.language, "time_passed"))
-    return min(coming, key=lambda at: abs(at - due))
+    return min(ahead, key=lambda at: abs(at - due))
 
 
 def shift_of(said: str, language: str) -> timedelta | None:
@@ -287,11 +287,4 @@ def _moment(context: ToolContext, entry: Entry) -> str:
         return say(context.language, "arrival", [person.name if person else entry.arrival])
     if not entry.repeat:
         return moment(due, context.now, context.language)
-    if entry.repeat == DAILY:
-        day = say(context.language, "daily")
-    elif entry.repeat == WEEKDAYS:
-        day = say(context.language, "weekdays")
-    else:
-        names = DAYS[language_known(context.language)]
-        day = ", ".join(names[number] for number in entry.repeat)
-    return f"{day} {due:%H:%M}"
+    return repeated(context, entry.repeat, entry.time, due)

@@ -22,6 +22,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.moments import coming
 from plugins.reminder_entries import (
     Entry,
     Kind,
@@ -41,10 +42,9 @@ from plugins.reminder_entries import (
     shift_of,
     skip,
     wait,
-    wall_time,
 )
 from plugins.speech import moment, say
-from plugins.when import When, next_time, parse
+from plugins.when import When, kept_as, kept_time, parse
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
@@ -192,12 +192,8 @@ def told(context: ToolContext, found: list[Entry]) -> ToolResult:
 
 async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
     """Keep a new entry, with its first wake-up."""
-    try:
-        due = next_time(said, context.now)
-    except ValueError as error:
-        raise ToolError(say(context.language, "time_passed")) from error
-    wall = said.at.isoformat("minutes") if said.at else ""
-    entry = made(context, kind, what, due, time=wall, repeat=said.repeat)
+    due = coming(context, said)
+    entry = made(context, kind, what, due, time=kept_as(said), repeat=said.repeat)
     return await _add(context, entry, entry.id, due)
 
 
@@ -252,7 +248,7 @@ async def change_one(
     if entry.repeat and not said.repeat and said.on:
         return await _change_once(context, entry, said)
     if entry.repeat or said.repeat:
-        entry.time = said.at.isoformat("minutes") if said.at else entry.time
+        entry.time = kept_as(said) or entry.time
         entry.time = entry.time or f"{entry.due.astimezone(context.now.tzinfo):%H:%M}"
         entry.repeat = said.repeat or entry.repeat
         await wait(context, entry)
@@ -268,7 +264,8 @@ async def change_one(
 async def _change_once(context: ToolContext, entry: Entry, said: When) -> ToolResult:
     """Have one that repeats ring at another time on one day."""
     assert said.on is not None
-    once = said._replace(at=said.at or wall_time(entry))
+    usual = kept_time(entry.time)
+    once = said if said.said else usual._replace(on=said.on)
     result = await set_entry(context, entry.kind, entry.what, once)
     await skip(context, entry, said.on)
     undo = ToolCall(

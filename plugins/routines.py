@@ -1,16 +1,36 @@
 """Commands for later, and several commands by one name: "good night" runs a list."""
 
 import re
-import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.speech import moment, say
-from plugins.when import parse, soonest
+from plugins.api import (
+    MissingArgumentError,
+    Plugin,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
+from plugins.moments import coming
+from plugins.scheduled import (
+    all_scheduled,
+    chosen,
+    data,
+    find,
+    keep,
+    line,
+    lines,
+    next_turn,
+    says_when,
+    schedule,
+    when_told,
+)
+from plugins.speech import say
+from plugins.when import When, parse
 
 plugin = Plugin("routines", sentences="routines.{language}.yaml")
 
@@ -18,7 +38,9 @@ MAXIMUM = 100
 MAXIMUM_COMMANDS = 20
 LONGEST_NAME = 30
 """Characters, in three words, of a name that is said in one sentence with what it stands for."""
-LATER = "later-"
+LONGEST = timedelta(days=366)
+"""Ahead of now, of a command for later."""
+LATE = timedelta(hours=1)
 _THEN = re.compile(
     r"\s*(?:[,;，；、]\s*)?\b(?:and then|then|und dann|dann|et puis|puis|y luego|luego)\b\s*"
     r"|\s*[;；]\s*|\s*(?:然后|再然后|，再|,\s*再)\s*",
@@ -27,6 +49,8 @@ _THEN = re.compile(
 Command = Annotated[str, Meta(min_length=1, max_length=300)]
 Name = Annotated[str, Meta(min_length=1, max_length=60)]
 Amount = Annotated[float, Meta(ge=0, le=604_800)]
+Moment = Annotated[str, Meta(max_length=60)]
+Which = Annotated[str, Meta(max_length=300)]
 
 
 @plugin.tool(risk="act")
@@ -36,39 +60,100 @@ async def later(
     hours: Amount = 0,
     minutes: Amount = 0,
     seconds: Amount = 0,
-    when: Annotated[str, Meta(max_length=60)] = "",
+    when: Moment = "",
+    every: Moment = "",
+    after: Moment = "",
 ) -> ToolResult:
-    """Carry out a command after a while or at a time; one that needs a confirmation is then not
-    done.
+    """Carry out a command after a while, at a time, or again and again; one that needs a
+    confirmation is then not done.
 
     command: what to say then
-    when: for instance at 8 pm, tomorrow at 7
+    when: for instance at 8 pm, tomorrow at 7, half an hour after sunset
+    every: on which days, of one that repeats: every day, every weekday, on Mondays
+    after: when what comes before it is done: "at 11" is the one behind that
     """
-    delay = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-    due = _moment_of(when, context) if when else context.now + delay
-    if due is None or not timedelta(seconds=1) <= due - context.now <= timedelta(days=7):
+    said = parse(f"{every} {when}", context.language, context.now)
+    if every and not said.said:
+        raise MissingArgumentError("when", say(context.language, "when"))
+    if said.said:
+        said, due = _due(context, said, parse(f"{every} {after}", context.language, context.now))
+    else:
+        due = context.now + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    if not timedelta(seconds=1) <= due - context.now <= LONGEST:
         raise ToolError(say(context.language, "later_when"))
     await _room_for_one_more(context)
-    key = f"{LATER}{secrets.token_hex(6)}"
-    speaker = {"command": command, "language": context.language, "area": context.area}
-    await context.storage.put(key, speaker)
-    await context.jobs.run_at(key, due)
-    told = moment(due, context.now, context.language) if when else f"{due:%H:%M}"
-    return ToolResult(
-        text=f"“{command}”: {told}.",
-        data={"command": command, "due": due.isoformat()},
-        undo=ToolCall(tool="routines.forget", arguments={"name": key}),
-    )
+    one = await schedule(context, command, due, said)
+    told = line(context, one) if when else f"“{command}”: {due:%H:%M}."
+    undo = ToolCall(tool="routines.cancel", arguments={"which": one.id})
+    return ToolResult(text=told, data=data(one), undo=undo)
 
 
-def _moment_of(when: str, context: ToolContext) -> datetime | None:
-    said = parse(when, context.language, context.now)
-    if not said.said or said.repeat:
-        return None
-    try:
-        return soonest(said, context.now)
-    except ValueError:  # "today at 8", and it is nine
-        return None
+def _due(context: ToolContext, said: When, before: When) -> tuple[When, datetime]:
+    """When it is, and the first moment of that: "at nine" is whichever comes first, in the morning
+    or in the evening, or behind what is done before it."""
+    if said.repeat and not before.said:
+        return said, coming(context, said)  # every day at seven is in the morning
+    first = coming(context, before, either_half=True) if before.said else None
+    once = said._replace(repeat=())
+    due = coming(context, once, first, either_half=True)
+    if not said.repeat:
+        return said, due
+    said = said if said.sun else said._replace(at=due.time(), exact=True)
+    return said, coming(context, said)
+
+
+@plugin.tool(risk="read")
+async def scheduled(context: ToolContext) -> ToolResult:
+    """Tell the commands that are left for later or repeat."""
+    found = await all_scheduled(context)
+    text = lines(context, found) or say(context.language, "none_scheduled")
+    shown = [data(one) | {"when": when_told(context, one)} for one in found]
+    return ToolResult(text=text, data={"scheduled": shown})
+
+
+def _is_habit(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether what shall be done no more says on which days or when, so that it is no command for
+    now: "stop closing the blinds" is none."""
+    habit = str(arguments.get("habit", ""))
+    return not habit or says_when(habit, language)
+
+
+@plugin.tool(risk="act", fits=_is_habit)
+async def cancel(context: ToolContext, which: Which = "", habit: Which = "") -> ToolResult:
+    """Cancel a command for later, or one that repeats.
+
+    which: words of the command, when it is due, an id, or ``all``; empty: the only one
+    habit: what shall be done no more, with its days or its time, in place of that
+    """
+    meant = chosen(context, await all_scheduled(context), which or habit)
+    told = [line(context, one).rstrip(".") for one in meant]
+    for one in meant:
+        await context.jobs.cancel(one.id)
+        one.ended = context.now
+        await keep(context, one)
+    undo = ToolCall(tool="routines.restore", arguments={"which": " ".join(o.id for o in meant)})
+    text = say(context.language, "cancelled" if told else "none_scheduled", told)
+    return ToolResult(text=text, undo=undo if told else None)
+
+
+@plugin.tool(risk="act")
+async def restore(context: ToolContext, which: Which) -> ToolResult:
+    """Bring back commands that were cancelled.
+
+    which: their ids, with spaces between
+    """
+    restored = [one for key in which.split() if (one := await find(context, key)) is not None]
+    for one in restored:
+        one.ended = None
+        if one.repeat:
+            await next_turn(context, one)
+        elif one.due <= context.now:
+            raise ToolError(say(context.language, "time_passed"))
+        else:
+            await context.jobs.run_at(one.id, one.due)
+            await keep(context, one)
+    text = lines(context, restored) or say(context.language, "none_scheduled")
+    return ToolResult(text=text)
 
 
 def _is_named(arguments: Mapping[str, Any], language: str) -> bool:
@@ -97,11 +182,15 @@ async def define(
     if not steps or len(steps) > MAXIMUM_COMMANDS:
         raise ToolError(say(context.language, "routine_steps", value=MAXIMUM_COMMANDS))
     await _room_for_one_more(context)
-    await context.storage.put(_key(name), {"name": name, "commands": steps})
+    before = await context.storage.get(_key(name))
+    kept = {"name": name, "commands": steps, "permissions": context.permissions}
+    await context.storage.put(_key(name), kept)
     return ToolResult(
         text=_told({"name": name, "commands": steps}),
         data={"name": name, "commands": steps},
-        undo=ToolCall(tool="routines.forget", arguments={"name": name}),
+        undo=_again(before)
+        if before
+        else ToolCall(tool="routines.forget", arguments={"name": name}),
     )
 
 
@@ -111,7 +200,8 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
     stored = await context.storage.get(_key(name))
     if stored is None:
         raise ToolError(say(context.language, "no_routine", [name]))
-    replies = [await context.carry_out(command) for command in stored["commands"]]
+    within = stored.get("permissions")
+    replies = [await context.carry_out(one, within=within) for one in stored["commands"]]
     return ToolResult(text=" ".join(replies), data={"replies": replies})
 
 
@@ -120,30 +210,36 @@ async def list_(context: ToolContext) -> ToolResult:
     """Tell the routines that there are."""
     stored = [s for s in (await context.storage.all()).values() if "commands" in s]
     text = " ".join(_told(routine) for routine in stored)
-    return ToolResult(text=text or say(context.language, "no_routines"), data={"routines": stored})
+    told = [{"name": one["name"], "commands": one["commands"]} for one in stored]
+    return ToolResult(text=text or say(context.language, "no_routines"), data={"routines": told})
 
 
 @plugin.tool(risk="act")
 async def forget(context: ToolContext, name: Name) -> ToolResult:
-    """Forget a routine, or a command for later."""
-    key = name if name.startswith(LATER) else _key(name)
-    stored = await context.storage.get(key)
-    await context.jobs.cancel(key)
-    if stored is None or not await context.storage.delete(key):
+    """Forget a routine."""
+    stored = await context.storage.get(_key(name))
+    if stored is None or not await context.storage.delete(_key(name)):
         raise ToolError(say(context.language, "no_routine", [name]))
-    return ToolResult(
-        text=say(context.language, "forgotten", [stored.get("command") or name]),
-        undo=_again(stored),
-    )
+    return ToolResult(text=say(context.language, "forgotten", [name]), undo=_again(stored))
 
 
 @plugin.job
 async def due(context: ToolContext, key: str) -> None:
-    """A command's time has come. Forgotten first: twice is worse than not at all."""
-    stored = await context.storage.get(key)
-    if stored is None or not await context.storage.delete(key):
+    """A command's time has come. Forgotten, or set to its next time first: twice is worse than not
+    at all. One that repeats is left out where the hub was off at its time for long."""
+    one = await find(context, key)
+    if one is None or one.ended:
         return
-    reply = await context.carry_out(stored["command"], stored["language"], stored["area"])
+    late = context.now - one.due
+    if one.repeat:
+        await next_turn(context, one)
+    else:
+        await context.storage.delete(key)
+        one.ended = context.now
+        context.emit("scheduled", data(one))
+    if one.repeat and late > LATE:
+        return
+    reply = await context.carry_out(one.command, one.language, one.area, one.permissions)
     context.emit("announcement", {"text": reply, "at": context.now.isoformat()})
 
 
@@ -152,10 +248,8 @@ async def _room_for_one_more(context: ToolContext) -> None:
         raise ToolError(say(context.language, "routines_full", value=MAXIMUM))
 
 
-def _again(stored: Mapping[str, Any]) -> ToolCall | None:
-    """The call that brings a routine back; a command for later has lost its time."""
-    if "commands" not in stored:
-        return None
+def _again(stored: Mapping[str, Any]) -> ToolCall:
+    """The call that brings a routine back."""
     arguments = {"name": stored["name"], "commands": stored["commands"]}
     return ToolCall(tool="routines.define", arguments=arguments)
 

@@ -71,6 +71,15 @@ def moment(when: datetime, now: datetime, language: str) -> str:
     return f"{day_name(when.date(), now.date(), language)} {when:%H:%M}"
 
 
+@cache
+def stop_words() -> frozenset[str]:
+    """Words that say nothing of what is meant, of all languages: which one a question is in is not
+    always known."""
+    text = (Path(__file__).parent / "stop_words.yaml").read_text(encoding="utf-8")
+    languages: dict[str, list[str]] = yaml.load(text, Loader=FAST_LOADER)
+    return frozenset(word for words in languages.values() for word in words)
+
+
 def _plural(language: str, name: str) -> bool:
     """Whether one name means several things: ``Garden Lights are on``."""
     return language == "en" and name.endswith("s") and not name.endswith("ss")

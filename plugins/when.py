@@ -1,4 +1,4 @@
-"""When somebody means: "at half past six", "every weekday at 7", "in 20 minutes".
+"""When somebody means: "at half past six", "every weekday at 7", "in 20 minutes", "at sunset".
 
 Shared by alarms and reminders; no plugin itself. Times are wall-clock times in the household's
 zone, so that an alarm at 7 rings at 7 after the clocks were changed as well.
@@ -12,23 +12,27 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from plugins.api import Location
+from plugins.daylight import SUN_EVENTS, SunEvent, sun_time
 from plugins.days import day_of
 from plugins.numbers import digits
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
+REPEATS = (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY))
 WAKING_HOURS = range(8, 23)
 """An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
 What comes every day at 7 comes in the morning."""
 
 _MORNING = frozenset({
-    "am", "in the morning", "morning", "morgens", "am morgen", "früh", "vormittags", "vormittag",
-    "am vormittag", "du matin", "de la mañana", "早", "早上", "早晨", "上午", "凌晨", "清晨",
+    "am", "in the morning", "morning", "morgens", "am morgen", "morgen", "matin", "mañana",
+    "früh", "vormittags", "vormittag", "am vormittag", "du matin", "de la mañana", "早", "早上",
+    "早晨", "上午", "凌晨", "清晨",
 })  # fmt: skip
 _AFTERNOON = frozenset({
     "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
     "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend",
-    "de l'après-midi", "du soir", "de la tarde", "de la noche", "中午", "下午", "晚", "晚上",
-    "今晚", "傍晚",
+    "de l'après-midi", "du soir", "soir", "tarde", "noche", "de la tarde", "de la noche", "中午",
+    "下午", "晚", "晚上", "今晚", "傍晚",
 })  # fmt: skip
 _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜里"})
 """Ends in the morning: at eleven is before midnight, at two after it."""
@@ -37,7 +41,7 @@ _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart",
 _THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
 """Of the hour that is to come: "viertel sechs" is a quarter past five."""
-_HALF = frozenset({"half an", "half a", "einer halben", "media", "une demi"})
+_HALF = frozenset({"half an", "half a", "einer halben", "eine halbe", "media", "une demi"})
 _HOURS = (
     "one", "two", "three", "four", "five", "six",
     "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -76,7 +80,12 @@ _PARTS_OF_HOURS = {
     }.items()
 }
 """What is said of a delay that is no whole number of hours."""
+_WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 _CHINESE_DIGITS = "零一二三四五六七八九"
+
+
+class NoLocationError(ValueError):
+    """It takes the sun, and nobody knows where the house stands."""
 
 
 class When(NamedTuple):
@@ -93,11 +102,15 @@ class When(NamedTuple):
     """Whose coming home it waits for; empty: of the person who speaks."""
     exact: bool = False
     """Whether the half of the day was said, or is plain from the time."""
+    sun: SunEvent | None = None
+    """What the sun does then, in place of a time of the clock."""
+    offset: timedelta = timedelta()
+    """How much later than that; negative: earlier."""
 
     @property
     def said(self) -> bool:
         """Whether a time was said at all."""
-        return self.at is not None or self.delay is not None
+        return self.at is not None or self.delay is not None or self.sun is not None
 
     @property
     def whole(self) -> bool:
@@ -116,6 +129,10 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
     repeat = reader.repeat()
+    if (sun := reader.sun()) is not None:
+        event, offset = sun
+        on = reader.day(now.date())
+        return When(None, on, None, repeat, reader.rest(), sun=event, offset=offset)
     on = reader.day(now.date())
     delay = reader.delay()
     if on is None and delay is None and not repeat:
@@ -134,6 +151,8 @@ def _in_digits(text: str, language: str) -> str:
     text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
         text = spoken.sub(meant, text)
+    if language == "zh":
+        return _WEEKDAY.sub("周", text)
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
     if language == "de":
@@ -171,29 +190,66 @@ def _with_minutes(text: str) -> str:
     return re.sub(spoken, written, text, flags=re.IGNORECASE)
 
 
-def next_time(when: When, now: datetime) -> datetime:
+def next_time(when: When, now: datetime, location: Location | None = None) -> datetime:
     """The first moment after ``now`` that ``when`` names, aware, in the zone of ``now``.
 
     A wall-clock time that a change of clocks skips is the moment after the gap.
+
+    location: where the house stands, for what the sun does
+
+    Raises:
+        ValueError: that time has passed, or the sun does not do so in the next days.
+        NoLocationError: it takes the sun, and nobody knows where the house stands.
     """
     if when.delay is not None:
         return now + when.delay
-    assert when.at is not None
     day = when.on or now.date()
-    for offset in range(9):
-        candidate = _wall(day + timedelta(days=offset), when.at, now)
-        if candidate > now and (not when.repeat or candidate.weekday() in when.repeat):
+    for days in range(9):
+        candidate = _on_day(when, day + timedelta(days=days), now, location)
+        if (
+            candidate is not None
+            and candidate > now
+            and (not when.repeat or candidate.weekday() in when.repeat)
+        ):
             return candidate
         if when.on and not when.repeat:
             break
     raise ValueError("that time has passed")
 
 
-def soonest(when: When, now: datetime) -> datetime:
+def _on_day(when: When, day: date, now: datetime, location: Location | None) -> datetime | None:
+    """The moment of that day; ``None`` where the sun does not do so then."""
+    if when.sun is None:
+        assert when.at is not None
+        return _wall(day, when.at, now)
+    if location is None:
+        raise NoLocationError("nobody knows where the house stands")
+    assert now.tzinfo is not None
+    found = sun_time(when.sun, day, location, now.tzinfo)
+    return found + when.offset if found else None
+
+
+def kept_as(when: When) -> str:
+    """The time of day of something that repeats, to be kept: ``07:00``, ``sunset``, ``dusk+30``."""
+    if when.sun is None:
+        return when.at.isoformat("minutes") if when.at else ""
+    minutes = round(when.offset.total_seconds() / 60)
+    return f"{when.sun}{minutes:+d}" if minutes else when.sun
+
+
+def kept_time(kept: str) -> When:
+    """What `kept_as` wrote down."""
+    if kept[:1].isdigit():
+        return When(at=time.fromisoformat(kept))
+    event = next(event for event in SUN_EVENTS if kept.startswith(event))
+    return When(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
+
+
+def soonest(when: When, now: datetime, location: Location | None = None) -> datetime:
     """The same of something for once, where "at nine" may be in the morning or in the evening:
     whichever comes first; of a day that is named, the one when people are awake."""
-    if when.at is None or when.exact or not 1 <= when.at.hour <= 12:
-        return next_time(when, now)
+    if when.at is None or when.exact or when.repeat or not 1 <= when.at.hour <= 12:
+        return next_time(when, now, location)
     halves = [when.at.replace(hour=when.at.hour % 12), when.at.replace(hour=when.at.hour % 12 + 12)]
     if when.on and when.on != now.date():
         awake = [at for at in halves if at.hour in WAKING_HOURS]
@@ -208,6 +264,31 @@ def _wall(day: date, at: time, now: datetime) -> datetime:
     return local.astimezone(UTC).astimezone(now.tzinfo)
 
 
+def sun_in(text: str, language: str) -> re.Match[str] | None:
+    """Where ``text`` says what the sun shall have done: "half an hour after sunset"."""
+    return _found(_words(language)["sun"], text, language)
+
+
+def repeat_in(text: str, language: str) -> re.Match[str] | None:
+    """Where ``text`` says on which days: "every evening", "on Mondays"."""
+    words = _words(language)
+    patterns = [*(words[name] for name, _ in REPEATS), words["some_days"]]
+    return next((match for one in patterns if (match := _found(one, text, language))), None)
+
+
+def _found(pattern: str, text: str, language: str) -> re.Match[str] | None:
+    edges = ("", "") if language == "zh" else (r"(?<!\w)", r"(?!\w)")
+    return re.search(f"{edges[0]}(?:{pattern}){edges[1]}", text, re.IGNORECASE)
+
+
+def _days_in(said: str, names: list[str], language: str) -> tuple[int, ...]:
+    """The days of the week that are named: "tuesday and friday", 每周一三五."""
+    if language == "zh":
+        said = said.replace("天", "日")
+        return tuple(day for day, name in enumerate(names) if name[-1] in said)
+    return tuple(day for day, name in enumerate(names) if name in said)
+
+
 class _Reader:
     """The text, from which each part takes the words that it understood."""
 
@@ -215,13 +296,14 @@ class _Reader:
         self._text = text
         self._language = language
         self._words = _words(language)
+        self._part = ""
+        """Of the day, of what comes "every evening"."""
 
     def rest(self) -> str:
         return " ".join(self._text.split()).strip(" ,.，、。")
 
     def _take(self, pattern: str) -> re.Match[str] | None:
-        edges = ("", "") if self._language == "zh" else (r"(?<!\w)", r"(?!\w)")
-        match = re.search(f"{edges[0]}(?:{pattern}){edges[1]}", self._text, re.IGNORECASE)
+        match = _found(pattern, self._text, self._language)
         if match:
             self._text = f"{self._text[: match.start()]} {self._text[match.end() :]}"
         return match
@@ -234,13 +316,12 @@ class _Reader:
         return "" if who.casefold() in self._words["self"] else who
 
     def repeat(self) -> tuple[int, ...]:
-        for name, days in (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY)):
-            if self._take(self._words[name]):
+        for name, days in REPEATS:
+            if match := self._take(self._words[name]):
+                self._part = (match.groupdict().get("part") or "").removesuffix("s")
                 return days
-        names = self._words["days"]
-        if match := self._take(rf"{self._words['every']}\s*({'|'.join(names)})s?"):
-            return (names.index(match[1].lower()),)
-        return ()
+        match = self._take(self._words["some_days"])
+        return _days_in(match[0].lower(), self._words["days"], self._language) if match else ()
 
     def day(self, today: date) -> date | None:
         for pattern, offset in self._words["day_words"].items():
@@ -286,6 +367,27 @@ class _Reader:
             return timedelta(days=amount)
         return timedelta(minutes=amount)
 
+    def sun(self) -> tuple[SunEvent, timedelta] | None:
+        """What the sun does, and how much later than that it is meant."""
+        said = self._words.get("sun")
+        match = self._take(said) if said else None
+        if match is None:
+            return None
+        groups = match.groupdict()
+        event = next(event for event in SUN_EVENTS if groups.get(event))
+        number, unit = (
+            groups.get("n") or groups.get("n2"),
+            groups.get("unit") or groups.get("unit2"),
+        )
+        side = groups.get("side") or groups.get("side2") or ""
+        if not number or not unit:
+            return event, timedelta()
+        hours = unit.lower().startswith(("h", "stund", "小", "钟"))
+        amount = self._number(number)
+        offset = timedelta(hours=amount) if hours else timedelta(minutes=amount)
+        earlier = side.lower() in ("before", "vor", "avant", "antes", "前", "之前", "以前")
+        return event, -offset if earlier else offset
+
     def time_of_day(self) -> tuple[time | None, bool]:
         """The time of day, and whether the half of the day was said."""
         for pattern in self._words["times"]:
@@ -322,7 +424,7 @@ class _Reader:
             hour, minute = (hour, 15) if later else (hour - 1, 45)
             if quarter.lower() == _FIRST_QUARTER:
                 minute = 15
-        part = (said.get("part") or "").lower().replace(".", "")
+        part = (said.get("part") or self._part).lower().replace(".", "")
         if part in _AFTERNOON and hour < 12:
             hour += 12
         if part in _NIGHT and 6 <= hour < 12:
@@ -373,6 +475,8 @@ def _words(language: str) -> dict[str, Any]:
         )
 
     return words | {
+        "sun": filled(words["sun"]),
+        "some_days": words["some_days"].replace("{day}", f"(?:{'|'.join(words['days'])})"),
         "delay": filled(words["delay"]),
         "times": [filled(pattern) for pattern in words["times"]],
     }

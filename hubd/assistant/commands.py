@@ -15,6 +15,7 @@ from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
@@ -74,6 +75,7 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
+        text = of_what_was_left(text, memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._answered(pending, text, person, area)
@@ -154,6 +156,8 @@ class Commands:
         assert step.call is not None
         speaker = msgspec.structs.replace(speaker, confirmed=step.confirmed)
         text = step.said or text
+        if refusal := await self._refused_later(step.call, speaker):
+            return Outcome(call=step.call, text=refusal, ok=False)
         if step.undo is not None:
             # What opens the house is not done unasked, not even to take something back.
             with contextlib.suppress(ToolError):
@@ -182,6 +186,18 @@ class Commands:
             further=step.further,
         )
         return Outcome(call=step.call, text=result.text, ok=True, result=result)
+
+    async def _refused_later(self, call: ToolCall, speaker: Speaker) -> str:
+        """Why what is left for later would not be done then; empty where it would, as far as that
+        is known now."""
+        if call.tool != LATER:
+            return ""
+        command = str(call.arguments.get("command", ""))
+        for part in await self.decider.parts(command, speaker.language, speaker.area):
+            then = part.decision.call
+            if then is not None and (refusal := self._tools.refusal(then, speaker)):
+                return refusal
+        return ""
 
     async def carry_out(self, text: str, speaker: Speaker) -> str:
         """``ToolContext.carry_out``: what needs a question back is not done."""

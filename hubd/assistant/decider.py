@@ -219,6 +219,8 @@ class Decider:
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         if is_open(whole) and (parts := await self._for_a_while(text, whole.language, area)):
             return parts
+        if is_open(whole) and (parts := await self._at_several_times(text, whole.language, area)):
+            return parts
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
@@ -248,9 +250,26 @@ class Decider:
             Part(text=back, decision=later.left_for(back, when, now)),
         ]
 
+    async def _at_several_times(self, text: str, language: str, area: str) -> list[Part]:
+        """The commands of a sentence that are each for a time of their own; empty: they are not."""
+
+        async def decide(command: str) -> list[Decision]:
+            return [await self.by_rules(command, language, area)]
+
+        if len(text) > MAXIMUM_UTTERANCE:
+            return []
+        found = await later.at_several_times(text, lexicon(language), decide)
+        decisions = [await later.unless_unattended(one, decide) for one in found]
+        return [
+            Part(text=str(left.arguments["command"]), decision=decision)
+            for left, decision in zip(found, decisions, strict=True)
+        ]
+
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
+        if later.joins_days(text, language):
+            return []
         if rest := after_a_cry(text):
             alone = await self._parts(await self.by_rules(rest, language, area), rest, area)
             tools = [part.decision.tool for part in alone if part.decision.tool]
@@ -312,7 +331,11 @@ class Decider:
     async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
         if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
             return decision
-        return await self.semantics.decide(text, decision.language, area) or decision
+        found = await self.semantics.decide(text, decision.language, area) or decision
+        worked = bool(found.entities) and not self._tools.only_reads(found.tool or "")
+        if worked and later.says_when_again(text, decision.language):
+            return decision
+        return found
 
     async def by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""

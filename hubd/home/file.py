@@ -13,7 +13,16 @@ import msgspec
 import yaml
 
 from hubd.errors import HubError
-from hubd.home.model import Area, Entity, Floor, HomeError, NoAnswerError, ServiceResult, Snapshot
+from hubd.home.model import (
+    Area,
+    Entity,
+    Floor,
+    HomeError,
+    Location,
+    NoAnswerError,
+    ServiceResult,
+    Snapshot,
+)
 from hubd.home.services import applied
 from plugins.api import Storage
 
@@ -70,6 +79,10 @@ class FileHome:
         known.update({entity.id: entity for entity in after})
         await self._keep(msgspec.structs.replace(self._snapshot, entities=tuple(known.values())))
         return ServiceResult(before=before, after=after)
+
+    def location(self) -> Location | None:
+        """As ``plugins.api.Home.location``; a description does not tell it."""
+        return None
 
     async def ask(
         self, service: str, entity: str, data: Mapping[str, Any] = {}

@@ -29,8 +29,8 @@ from hubd.home.connection import (
     describe,
 )
 from hubd.home.link import Link
-from hubd.home.mirror import Mirror, Registry
-from hubd.home.model import Entity, HomeError, ServiceResult, Snapshot
+from hubd.home.mirror import Mirror, Place, Registry
+from hubd.home.model import Entity, HomeError, Location, ServiceResult, Snapshot
 from hubd.home.read_back import failures
 
 log = logging.getLogger(__name__)
@@ -88,6 +88,8 @@ class HomeAssistant:
         """Of the hub as a device there, while one is known."""
         self.on_connected: Callable[[], Awaitable[None]] | None = None
         """Called each time the connection is there and the mirror is right."""
+        self.on_place: Callable[[Place], Awaitable[None]] | None = None
+        """Called with where the house stands, each time that is read."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["HomeAssistant"]:
@@ -128,6 +130,10 @@ class HomeAssistant:
         if self._connection is not None:
             with contextlib.suppress(HomeAwayError):
                 await self._hear(self._connection, event, handler)
+
+    def location(self) -> Location | None:
+        """As ``plugins.api.Home.location``."""
+        return self._mirror.place().location
 
     def area_of_device(self, device_id: str) -> str:
         """The id of the area where a device is; empty where that is not known."""
@@ -365,8 +371,11 @@ class HomeAssistant:
             expose_new=bool(new.get("expose_new", True)),
             tells_hidden=wire.tells_hidden(exposed, entities),
             temperature_unit=wire.read_temperature_unit(config),
+            place=wire.read_place(config),
         )
         self._mirror.load(await self._with_entries(connection, registry))
+        if self.on_place is not None:
+            await self.on_place(registry.place)
 
     async def _with_entries(self, connection: Connection, registry: Registry) -> Registry:
         """The registry with what only whole entries tell: aliases, and who has been hidden."""

@@ -9,23 +9,39 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from hubd.errors import HubError
 from hubd.home import link
 from hubd.home.home_assistant import HomeAssistant, HomeStatus
-from hubd.home.model import Home, HomeError, ServiceResult, Snapshot
+from hubd.home.mirror import Place
+from hubd.home.model import Home, HomeError, Location, ServiceResult, Snapshot
 from hubd.paths import Paths
+from plugins.api import Storage
 
+PLACE = "place"
 log = logging.getLogger(__name__)
 
 
 class Household:
     """``plugins.api.Home``, and how it stands with Home Assistant."""
 
-    def __init__(self, paths: Paths, *, everything: bool = False, own: Home | None = None) -> None:
-        """``own`` is the home without Home Assistant; ``everything`` as in ``Mirror``."""
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        everything: bool = False,
+        own: Home | None = None,
+        storage: Storage | None = None,
+        location: Location | None = None,
+    ) -> None:
+        """``own`` is the home without Home Assistant; ``everything`` as in ``Mirror``; ``storage``
+        keeps what it told of where the house stands; ``location`` counts before that."""
         self._paths = paths
         self._everything = everything
         self._own = own
+        self._location, self._storage = location, storage
+        self._place = Place()
         self._linked: HomeAssistant | None = None
         self._stack = contextlib.AsyncExitStack()
         self._changing = asyncio.Lock()
@@ -37,6 +53,8 @@ class Household:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Household"]:
         """Linked, where there is a link, for the time of the block."""
+        if self._storage is not None and (kept := await self._storage.get(PLACE)) is not None:
+            self._place = msgspec.convert(kept, Place)
         await self.reload()
         try:
             yield self
@@ -57,6 +75,7 @@ class Household:
             if found is None:
                 return
             made = HomeAssistant(found, everything=self._everything)
+            made.on_place = self._keep
             if (work := self.on_connected) is not None:
                 made.on_connected = lambda: work(made)
             self._linked = await self._stack.enter_async_context(made.running())
@@ -72,6 +91,22 @@ class Household:
     def snapshot(self) -> Snapshot:
         home = self._linked or self._own
         return home.snapshot() if home else Snapshot()
+
+    def location(self) -> Location | None:
+        return self._location or (self._place.location if self._linked else None)
+
+    def time_zone(self) -> str:
+        """That of Home Assistant, also while it is away; empty where that is not known."""
+        return self._place.time_zone if self._linked else ""
+
+    async def _keep(self, place: Place) -> None:
+        if place == self._place:
+            return
+        if place.time_zone != self._place.time_zone:
+            log.info("home assistant's time zone: %s", place.time_zone or "not told")
+        self._place = place
+        if self._storage is not None:
+            await self._storage.put(PLACE, msgspec.to_builtins(place))
 
     def area_of_device(self, device_id: str) -> str:
         """The id of the area where a device of Home Assistant is; empty where that is not known."""

@@ -6,10 +6,11 @@ messages of the WebSocket, not the connection.
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 
-from hubd.home.model import Area, Entity, Floor, Snapshot
+from hubd.home.model import Area, Entity, Floor, Location, Snapshot
 
 ASSISTANT = "conversation"
 MAXIMUM_ENTITIES = 10_000
@@ -46,6 +47,15 @@ class Registered(msgspec.Struct, frozen=True, kw_only=True):
     """Hidden by somebody."""
 
 
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the house stands."""
+
+    location: Location | None = None
+    """``None`` where that is not known."""
+    time_zone: str = ""
+    """``Europe/Berlin``; empty where that is not known."""
+
+
 class Registry(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is known of the home but its states."""
 
@@ -63,6 +73,8 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     aliases: Mapping[str, tuple[str, ...]] = {}
     temperature_unit: str = ""
     """Of the heaters' numbers, ``°C`` or ``°F``: their states do not have it."""
+    place: Place = Place()
+    """Where the house stands."""
 
 
 class Mirror:
@@ -86,6 +98,10 @@ class Mirror:
                 version=self._version,
             )
         return self._snapshot
+
+    def place(self) -> Place:
+        """Where the house stands, as far as that is known."""
+        return self._registry.place
 
     def entity(self, entity_id: str) -> Entity | None:
         return self._entities.get(entity_id)
@@ -232,6 +248,25 @@ def tells_hidden(result: Mapping[str, Any], registered: Mapping[str, Registered]
 def read_temperature_unit(config: Mapping[str, Any]) -> str:
     """Of ``get_config``; empty where it is not told."""
     return str((config.get("unit_system") or {}).get("temperature") or "")
+
+
+def read_place(config: Mapping[str, Any]) -> Place:
+    """Of ``get_config``: what it tells of it, and is on earth."""
+    latitude, longitude = config.get("latitude"), config.get("longitude")
+    location = None
+    if isinstance(latitude, int | float) and isinstance(longitude, int | float):
+        on_earth = abs(latitude) <= 90 and abs(longitude) <= 180
+        location = Location(float(latitude), float(longitude)) if on_earth else None
+    return Place(location=location, time_zone=_known_zone(str(config.get("time_zone") or "")))
+
+
+def _known_zone(name: str) -> str:
+    """The name of a time zone, where this machine knows it; else empty."""
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return ""
+    return name
 
 
 def read_aliases(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ def call(light_hub):
         yield use
         client.post("/hub/tools/timers.cancel", json={"timer": "all"})
         client.post("/hub/tools/reminders.cancel", json={"which": "all"})
+        client.post("/hub/tools/routines.cancel", json={"which": "all"})
 
 
 @pytest.fixture
@@ -122,6 +123,24 @@ def test_a_reminder_stands_in_the_list_and_on_its_day(page, call):
     page.get_by_role("button", name="Cancel the Water the plants").click()
     expect(tomorrow).not_to_contain_text("Water the plants")
     assert call("reminders.list")["reminders"] == []
+
+
+def test_a_command_for_every_day_is_planned_and_taken_away(page, call):
+    card = page.get_by_role("region", name="Planned")
+    expect(card).to_contain_text("Nothing planned")
+    card.get_by_label("What to do").fill("Turn on the Counter Light")
+    card.get_by_label("Every day at").fill("every evening at 7")
+    card.get_by_role("button", name="Plan").click()
+    expect(page.locator("#view-chat")).to_contain_text("every day 19:00")
+    page.goto(page.url.split("#")[0] + "#/home")
+    planned = page.get_by_role("list", name="Planned")
+    expect(planned).to_contain_text("Turn on the Counter Light")
+    expect(planned).to_contain_text("every day 19:00")
+    page.get_by_role("button", name="Delete “Turn on the Counter Light”").click()
+    expect(planned.get_by_role("listitem")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(planned).to_contain_text("Turn on the Counter Light")
+    assert call("routines.scheduled")["scheduled"][0]["repeat"] == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_calendar_stands_on_its_days(page):

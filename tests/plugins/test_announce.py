@@ -45,6 +45,9 @@ class Speakers:
     def snapshot(self):
         return self._snapshot
 
+    def location(self):
+        return None
+
     async def call(self, service, entities, data):
         if self.away:
             raise HomeError("Home Assistant is away.")

@@ -6,6 +6,7 @@ import { byId, h } from "/static/dom.js";
 import { createLists } from "/static/home/lists.js";
 import { createReminders } from "/static/home/reminders.js";
 import { createRooms } from "/static/home/rooms.js";
+import { createScheduled } from "/static/home/scheduled.js";
 import { createTimerCards } from "/static/home/timers.js";
 import { t } from "/static/strings.js";
 import { toast } from "/static/toast.js";
@@ -25,6 +26,7 @@ export function createHome({ events, say }) {
   const timers = createTimerCards();
   const reminders = createReminders();
   const lists = createLists();
+  const scheduled = createScheduled({ say });
   const rooms = createRooms({ say });
   let visible = false;
 
@@ -33,16 +35,25 @@ export function createHome({ events, say }) {
     if (!visible) return;
     part.refresh().catch((error) => toast(error.message));
   };
-  const all = () => [timers, reminders, lists, rooms].forEach(bring);
+  const all = () => [timers, reminders, scheduled, lists, rooms].forEach(bring);
 
   byId("view-home").append(
     h("h1", { id: "home-title", tabindex: "-1" }, t("home")),
     rooms.people,
-    h("div", { class: "cards" }, timers.element, reminders.element, lists.element, reminders.week),
+    h(
+      "div",
+      { class: "cards" },
+      timers.element,
+      reminders.element,
+      lists.element,
+      reminders.week,
+      scheduled.element,
+    ),
     rooms.element,
   );
   events.on("timer", () => bring(timers));
   events.on("reminder", () => bring(reminders));
+  events.on("scheduled", () => bring(scheduled));
   events.on("calendar", () => bring(reminders));
   events.on("list", () => bring(lists));
   events.on("home", (change) => visible && rooms.changed(change));

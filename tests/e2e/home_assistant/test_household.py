@@ -3,9 +3,14 @@
 import subprocess
 import sys
 import time
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
+
+from plugins.api import Location
+from plugins.daylight import sun_time
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +81,18 @@ def test_a_guest_is_refused_whatever_they_answer(hub, home_assistant):
     for told in (refused, again):
         assert not any(action["ok"] for action in told["actions"]), told
     assert home_assistant.state("cover.garage_door") == "closed"
+
+
+def test_the_time_and_the_sun_are_those_of_home_assistant(hub):
+    """Which stands in Amsterdam; this machine's clock is another."""
+    here = datetime.now(ZoneInfo("Europe/Amsterdam"))
+    told = ask(hub, "what time is it")["answer"]
+    assert told in {f"It is {here + timedelta(minutes=more):%H:%M}." for more in (0, 1)}
+    sunset = sun_time("sunset", here.date(), Location(52.37, 4.89), here.tzinfo)
+    assert ask(hub, "when is sunset today")["answer"] == f"Sunset: today {sunset:%H:%M}."
+    planned = ask(hub, "turn on the kitchen lights every day half an hour after sunset")
+    assert "every day 30 minutes after sunset" in planned["answer"], planned
+    assert "Cancelled" in ask(hub, "cancel all schedules")["answer"]
 
 
 def test_the_weather_of_the_days_to_come(hub, home_assistant):

@@ -29,6 +29,7 @@ from hubd.schedule import Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from hubd.tools import Speaker, ToolBox, find_plugins, sentence_files
+from plugins.api import ToolCall
 from rag.embed import model_folder
 
 DATA = Path(__file__).parents[2] / "data/assistant"
@@ -105,12 +106,13 @@ class House:
         self, database, home, embed, classifiers, model=None, settings=MappingProxyType({})
     ):
         self.time = datetime(2026, 3, 2, 12, tzinfo=UTC)
-        self.home = home
+        self.home, self.database = home, database
+        self.board = NoticeBoard()
         self.tools = ToolBox(
             find_plugins(),
             database=database,
             schedule=Schedule(database),
-            board=NoticeBoard(),
+            board=self.board,
             clock=lambda: self.time,
             home=home,
             settings=settings,
@@ -189,6 +191,11 @@ class House:
         outcome = await self.commands.run(step, utterance.text, utterance.conversation, speaker)
         self.called += [outcome.call.tool] if outcome.ok else []
         return outcome
+
+    async def call(self, tool, person=OWNER, **arguments):
+        """The reply of a tool, called as a page does it."""
+        call = ToolCall(tool=tool, arguments=arguments)
+        return (await self.tools.call(call, Speaker(person=person))).text
 
     def state(self, entity_id):
         return self.home.snapshot().entity(entity_id).state

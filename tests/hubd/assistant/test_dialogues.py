@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from hubd.policy import Person
+from plugins.api import Location
 
 FOLDER = Path(__file__).parents[2] / "dialogues"
 DIALOGUES = [
@@ -41,6 +42,9 @@ async def test_a_dialogue_with_the_model(make_house, model, dialogue):
 async def played(house, dialogue):
     person = Person(name="speaker", role=dialogue.get("role", "owner"))
     language = dialogue.get("language", dialogue.get("home", "home.en.yaml").split(".")[1])
+    if "location" in dialogue:
+        location = Location(*dialogue["location"])
+        house.home.location = lambda: location
     for turn in dialogue["turns"]:
         house.time += timedelta(seconds=turn.get("wait", 2))
         reply = await house.say(

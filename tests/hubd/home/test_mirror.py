@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hubd.home.mirror import (
     Mirror,
+    Place,
     Registered,
     Registry,
     read_aliases,
@@ -18,10 +19,11 @@ from hubd.home.mirror import (
     read_entities,
     read_exposed,
     read_floors,
+    read_place,
     read_temperature_unit,
     tells_hidden,
 )
-from hubd.home.model import Entity
+from hubd.home.model import Entity, Location
 from hubd.home.read_back import unmet
 
 IDS = st.sampled_from(["light.a", "light.b", "cover.c", "lock.d"])
@@ -235,3 +237,19 @@ def test_heaters_have_the_unit_of_the_home(config, told):
     )
     assert mirror.entity("climate.a").attributes.get("temperature_unit") == told
     assert "temperature_unit" not in mirror.entity("light.b").attributes
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        (
+            {"latitude": 52.37, "longitude": 4.89, "time_zone": "Europe/Amsterdam"},
+            Place(location=Location(52.37, 4.89), time_zone="Europe/Amsterdam"),
+        ),
+        ({"latitude": 0, "longitude": 190, "time_zone": "Mars/Olympus"}, Place()),
+        ({"latitude": "north", "time_zone": "../etc/passwd"}, Place()),
+        ({}, Place()),
+    ],
+)
+def test_where_the_house_stands(config, place):
+    assert read_place(config) == place

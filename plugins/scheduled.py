@@ -1,0 +1,185 @@
+"""What commands for later are: kept, found by what is said of them, put in words.
+
+One is a document of the plugin ``routines`` and one job at its next time.
+"""
+
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from plugins.api import ToolContext, ToolError
+from plugins.moments import coming, repeated
+from plugins.speech import moment, say, stop_words
+from plugins.when import When, kept_as, kept_time, parse
+
+PREFIX = "later-"
+"""Of the ids, which are keys beside the names of routines."""
+ALL = "all"
+FORGET_ENDED = timedelta(days=1)
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+")
+_STEM = 4
+"""Letters in which two words are alike enough: "turning" and "turn", „Lampe“ and „Lampen“."""
+_AT_THAT_TIME = re.compile(
+    r"\b(?:mornings|evenings|nights|morgens|mittags|abends|nachts|vormittags|nachmittags)\b", re.I
+)
+_WORKS = re.compile(
+    "turn|switch|open|clos|shut|start|lock|rais|lower|mach|schalt|öffn|schließ|fahr|start|打开|关|开|把"
+)
+"""How a command begins that works something."""
+_WAYS = frozenset(["on", "off", "an", "aus"])
+_VERBS = frozenset({
+    "turn", "turning", "switch", "switching", "put", "putting", "set", "setting", "any", "anymore",
+    "more", "every", "each", "all", "to", "mach", "mache", "machen", "schalt", "schalte",
+    "schalten", "stell", "stelle", "stellen", "jeden", "mehr", "nicht", "ein", "eine", "einen",
+    "zum", "zur", "bei", "um", "am", "的", "把", "了", "每", "天", "要", "不", "再", "别", "个",
+})  # fmt: skip
+"""Words that tell no command from another, beside those that say nothing at all."""
+
+
+class Scheduled(msgspec.Struct, kw_only=True):
+    id: str
+    command: str
+    due: datetime
+    at: str = ""
+    """When on its days one that repeats is due, as `plugins.when.kept_as` writes it."""
+    repeat: tuple[int, ...] = ()
+    language: str = "en"
+    area: str = ""
+    """The id of the area where it was said."""
+    permissions: dict[str, Any] | None = None
+    """Of who said it."""
+    ended: datetime | None = None
+    """When it was cancelled."""
+
+
+async def schedule(context: ToolContext, command: str, due: datetime, when: When) -> Scheduled:
+    """Keep a command of the person who asks, with its first wake-up."""
+    one = Scheduled(
+        id=f"{PREFIX}{secrets.token_hex(6)}",
+        command=command,
+        due=due,
+        at=kept_as(when) if when.repeat else "",
+        repeat=when.repeat,
+        language=context.language,
+        area=context.area,
+        permissions=context.permissions,
+    )
+    await context.jobs.run_at(one.id, due)  # first: a command without it would never be done
+    await keep(context, one)
+    return one
+
+
+async def keep(context: ToolContext, one: Scheduled) -> None:
+    """Write it down, and show what became of it."""
+    await context.storage.put(one.id, msgspec.to_builtins(one))
+    context.emit("scheduled", data(one))
+
+
+async def find(context: ToolContext, key: str) -> Scheduled | None:
+    """The command of that id, cancelled ones too."""
+    stored = await context.storage.get(key) if key.startswith(PREFIX) else None
+    return msgspec.convert(stored, Scheduled) if stored else None
+
+
+async def all_scheduled(context: ToolContext) -> list[Scheduled]:
+    """What waits, soonest first; what was cancelled a day ago is forgotten."""
+    found = []
+    for key, stored in (await context.storage.all()).items():
+        if not key.startswith(PREFIX):
+            continue
+        one = msgspec.convert(stored, Scheduled)
+        if one.ended and context.now - one.ended > FORGET_ENDED:
+            await context.storage.delete(key)
+        elif not one.ended:
+            found.append(one)
+    return sorted(found, key=lambda one: (one.due, one.id))
+
+
+async def next_turn(context: ToolContext, one: Scheduled) -> None:
+    """Set one that repeats to its next time."""
+    one.due = coming(context, kept_time(one.at)._replace(repeat=one.repeat), context.now)
+    await context.jobs.run_at(one.id, one.due)
+    await keep(context, one)
+
+
+def says_when(habit: str, language: str) -> bool:
+    """Whether words of a command say when, or on which days."""
+    said = parse(habit, language, datetime(2026, 1, 1, tzinfo=UTC))
+    works = _WORKS.match(habit.casefold())
+    return bool(said.sun or said.repeat or _AT_THAT_TIME.search(habit) or (said.at and works))
+
+
+def chosen(context: ToolContext, found: Sequence[Scheduled], which: str) -> list[Scheduled]:
+    """The commands that are meant by an id, ``all``, words of the command, or when it is due.
+
+    Raises:
+        ToolError: there is no such command, or several may be meant.
+    """
+    if which.strip() == ALL:
+        return list(found)
+    meant = [one for one in found if one.id == which]
+    meant = meant or [one for one in found if which.strip() and _is_meant(context, one, which)]
+    meant = meant or (list(found) if not which.strip() else [])
+    if not meant:
+        raise ToolError(
+            f"{say(context.language, 'none_scheduled')} {lines(context, found)}".strip()
+        )
+    if len(meant) > 1:
+        raise ToolError(say(context.language, "reminder_which", value=lines(context, meant)))
+    return meant
+
+
+def _is_meant(context: ToolContext, one: Scheduled, which: str) -> bool:
+    """Whether all that tells commands apart is in this one, and its time where one was said."""
+    said = parse(which, context.language, context.now)
+    if said.sun and kept_as(said) != one.at:
+        return False
+    due = one.due.astimezone(context.now.tzinfo)
+    if said.at and (due.hour % 12, due.minute) != (said.at.hour % 12, said.at.minute):
+        return False
+    if said.repeat and not one.repeat:
+        return False
+    known = _words(one.command)
+    return all(
+        any(word[:_STEM] == other[:_STEM] for other in known)
+        for word in _words(_AT_THAT_TIME.sub(" ", said.rest))
+    )
+
+
+def _words(text: str) -> set[str]:
+    said = set(_WORD.findall(text.casefold()))
+    return (said - stop_words() - _VERBS) | (said & _WAYS)
+
+
+def line(context: ToolContext, one: Scheduled) -> str:
+    """``“Turn on the porch light”: every day at sunset (16:02).``"""
+    return f"“{one.command}”: {when_told(context, one)}."
+
+
+def when_told(context: ToolContext, one: Scheduled) -> str:
+    """When it is done, in words."""
+    due = one.due.astimezone(context.now.tzinfo)
+    if one.repeat:
+        return repeated(context, one.repeat, one.at, due)
+    return moment(due, context.now, context.language)
+
+
+def lines(context: ToolContext, found: Sequence[Scheduled]) -> str:
+    """Ten of them at most."""
+    return " ".join(line(context, one) for one in found[:10])
+
+
+def data(one: Scheduled) -> dict[str, Any]:
+    """A command for programs and the page."""
+    return {
+        "id": one.id,
+        "command": one.command,
+        "due": one.due.isoformat(),
+        "repeat": list(one.repeat),
+        "at": one.at,
+        "state": "cancelled" if one.ended else "waiting",
+    }
