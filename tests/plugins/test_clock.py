@@ -52,7 +52,8 @@ async def test_when_the_sun_sets(workshop):
     told = await workshop("clock.sun", "de", event="sunrise", day="heute")
     assert told.text == "Sonnenaufgang: heute 05:53."  # over, and asked for
     assert (await workshop("clock.sun", event="sunrise")).text == "Sunrise: tomorrow 05:50."
-    assert (await workshop("clock.sun", "zh", event="dusk", day="明天")).text == "天黑：明天 19:08。"
+    dark = await workshop("clock.sun", "zh", event="dusk", day="明天")
+    assert dark.text == "天黑：明天 19:08。"
     with pytest.raises(ToolError, match="someday"):
         await workshop("clock.sun", day="someday")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
+from plugins.when import DAILY, WEEKDAYS, When, kept_as, kept_time, next_time, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SATURDAY_NOON = datetime(2026, 3, 28, 12, tzinfo=BERLIN)  # the clocks change that night
@@ -192,3 +192,57 @@ def test_an_hour_is_all_that_is_said_beside_the_day(text, language, hour):
 def test_a_date(text, language, day, hour, rest):
     found = parse(text, language, SATURDAY_NOON)
     assert (found.on, found.at, found.rest) == (day, time(hour), rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "at", "days"),
+    [
+        ("every evening at 7", "en", time(19), DAILY),
+        ("at 11 every night", "en", time(23), DAILY),
+        ("each morning at half past six", "en", time(6, 30), DAILY),
+        ("every Tuesday and Friday at 8 pm", "en", time(20), (1, 4)),
+        ("on Mondays at six", "en", time(6), (0,)),
+        ("Monday to Friday at 7", "en", time(7), WEEKDAYS),
+        ("jeden Abend um sieben", "de", time(19), DAILY),
+        ("jede Nacht um eins", "de", time(1), DAILY),
+        ("montags und donnerstags um 8", "de", time(8), (0, 3)),
+        ("unter der Woche um 6 Uhr 30", "de", time(6, 30), WEEKDAYS),
+        ("每天晚上七点", "zh", time(19), DAILY),
+        ("每晚十点", "zh", time(22), DAILY),
+        ("每周一三五早上八点", "zh", time(8), (0, 2, 4)),
+        ("每个星期天八点", "zh", time(8), (6,)),
+        ("tous les soirs à 8 heures", "fr", time(20), DAILY),
+        ("todas las noches a las diez", "es", time(22), DAILY),
+    ],
+)
+def test_days_that_come_again(text, language, at, days):
+    when = parse(text, language, SATURDAY_NOON)
+    assert (when.at, when.repeat, when.rest) == (at, days, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "sun", "minutes"),
+    [
+        ("at sunset", "en", "sunset", 0),
+        ("half an hour after sunset", "en", "sunset", 30),
+        ("20 minutes before sunrise", "en", "sunrise", -20),
+        ("when it gets dark", "en", "dusk", 0),
+        ("bei Sonnenuntergang", "de", "sunset", 0),
+        ("eine halbe Stunde nach Sonnenuntergang", "de", "sunset", 30),
+        ("wenn es hell wird", "de", "dawn", 0),
+        ("日落后半小时", "zh", "sunset", 30),
+        ("日出前20分钟", "zh", "sunrise", -20),
+        ("天黑的时候", "zh", "dusk", 0),
+        ("30 minutes après le coucher du soleil", "fr", "sunset", 30),
+        ("al amanecer", "es", "sunrise", 0),
+    ],
+)
+def test_what_the_sun_does(text, language, sun, minutes):
+    when = parse(text, language, SATURDAY_NOON)
+    assert (when.sun, when.offset, when.rest) == (sun, timedelta(minutes=minutes), "")
+    assert kept_time(kept_as(when)) == When(sun=sun, offset=timedelta(minutes=minutes))
+
+
+@pytest.mark.parametrize("text", ["the sunset scene", "it is dark in here", "after the news"])
+def test_what_does_not_wait_for_the_sun(text):
+    assert parse(text, "en", SATURDAY_NOON).sun is None
