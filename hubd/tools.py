@@ -27,6 +27,7 @@ from hubd.store.audit import Outcome
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from plugins.api import (
+    AnswerFunction,
     Home,
     HomeError,
     Jobs,
@@ -358,23 +359,33 @@ class ToolBox:
         if decided.verdict == "confirm" and not speaker.confirmed:
             raise NotConfirmedError(decided.reason)
 
+    async def meant(self, text: str, speaker: Speaker = NOBODY) -> ToolCall | None:
+        """The call that an utterance means by a name that somebody gave; ``None``: it is none."""
+        for plugin in self.plugins:
+            call = await self._ask(plugin, plugin.on_utterance, text, speaker)
+            if call is not None and call.tool in plugin.tools:
+                return call
+        return None
+
     async def answer(self, question: str, speaker: Speaker = NOBODY) -> ToolCall | None:
         """The call of a reading tool that answers a question, of the first plugin that has one."""
         for plugin in self.plugins:
-            call = await self._answer(plugin, question, speaker)
+            call = await self._ask(plugin, plugin.on_question, question, speaker)
             tool = plugin.tools.get(call.tool) if call else None
             if tool is not None and tool.risk == "read":
                 return call
         return None
 
-    async def _answer(self, plugin: Plugin, question: str, speaker: Speaker) -> ToolCall | None:
-        if plugin.on_question is None:
+    async def _ask(
+        self, plugin: Plugin, function: AnswerFunction | None, text: str, speaker: Speaker
+    ) -> ToolCall | None:
+        if function is None:
             return None
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S), self._tidied(plugin.name):
-                return await plugin.on_question(self._context(plugin.name, speaker), question)
-        except Exception:  # whatever a plugin does, the question goes on to the documents
-            log.exception("plugin cannot tell whether it has an answer: %s", plugin.name)
+                return await function(self._context(plugin.name, speaker), text)
+        except Exception:  # whatever a plugin does, the text goes on to the others
+            log.exception("plugin cannot tell what a text means: %s", plugin.name)
             return None
 
     async def tell(self, event: str, data: Mapping[str, Any]) -> None:

@@ -277,6 +277,9 @@ is asked on another thread and looks at nothing but its arguments."""
 AnswerFunction = Callable[["ToolContext", str], Awaitable[ToolCall | None]]
 """Which call of a reading tool of the plugin answers a question that no sentence explains;
 ``None``: the plugin knows nothing of it, and the documents are asked."""
+MeaningFunction = Callable[["ToolContext", str], Awaitable[ToolCall | None]]
+"""Which call of the plugin's own an utterance means by a name that somebody gave, as routines have
+one. It is asked first, for every utterance: nothing but what was named so may be taken for it."""
 JobFunction = Callable[[ToolContext, str], Awaitable[None]]
 StartFunction = Callable[[ToolContext], Awaitable[None]]
 EventFunction = Callable[[ToolContext, str, Mapping[str, Any]], Awaitable[None]]
@@ -306,7 +309,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 class Plugin:
     """A named set of tools, optional sentence files, and what else the hub calls: at most one
-    function each for jobs, for events, for the start, and for questions."""
+    function each for jobs, events, the start, questions, and for names that people give."""
 
     def __init__(self, name: str, *, sentences: str | None = None, keeps_with: str = "") -> None:
         """keeps_with: another plugin, whose storage and wake-ups are this one's too."""
@@ -317,6 +320,7 @@ class Plugin:
         self.on_job: JobFunction | None = None
         self.on_start: StartFunction | None = None
         self.on_question: AnswerFunction | None = None
+        self.on_utterance: MeaningFunction | None = None
         self.on_event: EventFunction | None = None
         self.events: tuple[str, ...] = ()
         """Those that ``on_event`` is told of."""
@@ -362,6 +366,11 @@ class Plugin:
     def answers(self, function: AnswerFunction) -> AnswerFunction:
         """Register a function that looks at questions which no sentence explains."""
         self.on_question = function
+        return function
+
+    def understands(self, function: MeaningFunction) -> MeaningFunction:
+        """Register a function that knows utterances by names that people gave."""
+        self.on_utterance = function
         return function
 
     def hears(self, *events: str) -> Callable[[EventFunction], EventFunction]:

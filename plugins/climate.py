@@ -8,7 +8,7 @@ from msgspec import Meta
 from plugins.acting import EntityIds, act, act_by_value, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.degrees import CELSIUS, FAHRENHEIT, WARMEST, unit_of
-from plugins.speech import say
+from plugins.speech import say, state_word
 
 plugin = Plugin("climate", sentences="climate.{language}.yaml")
 
@@ -72,6 +72,22 @@ async def temperature(context: ToolContext, entities: tuple[str, ...] = ()) -> T
         raise ToolError(say(context.language, "nothing_known"))
     text = " ".join(say(context.language, "temperature", [name], value) for name, value in warm[:5])
     return ToolResult(text=as_of(context) + text, data={"temperatures": dict(warm)})
+
+
+@plugin.tool(risk="read")
+async def target(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
+    """Tell what temperature heaters are set to."""
+    heaters = [heater for heater in found(context, entities) if heater.domain == "climate"]
+    if not heaters:
+        raise ToolError(say(context.language, "nothing_known"))
+    told = {heater.name: _target(heater) for heater in heaters[:5]}
+    text = " ".join(
+        say(context.language, "state", [heater.name], state_word(heater.state, context.language))
+        if heater.state == "off" or told[heater.name] is None
+        else say(context.language, "temperature_set", [heater.name], told[heater.name])
+        for heater in heaters[:5]
+    )
+    return ToolResult(text=as_of(context) + text, data={"targets": told})
 
 
 def _target(heater: Entity) -> float | None:

@@ -1,6 +1,6 @@
 """Things of the household that are switched, opened, locked, activated; and how they are now."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -9,6 +9,7 @@ from msgspec import Meta
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.speech import joined, say, state_word
+from plugins.whereabouts import PEOPLE, is_at
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
@@ -168,16 +169,17 @@ async def state(
     data = {"entities": [shown(entity) for entity in things]}
     if state:
         matching = [entity.name for entity in things if _is_in(entity, state)]
+        unknown = all(e.domain in PEOPLE and is_at(e, state) is None for e in things)
         if matching:
             text = say(context.language, "yes", matching)
+        elif unknown:
+            text = _how(context, things)
         elif len(things) > 1:
             text = say(context.language, "none_in_state", (), state)
         else:
             text = say(context.language, "no", [things[0].name], _told(things[0], context.language))
     else:
-        text = " ".join(
-            say(context.language, "state", [e.name], _told(e, context.language)) for e in things[:8]
-        )
+        text = _how(context, things)
     return ToolResult(text=as_of(context) + text, data=data)
 
 
@@ -271,8 +273,16 @@ def _secure(entity: Entity) -> bool:
     )
 
 
+def _how(context: ToolContext, things: Sequence[Entity]) -> str:
+    """``Ann: at home.``"""
+    language = context.language
+    return " ".join(say(language, "state", [e.name], _told(e, language)) for e in things[:8])
+
+
 def _is_in(entity: Entity, state: str) -> bool:
     """A sensor's "on" is called open, wet or detected by what it senses."""
+    if entity.domain in PEOPLE:
+        return is_at(entity, state) is True
     return entity.state.casefold() == state.casefold() or entity.attributes.get("spoken") == state
 
 

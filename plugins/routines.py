@@ -16,6 +16,8 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import coming
+from plugins.routine_words import defined, forgotten, key_of
+from plugins.routine_words import run as run_of
 from plugins.scheduled import (
     all_scheduled,
     chosen,
@@ -38,6 +40,7 @@ MAXIMUM = 100
 MAXIMUM_COMMANDS = 20
 LONGEST_NAME = 30
 """Characters, in three words, of a name that is said in one sentence with what it stands for."""
+LONGEST_GIVEN = 60
 LONGEST = timedelta(days=366)
 """Ahead of now, of a command for later."""
 LATE = timedelta(hours=1)
@@ -182,9 +185,9 @@ async def define(
     if not steps or len(steps) > MAXIMUM_COMMANDS:
         raise ToolError(say(context.language, "routine_steps", value=MAXIMUM_COMMANDS))
     await _room_for_one_more(context)
-    before = await context.storage.get(_key(name))
+    before = await context.storage.get(key_of(name))
     kept = {"name": name, "commands": steps, "permissions": context.permissions}
-    await context.storage.put(_key(name), kept)
+    await context.storage.put(key_of(name), kept)
     return ToolResult(
         text=_told({"name": name, "commands": steps}),
         data={"name": name, "commands": steps},
@@ -197,9 +200,9 @@ async def define(
 @plugin.tool(risk="act")
 async def run(context: ToolContext, name: Name) -> ToolResult:
     """Carry out the commands of that name, one after the other."""
-    stored = await context.storage.get(_key(name))
+    stored = await context.storage.get(key_of(name))
     if stored is None:
-        raise ToolError(say(context.language, "no_routine", [name]))
+        raise ToolError(say(context.language, "no_routine_yet", [name]))
     within = stored.get("permissions")
     replies = [await context.carry_out(one, within=within) for one in stored["commands"]]
     return ToolResult(text=" ".join(replies), data={"replies": replies})
@@ -217,10 +220,22 @@ async def list_(context: ToolContext) -> ToolResult:
 @plugin.tool(risk="act")
 async def forget(context: ToolContext, name: Name) -> ToolResult:
     """Forget a routine."""
-    stored = await context.storage.get(_key(name))
-    if stored is None or not await context.storage.delete(_key(name)):
+    stored = await context.storage.get(key_of(name))
+    if stored is None or not await context.storage.delete(key_of(name)):
         raise ToolError(say(context.language, "no_routine", [name]))
     return ToolResult(text=say(context.language, "forgotten", [name]), undo=_again(stored))
+
+
+@plugin.understands
+async def named(context: ToolContext, text: str) -> ToolCall | None:
+    """The routine that a text runs, forgets or defines by the name that somebody gave it."""
+    if (new := defined(text, context.language)) is not None:
+        arguments = {"name": new.name, "commands": new.commands}
+        return ToolCall(tool="routines.define", arguments=arguments)
+    for name, tool in ((run_of(text), "routines.run"), (forgotten(text), "routines.forget")):
+        if 0 < len(name) <= LONGEST_GIVEN and (stored := await context.storage.get(key_of(name))):
+            return ToolCall(tool=tool, arguments={"name": stored["name"]})
+    return None
 
 
 @plugin.job
@@ -256,7 +271,3 @@ def _again(stored: Mapping[str, Any]) -> ToolCall:
 
 def _told(routine: Mapping[str, Any]) -> str:
     return f"“{routine['name']}”: {'; '.join(routine['commands'])}."
-
-
-def _key(name: str) -> str:
-    return " ".join(name.casefold().split())

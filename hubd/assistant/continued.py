@@ -29,6 +29,43 @@ _SHOWN = re.compile(
     r"|(?:zeig|lies) (?:sie )?(?:mir )?(?:vor|her)"
     r"|(?:上面|里面|清单上)(?:现在|还)?(?:都)?有(?:什么|啥|哪些)(?:了)?"
 )
+_DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
+_GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
+    (
+        re.compile(
+            r"(?:(?:please |ok(?:ay)?,? )?(?:carry on|go on|continue|resume|keep going|go ahead)"
+            r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
+            r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
+            r"|(?:请)?(?:继续|接着)(?:扫|打扫|播放|放|干|吧)?(?:吧)?"
+        ),
+        {
+            "vacuum.stop": "vacuum.start",
+            "media.pause": "media.play",
+            "timers.pause": "timers.resume",
+        },
+    ),
+    (
+        re.compile(
+            rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"
+            rf"|(?:send|bring|get) (?:it|him|her) to {_DOCK}"
+            r"|schicke? (?:ihn|sie|es) (?:nach hause|heim|zurück)"
+            r"|schicke? (?:ihn|sie|es) (?:zurück )?zur (?:station|basis)"
+            r"|(?:让|叫)(?:它|他)?(?:回去|回家|回充|充电)(?:吧)?"
+        ),
+        {"vacuum": "vacuum.return_home", "lawn_mower": "mower.return_home"},
+    ),
+    (
+        re.compile(
+            r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:it|that|this) set(?: to| at)?"
+            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|wie (?:hoch|warm))"
+            r" (?:steht|ist) (?:sie|es|er)(?: jetzt)?(?: eingestellt| gestellt)?"
+            r"|(?:现在)?(?:设|调|开)(?:的|到|在)?(?:多少|几)度"
+        ),
+        {"climate": "climate.target"},
+    ),
+)
+"""What is said of the thing that was spoken of last, and the tool for it: by the tool that was
+called, else by the kind of thing."""
 _AND = {
     "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
     "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
@@ -42,6 +79,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last is None or last.call is None or last.tool is None:
         return None
     said, now = plain(text), datetime.now(UTC)
+    if (same := _of_the_same(said, last)) is not None:
+        return same
     if last.tool.startswith(LISTS):
         which = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
         if _CLEARED.fullmatch(said):
@@ -54,6 +93,23 @@ def continued(text: str, memory: Memory) -> Decision | None:
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = parse(str(given["what"]), last.language, now).rest
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+    return None
+
+
+def _of_the_same(said: str, last: Decision) -> Decision | None:
+    """What goes on with the vacuum, the player, the timer or the heating that was spoken of."""
+    domains = {entity.partition(".")[0] for entity in last.entities}
+    for pattern, tools in _GO_ON:
+        if pattern.fullmatch(said):
+            tool = tools.get(last.tool or "") or next(
+                (tools[one] for one in domains if one in tools), None
+            )
+            if tool is None or len(domains) > 1:
+                return None
+            kept = {"entities": list(last.entities)} if last.entities else {}
+            timer = last.call.arguments if last.call else {}
+            call = ToolCall(tool=tool, arguments=kept or dict(timer))
+            return msgspec.structs.replace(_decision(last, call), entities=last.entities)
     return None
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from hubd.assistant import all_but, follow, later
 from hubd.assistant.conditions import NAMELESS
-from hubd.assistant.decision import Decision, answering, is_open, lacks, told
+from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.doubts import doubted
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
@@ -341,6 +341,11 @@ class Decider:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
+        if len(text) <= MAXIMUM_UTTERANCE:
+            speaker = Speaker(language=spoken, area=area)
+            if (call := await self._tools.meant(text, speaker)) is not None:
+                return meaning(call, spoken)
+        async with self._routing:
             decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
         if not is_open(decision):
             return decision

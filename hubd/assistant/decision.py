@@ -73,6 +73,19 @@ def answering(call: ToolCall | None, decision: Decision) -> Decision:
     )
 
 
+def meaning(call: ToolCall, language: str) -> Decision:
+    """The decision on an utterance that is a name which somebody gave."""
+    return Decision(
+        route="words",
+        tool=call.tool,
+        arguments=dict(call.arguments),
+        score=1.0,
+        reason=f"{call.tool.partition('.')[0]} know it by this name",
+        call=call,
+        language=language,
+    )
+
+
 def told(decision: Decision) -> str:
     """What comes of one of several commands."""
     asks = f", asks first: {decision.asks}" if decision.asks else ""

@@ -40,6 +40,21 @@ NO = {
     "fr": r"(non|annule|laisse|stop)( .*)?",
     "es": r"(no|cancela|déjalo)( .*)?",
 }
+AGAIN = re.compile(
+    r"(?:sorry,? |pardon,? |please |(?:can|could|would) you (?:please )?)?"
+    r"(?:repeat (?:that|it|yourself|the answer)|say (?:that|it) (?:again|once more)|say again|"
+    r"come again)(?: please)?|(?:sorry,? |pardon,? )?what (?:did you|did you just) say|"
+    r"(?:sorry,? )?i (?:didn't|did not) (?:catch|hear|get) (?:that|you)|pardon(?: me)?|"
+    r"(?:bitte )?(?:wiederhol|wiederhole) (?:das|es)(?: bitte| noch ?mal)*|"
+    r"(?:bitte )?sag(?:e)? (?:das|es) (?:bitte )?noch ?(?:ein)?mal(?: bitte)?|"
+    r"was hast du (?:gerade |eben )?gesagt|wie bitte|noch ?(?:ein)?mal bitte|"
+    r"(?:kannst|könntest) du das (?:bitte )?(?:wiederholen|noch ?(?:ein)?mal sagen)|"
+    r"(?:请|麻烦)?(?:你)?(?:再说一遍|再说一次|重复一遍|重复一下)(?:吧|好吗)?|"
+    r"(?:你)?(?:刚才|刚刚)?说(?:了)?什么|(?:我)?没听清(?:楚)?|"
+    r"(?:peux-tu |pouvez-vous )?rép[èé]te[rz]?(?: ça| s'il te plaît)?|qu'as-tu dit|"
+    r"rep[ií]te(?:lo)?(?: por favor)?|(?:puedes )?repetir(?:lo)?|qué has dicho",
+    re.IGNORECASE,
+)
 UNDO = re.compile(
     r"(please )?(undo( that| it| this)?|take that back|rückgängig( machen)?|"
     r"mach das rückgängig|撤销|取消(它|掉|吧|了)?|annule ça|deshacer|deshaz eso)( please)?"
@@ -145,6 +160,11 @@ def says_no(text: str, language: str) -> bool:
 def _says(words: dict[str, str], text: str, language: str) -> bool:
     said = plain(text)
     return any(re.fullmatch(words[tag], said) for tag in {language, "en"} & set(words))
+
+
+def says_again(text: str) -> bool:
+    """Whether the last answer shall be said once more."""
+    return AGAIN.fullmatch(plain(text)) is not None
 
 
 def says_undo(text: str) -> bool:

@@ -18,6 +18,7 @@ from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
 from plugins.numbers import digits
+from plugins.whereabouts import PEOPLE, is_place
 
 PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
 UNIT = re.compile(
@@ -26,6 +27,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SEARCH = "media.search"
+STATE = "home.state"
 LATER, REMINDER = "routines.later", "reminders.add"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
@@ -122,6 +124,8 @@ def is_misread(
         return True
     if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
         return True
+    if tool.name == STATE and _is_of_no_place(match, decision, text, home):
+        return True  # "is Ann allergic to nuts"
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
@@ -168,6 +172,18 @@ def is_misread(
         spoken = home.mentions(text, language)
         return bool(spoken.numbers) and not spoken.nouns and not spoken.names
     return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+
+def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) -> bool:
+    """Whether what is asked of people is not where they are."""
+    people = _entities(decision, home.snapshot)
+    state = str(match.slots.get("state", ""))
+    if not state or not people or any(one.domain not in PEOPLE for one in people):
+        return False
+    known = {one.state for one in home.snapshot.entities if one.domain in PEOPLE}
+    zones = {one.name for one in home.snapshot.entities if one.domain == "zone"}
+    before, found, _ = plain(text).rpartition(plain(state))
+    return bool(found) and not is_place(state, before, known | zones)
 
 
 def _is_time_of_a_reason(match: Match, text: str, language: str) -> bool:

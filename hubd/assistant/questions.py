@@ -41,6 +41,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "D'accord, je ne fais rien.",
         "es": "De acuerdo, no lo hago.",
     },
+    "nothing_said": {
+        "en": "I have not said anything yet.",
+        "zh": "我还没有说过什么。",
+        "de": "Ich habe noch nichts gesagt.",
+        "fr": "Je n'ai encore rien dit.",
+        "es": "Aún no he dicho nada.",
+    },
     "nothing_to_undo": {
         "en": "There is nothing to undo.",
         "zh": "没有可以撤销的操作。",

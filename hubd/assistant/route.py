@@ -159,7 +159,7 @@ class Router:
             whole = whole or match
             if tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
                 continue  # "what d'you call it" is on no list
-            if better or put_right(match, free, said == fixed):
+            if better or put_right(match, free, said == fixed, language):
                 free = match
         return free
 

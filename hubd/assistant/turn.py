@@ -21,7 +21,7 @@ from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.commands import Commands, Outcome, Step
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
-from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.dialogue import Dialogues, says_again
 from hubd.assistant.ground import Grounded, Grounding
 from hubd.assistant.query_rewriting import standalone
 from hubd.assistant.questions import ask
@@ -120,15 +120,20 @@ class Assistant:
         conversation = utterance.conversation or self._conversations.new()
         clock = _Clock()
         yield Started(conversation=conversation)
-        step = await self.commands.step(
-            utterance.text,
-            _memory(utterance, conversation),
-            language=utterance.language,
-            area=utterance.area,
-            person=utterance.person,
-        )
+        again = says_again(utterance.text)
+        step = None
+        if not again:
+            step = await self.commands.step(
+                utterance.text,
+                _memory(utterance, conversation),
+                language=utterance.language,
+                area=utterance.area,
+                person=utterance.person,
+            )
         clock.mark("route_ms")
-        if step is not None:
+        if again:
+            events = self._again(utterance, conversation, clock)
+        elif step is not None:
             events = self._act(step, utterance, conversation, clock)
         else:
             events = self._understood_by_none(utterance, conversation, clock)
@@ -185,6 +190,24 @@ class Assistant:
             yield Token(text=texts[-1])
         done = _done("".join(texts), conversation, clock, actions=actions)
         yield msgspec.structs.replace(done, asks=asks)
+
+    async def _again(
+        self, utterance: Utterance, conversation: str, clock: "_Clock"
+    ) -> AsyncGenerator[Event, None]:
+        """The last answer once more, with its sources; nothing is done again, and what it asked may
+        still be answered."""
+        if utterance.history is None:
+            last = await self._conversations.last(conversation, utterance.person.name)
+        else:
+            said = [one.text() for one in utterance.history if one.role == "assistant"]
+            last = _done(said[-1], conversation, clock) if said else None
+        text = last.answer if last else ask(utterance.language or "en", "nothing_said")
+        clock.mark("first_token_ms")
+        yield Token(text=text)
+        done = _done(text, conversation, clock, citations=last.citations if last else ())
+        if last is not None:
+            done = msgspec.structs.replace(done, refused=last.refused, asks=last.asks)
+        yield done
 
     async def _understood_by_none(
         self, utterance: Utterance, conversation: str, clock: "_Clock"

@@ -113,6 +113,20 @@ class Conversations:
             (_json(passages), _json(reranking), conversation),
         )
 
+    async def last(self, conversation: str, person: str = OWNER.name) -> Done | None:
+        """What was answered to that person last; ``None``: nothing yet."""
+
+        def select(connection: apsw.Connection) -> str | None:
+            rows = connection.execute(
+                "SELECT outcome FROM turn WHERE conversation = ? AND person = ? "
+                "ORDER BY id DESC LIMIT 1",
+                (conversation, person),
+            )
+            return next((str(outcome) for (outcome,) in rows), None)
+
+        outcome = await self._database.run(select)
+        return msgspec.json.decode(outcome, type=Done) if outcome else None
+
     async def history(
         self, conversation: str, limit: int = 10, person: str = OWNER.name
     ) -> list[ChatMessage]:

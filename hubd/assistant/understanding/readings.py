@@ -10,9 +10,15 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
 from plugins.numbers import digits
-from plugins.when import parse
+from plugins.when import When, parse
 
-VERBATIM = ("message",)
+VERBATIM = ("message", "text", "what")
+"""Slots whose words are kept or said as they are."""
+POLITE = frozenset({
+    "please", "thanks", "thank", "you", "ok", "okay", "um", "uh", "er", "erm", "hmm", "bitte",
+    "danke", "ähm", "äh", "öhm", "hm",
+})  # fmt: skip
+"""Words that may be lost of them."""
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
 
 TIMED = frozenset({"alarms.set", "reminders.add"})
@@ -76,11 +82,21 @@ def wonders(text: str, language: str) -> bool:
     return known.stripped(text) == said and not known.commands(said)
 
 
-def put_right(match: Match, before: Match | None, fixed: bool) -> bool:
-    """Whether a reading is that of the same words with what was misheard put right."""
+def put_right(match: Match, before: Match | None, fixed: bool, language: str) -> bool:
+    """Whether a reading is that of the same words with what was misheard put right, and the better
+    for it: a time is another then. The words of a note stay those that were said."""
     if not fixed or before is None or before.intent != match.intent:
         return False
-    return len(free_words(match)) <= len(free_words(before))
+    if match.intent in TIMED and _time_in(match, language) == _time_in(before, language):
+        return False
+    shorter = len(free_words(match)) < len(free_words(before))
+    return shorter or (match.intent in TIMED and len(free_words(match)) == len(free_words(before)))
+
+
+def _time_in(match: Match, language: str) -> When:
+    """The time that its free texts say."""
+    said = str(match.slots.get("when") or match.slots.get("what") or "")
+    return parse(said, language, datetime(2026, 1, 1, tzinfo=UTC))._replace(rest="")
 
 
 def untimely(match: Match, language: str) -> bool:
@@ -117,9 +133,16 @@ def free_words(match: Match) -> list[str]:
     return [word for v in match.slots.values() if isinstance(v, str) for word in v.split()]
 
 
+def _lost(before: object, after: object) -> set[str]:
+    """The words of a free text that another reading of it has not."""
+    return set(re.findall(r"\w+", str(before or "").casefold())) - set(
+        re.findall(r"\w+", str(after or "").casefold())
+    )
+
+
 def worn(match: Match, before: Match) -> bool:
     """Whether a reading for the same tool lost words from within its free text."""
-    if any(match.slots.get(slot) != before.slots.get(slot) for slot in VERBATIM):
+    if any(_lost(before.slots.get(slot), match.slots.get(slot)) - POLITE for slot in VERBATIM):
         return True
     texts = (value for value in before.slots.values() if isinstance(value, str))
     whole = "\n".join(texts).casefold()

@@ -42,6 +42,24 @@ async def test_a_command_no_rule_knows_is_done_or_declined_and_never_read_from_a
     assert states["light.desk_lamp"] == "off"
 
 
+async def test_an_answer_is_said_again_with_its_source(open_hub, tmp_path):
+    async with open_hub(tmp_path, Config()) as client:
+        page = client.app[SERVICES].paths.data / "boiler.md"
+        page.write_text("# Boiler\n\nThe boiler is serviced every year in May by Ravi.\n")
+        await client.app[SERVICES].library.ingest([page])
+
+        async def asked(text, conversation="kitchen"):
+            body = {"text": text, "conversation": conversation}
+            return await (await client.post("/hub/ask", json=body)).json()
+
+        assert (await asked("say that again"))["answer"] == ask("en", "nothing_said")
+        first = await asked("When is the boiler serviced?")
+        again = await asked("Sorry, what did you say?")
+        assert again["answer"] == first["answer"]
+        assert again["citations"] == first["citations"] != []
+        assert (await asked("repeat that", "hall"))["answer"] == ask("en", "nothing_said")
+
+
 async def test_a_refusal_quotes_what_comes_closest_and_nothing_where_nothing_does(
     open_hub, tmp_path
 ):

@@ -1,0 +1,93 @@
+"""How routines are defined, run and forgotten by names that people give. No plugin itself.
+
+The sentence files know a few names; a comma, which they do not see, says where any other ends.
+"""
+
+import re
+from typing import NamedTuple
+
+_QUOTES = "\"'„“”‚‘’「」"
+_DEFINED = {
+    "en": (
+        r"(?:when(?:ever)?|if) (?:i|we|anyone|anybody|someone) says? (?P<name>[^,:]{1,40}?)"
+        r"(?: ?[,:] ?(?:then |please |do )?| then | please )(?P<commands>.+)",
+        r"(?:please )?(?:make|create|add|set up|define|save) (?:a |me a |the )?(?:new )?routine "
+        r"(?:called |named )?(?P<name>[^,:]{1,40}?)(?: ?[,:] ?| that | which | to | with )"
+        r"(?P<commands>.+)",
+    ),
+    "de": (
+        r"wenn (?:ich|wir|jemand) (?P<name>[^,:]{1,40}?) sag(?:e|en|t)?(?: ?[,:] ?| )(?:dann )?"
+        r"(?P<commands>.+)",
+        r"(?:erstell|mach|leg)e? (?:mir )?eine (?:neue )?routine (?:namens |mit (?:dem )?namen )?"
+        r"(?P<name>[^,:]{1,40}?)(?: an)? ?[,:] ?(?P<commands>.+)",
+    ),
+    "zh": (
+        r"(?:当|如果|每当)?(?:我|我们)说(?P<name>[^，,：:]{1,12}?)(?:的时候|时|以后|之后)?"
+        r"(?:[，,：:]就?|就)(?:请|帮我)?(?P<commands>.+)",
+        r"(?:创建|新建|添加|建)(?:一个)?(?:例程|流程)(?:叫|名叫|叫做)?(?P<name>[^，,：:]{1,12}?)"
+        r"[，,：:](?P<commands>.+)",
+    ),
+    "fr": (
+        r"quand (?:je dis|on dit|nous disons) (?P<name>[^,:]{1,40}?) ?[,:] ?(?P<commands>.+)",
+    ),
+    "es": (
+        r"cuando (?:diga|digamos|digo) (?P<name>[^,:]{1,40}?) ?[,:] ?(?P<commands>.+)",
+    ),
+}  # fmt: skip
+_RUN = re.compile(
+    r"(?:请|帮我)?(?:运行|执行|开始|启动|打开)(?P<said>.+?)(?:例程|流程)?(?:吧)?|"
+    r"(?:(?:please |bitte )?(?:run|start|do|begin|launch|activate|execute|starte?|mache?|führe?|"
+    r"aktiviere?|lance|exécute|ejecuta|inicia) )?(?:the |my |our |die |meine |la )?(?P<name>.+?)"
+    r"(?: routine)?(?: please| bitte| aus| an| starten| ausführen)?"
+)
+_FORGET = re.compile(
+    r"(?:forget|delete|remove|lösche?|vergiss|entferne?|oublie|supprime|olvida|borra) "
+    r"(?:the |my |our |die |meine |la )?(?:routine )?(?P<name>.+?)(?: routine)?|"
+    r"(?:忘掉|删除|删掉)(?:例程|流程)?(?P<said>.+?)(?:例程|流程)?"
+)
+_DOES = re.compile(
+    r"(^|, | and | then |; )(turns|switches|closes|opens|locks|starts|stops|sets|plays|dims|runs|"
+    r"raises|lowers|pauses|puts|makes|mutes)\b"
+)
+
+
+class Defined(NamedTuple):
+    name: str
+    commands: str
+
+
+def defined(text: str, language: str) -> Defined | None:
+    """The name and the commands of a routine that ``text`` defines; ``None``: it defines none."""
+    said = text.strip(" .!。！")
+    for pattern in _DEFINED.get(language, ()):
+        if found := re.fullmatch(pattern, said, re.IGNORECASE):
+            name, commands = found["name"].strip(f" {_QUOTES}"), found["commands"].strip()
+            commands = _DOES.sub(_as_command, commands) if language == "en" else commands
+            return Defined(name, commands) if name else None
+    return None
+
+
+def _as_command(said: re.Match[str]) -> str:
+    """ "Turns off the TV" → "turn off the TV"."""
+    verb = said[2]
+    return said[1] + verb.removesuffix("es" if verb == "switches" else "s")
+
+
+def run(text: str) -> str:
+    """The name that ``text`` may be, with or without a word that says to run it."""
+    return _named(_RUN, text)
+
+
+def forgotten(text: str) -> str:
+    """The name that ``text`` asks to forget; empty where it does not."""
+    return _named(_FORGET, text)
+
+
+def _named(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.fullmatch(text.casefold().strip(f" .!。！,，{_QUOTES}"))
+    return ((found["name"] or found["said"]).strip(f" {_QUOTES}")) if found else ""
+
+
+def key_of(name: str) -> str:
+    """A routine's name as it is kept: whatever its capitals and spaces."""
+    return " ".join(name.casefold().split())
