@@ -25,16 +25,18 @@ _PLACED = re.compile(
 )
 
 
+_BEFORE = re.compile(r",? (?:before|because|since|bevor|weil) .*")
+"""Why it is asked: "who is home before I turn the heating off"."""
 _NOW = re.compile(
-    r"^(?:already|still|now|currently|schon|noch|immer noch|gerade|jetzt|wieder|déjà|encore|ya|"
-    r"todavía) |(?: (?:already|now|yet|right now|at the moment|gerade|jetzt|schon))+$"
+    r"^(?:already|still|now|currently|denn|schon|noch|immer noch|gerade|jetzt|wieder|déjà|encore|"
+    r"ya|todavía) |(?: (?:already|now|yet|right now|at the moment|gerade|jetzt|schon))+$"
 )
 
 
 def place_of(said: str) -> str:
     """The state that is meant by a place: ``home`` by "in", ``not_home`` by "out"; what else it may
     be, as it was said."""
-    plain = _NOW.sub("", said.casefold().strip())
+    plain = _NOW.sub("", _BEFORE.sub("", said.casefold().strip()))
     return HOME if plain in _AT_HOME else AWAY if plain in _AWAY else said
 
 

@@ -209,4 +209,4 @@ async def test_one_that_does_not_start_holds_nobody_up(box, caplog):
 async def test_one_answers_with_its_own_tools_only(box, caplog):
     assert await box.answer("what lives in the tank") is None
     assert await box.answer("what else") is None
-    assert "cannot tell whether it has an answer: aquarium" in caplog.text
+    assert "cannot tell what a text means: aquarium" in caplog.text

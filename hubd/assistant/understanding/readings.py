@@ -16,7 +16,7 @@ VERBATIM = ("message", "text", "what")
 """Slots whose words are kept or said as they are."""
 POLITE = frozenset({
     "please", "thanks", "thank", "you", "ok", "okay", "um", "uh", "er", "erm", "hmm", "bitte",
-    "danke", "ähm", "äh", "öhm", "hm",
+    "danke", "ähm", "äh", "öhm", "hm", "that", "dass", "also", "als", "notiz",
 })  # fmt: skip
 """Words that may be lost of them."""
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
