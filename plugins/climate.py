@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found
@@ -30,7 +31,7 @@ async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) 
 
     temperature: degrees, in the heater's own unit
     """
-    return await act(
+    result = await act(
         context,
         entities,
         {"climate": "set_temperature"},
@@ -39,6 +40,11 @@ async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) 
         reached=lambda e: _target(e) == temperature,
         value=lambda e: float(temperature),
     )
+    off = [heater.name for heater in found(context, tuple(entities)) if heater.state == "off"]
+    if not off:
+        return result
+    text = f"{result.text} {say(context.language, 'still_off', off)}"
+    return msgspec.structs.replace(result, text=text)
 
 
 @plugin.tool(risk="act")

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, say, state_word
+from plugins.speech import joined, number, say, state_word
 from plugins.whereabouts import PEOPLE, is_at
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
@@ -289,7 +289,10 @@ def _is_in(entity: Entity, state: str) -> bool:
 def _told(entity: Entity, language: str) -> str:
     unit = entity.attributes.get("unit_of_measurement")
     if unit:
-        return f"{entity.state} {unit}"
+        try:
+            return f"{number(float(entity.state), language)} {unit}"
+        except ValueError:  # "unavailable"
+            return f"{entity.state} {unit}"
     word = state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
     played = _played(entity)
     return f"{word}: {played}" if played else word

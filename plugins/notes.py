@@ -19,6 +19,17 @@ plugin = Plugin("notes", sentences="notes.{language}.yaml")
 
 MAXIMUM = 1_000
 SHOWN = 5
+_FORGET = re.compile(
+    r"(?:please |bitte )?(?:forget|vergiss|oublie|olvida)(?: about| that)?(?:,? dass)? "
+    r"(?P<about>.{2,200})|(?:请)?(?:忘掉|忘记|忘了)(?P<said>.{1,100})",
+    re.IGNORECASE,
+)
+_NO_NOTE = re.compile(
+    r"\b(?:timers?|alarms?|reminders?|lists?|routines?|schedules?|weckers?|erinnerung(?:en)?|liste|"
+    r"routine|minuteur|rappel|temporizador|recordatorio)\b|闹钟|提醒|定时|计时|清单|例程",
+    re.IGNORECASE,
+)
+"""What is forgotten by others."""
 Text = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 
@@ -43,6 +54,16 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
         data=_data(note),
         undo=ToolCall(tool="notes.drop", arguments={"note": note.id}),
     )
+
+
+@plugin.understands
+async def forgets(context: ToolContext, text: str) -> ToolCall | None:
+    """What shall be forgotten, if it was noted: "forget the spare key"."""
+    found = _FORGET.fullmatch(text.strip(" .!。！"))
+    about = (found["about"] or found["said"]) if found else ""
+    if not about or _NO_NOTE.search(about) or not _matching(await _notes(context), about):
+        return None
+    return ToolCall(tool="notes.forget", arguments={"about": about})
 
 
 @plugin.answers

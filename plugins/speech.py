@@ -14,6 +14,8 @@ FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MANY = 4
 """More names than this are counted instead of listed."""
 
+COMMA = frozenset({"de", "fr", "es"})
+"""Languages in which a comma stands before the tenths."""
 _AND = {"en": " and ", "zh": "和", "de": " und ", "fr": " et ", "es": " y "}
 _COMMA = {"zh": "、"}
 _IS = {"en": ("is", "are"), "de": ("ist", "sind")}
@@ -33,7 +35,7 @@ def say(
     """
     sentences = _sentences()[key]
     known = language if language in sentences else "en"
-    shown = _number(value) if isinstance(value, float) else str(value)
+    shown = number(value, known) if isinstance(value, float) else str(value)
     listed = joined(known, names)
     if count and len(names) > MANY:
         listed = _sentences()["many"][known].format(value=len(names))
@@ -85,8 +87,10 @@ def _plural(language: str, name: str) -> bool:
     return language == "en" and name.endswith("s") and not name.endswith("ss")
 
 
-def _number(value: float) -> str:
-    return f"{value:g}"
+def number(value: float, language: str) -> str:
+    """``19.5``, in German, French and Spanish ``19,5``."""
+    text = f"{value:g}"
+    return text.replace(".", ",") if language in COMMA else text
 
 
 @cache

@@ -49,6 +49,7 @@ CANCELLED = re.compile(
     r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
+_SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
 CANCEL = "timers.cancel"
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
@@ -114,7 +115,7 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
-    said = ENDINGS.sub("", OPENINGS.sub("", known.stripped(text)))
+    said = ENDINGS.sub("", OPENINGS.sub("", _apart(known.stripped(text), last.language)))
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
         return None
@@ -165,6 +166,17 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
+
+
+def _apart(said: str, language: str) -> str:
+    """ "Éteins-la" and "apágala" with the verb and the pronoun apart."""
+    if language == "fr":
+        return re.sub(r"-(la|le|les)\b", r" \1", said)
+    found = _SPANISH.match(said) if language == "es" else None
+    if found is None:
+        return said
+    verb = found["verb"].translate(str.maketrans("áéíóú", "aeiou"))
+    return f"{verb} {found['it']}{said[found.end() :]}"
 
 
 def _again(

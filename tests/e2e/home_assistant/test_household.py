@@ -95,6 +95,16 @@ def test_the_time_and_the_sun_are_those_of_home_assistant(hub):
     assert "Cancelled" in ask(hub, "cancel all schedules")["answer"]
 
 
+def test_a_heater_that_is_off_is_told_to_be_off(hub, home_assistant):
+    """Home Assistant sets its temperature and leaves it off."""
+    home_assistant.service("climate.turn_off", entity_id="climate.heatpump")
+    home_assistant.wait_for("climate.heatpump", "off")
+    told = ask(hub, "set the heatpump to 22 degrees")["answer"]
+    assert "set to 22 degrees" in told
+    assert "off, though" in told
+    assert home_assistant.state("climate.heatpump") == "off"
+
+
 def test_the_weather_of_the_days_to_come(hub, home_assistant):
     """As its demo foretells it: rainy, 15 to 22 degrees, then rainy, 8 to 19, cloudy, sunny …"""
     assert "exposed" in ask(hub, "will it rain tomorrow?")["answer"]
