@@ -82,7 +82,12 @@ async def keep(context: ToolContext, one: Scheduled) -> None:
 async def find(context: ToolContext, key: str) -> Scheduled | None:
     """The command of that id, cancelled ones too."""
     stored = await context.storage.get(key) if key.startswith(PREFIX) else None
-    return msgspec.convert(stored, Scheduled) if stored else None
+    return _read(context, key, stored) if stored else None
+
+
+def _read(context: ToolContext, key: str, stored: dict[str, Any]) -> Scheduled:
+    """One as it is kept; the first of them kept neither their id nor when they are due."""
+    return msgspec.convert({"id": key, "due": context.now.isoformat()} | stored, Scheduled)
 
 
 async def all_scheduled(context: ToolContext) -> list[Scheduled]:
@@ -91,7 +96,7 @@ async def all_scheduled(context: ToolContext) -> list[Scheduled]:
     for key, stored in (await context.storage.all()).items():
         if not key.startswith(PREFIX):
             continue
-        one = msgspec.convert(stored, Scheduled)
+        one = _read(context, key, stored)
         if one.ended and context.now - one.ended > FORGET_ENDED:
             await context.storage.delete(key)
         elif not one.ended:

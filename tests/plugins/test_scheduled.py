@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from hubd.schedule import Schedule
+from hubd.store.plugin_storage import PluginStorage
 from plugins.api import Location, MissingArgumentError, ToolError
 
 BERLIN = Location(52.52, 13.41)
@@ -154,3 +156,12 @@ async def test_the_pages_hear_of_it(workshop, done):
     assert [notice.event for notice in heard] == ["scheduled", "scheduled", "announcement"]
     assert heard[1].data["due"] == "2026-03-28T19:00:00+01:00"
     assert heard[2].data["text"] == "(lights on)"
+
+
+async def test_one_that_was_left_before_there_was_more_to_keep(workshop, done):
+    storage = PluginStorage(workshop.database, "routines")
+    await storage.put("later-1", {"command": "lights on", "language": "en", "area": ""})
+    await Schedule(workshop.database).run_at("routines", "later-1", workshop.time)
+    assert "lights on" in (await workshop("routines.scheduled")).text
+    await workshop.pass_time(minutes=1)
+    assert [what for what, _ in done] == ["lights on"]
