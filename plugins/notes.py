@@ -134,7 +134,7 @@ def _matching(notes: list[Note], about: str) -> list[Note]:
 
 def words_of(text: str) -> frozenset[str]:
     """The words that mean something, in lower case."""
-    words = re.findall(r"[\u4e00-\u9fff]|[^\W_]+", text.casefold())
+    words = re.findall(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+", text.casefold())
     return frozenset(_singular(word) for word in words if word not in stop_words())
 
 

@@ -20,7 +20,7 @@ PREFIX = "later-"
 """Of the ids, which are keys beside the names of routines."""
 ALL = "all"
 FORGET_ENDED = timedelta(days=1)
-_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+")
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+")
 _STEM = 4
 """Letters in which two words are alike enough: "turning" and "turn", „Lampe“ and „Lampen“."""
 _AT_THAT_TIME = re.compile(

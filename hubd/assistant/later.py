@@ -40,7 +40,12 @@ _FOR_A_WHILE = {
         r"(?P<verb>mach|mache|schalt|schalte|stell|stelle) (?P<c>.+) "
         r"für (?P<span>eine(?: halbe)? stunde|\d+ (?:sekunde|minute|stunde)n?) (?P<d>an|aus|ein)"
     ),
+    "zh": re.compile(
+        r"(?P<verb>打开|开启|开|关掉|关闭|关)(?P<thing>[^开关]{1,20}?)"
+        r"(?P<span>(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?))"
+    ),
 }
+_UNDONE = {"开": "关掉", "打开": "关掉", "关": "打开"}
 _BACK = {"on": "off", "off": "on", "an": "aus", "ein": "aus", "aus": "an"}
 _CLOCK = {
     "en": re.compile(
@@ -276,6 +281,10 @@ def for_a_while(text: str, known: Lexicon) -> tuple[str, str, str] | None:
     if found is None:
         return None
     which = found.groupdict()
+    if known.language == "zh":
+        back = next(back for begin, back in _UNDONE.items() if which["verb"].startswith(begin))
+        thing = which["thing"]
+        return f"{which['verb']}{thing}", f"{back}{thing}", f"{which['span']}后"
     verb, span, way = which["verb"], which["span"], which.get("a") or which["d"]
     thing = which.get("b") or which["c"]
     if known.language == "de":
