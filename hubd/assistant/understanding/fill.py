@@ -32,7 +32,7 @@ CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
-AGENDA, CLOCK = "calendar.agenda", "clock.time"
+AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -65,6 +65,11 @@ _MOVED = re.compile(
     r"[改挪移调]到|改成|推迟|提前|推后"
 )
 """What puts an alarm that there is at another time: a second one is not meant."""
+_DATE_OF = re.compile(
+    r"\b(?:which|what) (?!day|date|month|year|is\b|was\b|the\b|today)[a-z]+ (?:is|are|was|were)\b|"
+    r"\b(?:day|date) (?:is|are|was|were) (?:the|our|my|your|this|that|\w+'s) (?!date|day|today)\w+"
+)
+"""What is asked of something else: "which bin is it this week", "what date is the party"."""
 _KEPT = re.compile(
     r"^(?:lösch|stopp|stornier|schalt|mach|stell|brich|entfern)\w* .*\bnicht\b|\bnicht .*\w{3}en$|"
     r"\b(?:don't|do not|never) (?:cancel|delete|remove|turn|switch|stop|touch)|"
@@ -189,6 +194,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         return {"day": day} if day else {}
     if intent.tool == CLOCK and set(said.unknown) - vocabulary(CLOCK, language):
         return None  # "what time is it in Springfield": not here
+    if intent.tool == DATE and _DATE_OF.search(said.text):
+        return None
     if intent.tool == NO_ALARM and _KEPT.search(said.text):
         return None  # "Lösch den Wecker nicht"
     if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
