@@ -1,6 +1,6 @@
 """Things of the household that are switched, opened, locked, activated; and how they are now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, number, say, state_word
-from plugins.whereabouts import PEOPLE, is_at
+from plugins.speech import joined, say
+from plugins.states import answer, how, told
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
@@ -167,19 +167,7 @@ async def state(
     if not state and playing and all(e.domain == "media_player" for e in things):
         things = playing  # what the silent ones do not play is no answer to what plays
     data = {"entities": [shown(entity) for entity in things]}
-    if state:
-        matching = [entity.name for entity in things if _is_in(entity, state)]
-        unknown = all(e.domain in PEOPLE and is_at(e, state) is None for e in things)
-        if matching:
-            text = say(context.language, "yes", matching)
-        elif unknown:
-            text = _how(context, things)
-        elif len(things) > 1:
-            text = say(context.language, "none_in_state", (), state)
-        else:
-            text = say(context.language, "no", [things[0].name], _told(things[0], context.language))
-    else:
-        text = _how(context, things)
+    text = answer(context, things, state) if state else how(context, things)
     return ToolResult(text=as_of(context) + text, data=data)
 
 
@@ -217,11 +205,9 @@ async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
         after += found(context, [before.id])
-    told = joined(
-        context.language, [f"{entity.name}: {_told(entity, context.language)}" for entity in after]
-    )
+    names = [f"{entity.name}: {told(entity, context.language)}" for entity in after]
     return ToolResult(
-        text=say(context.language, "restored", [told]),
+        text=say(context.language, "restored", [joined(context.language, names)]),
         data={"entities": [shown(entity) for entity in after]},
     )
 
@@ -271,36 +257,3 @@ def _secure(entity: Entity) -> bool:
             or any(word in entity.name.casefold() for word in ("garage", "gate", "tor", "车库"))
         )
     )
-
-
-def _how(context: ToolContext, things: Sequence[Entity]) -> str:
-    """``Ann: at home.``"""
-    language = context.language
-    return " ".join(say(language, "state", [e.name], _told(e, language)) for e in things[:8])
-
-
-def _is_in(entity: Entity, state: str) -> bool:
-    """A sensor's "on" is called open, wet or detected by what it senses."""
-    if entity.domain in PEOPLE:
-        return is_at(entity, state) is True
-    return entity.state.casefold() == state.casefold() or entity.attributes.get("spoken") == state
-
-
-def _told(entity: Entity, language: str) -> str:
-    unit = entity.attributes.get("unit_of_measurement")
-    if unit:
-        try:
-            return f"{number(float(entity.state), language)} {unit}"
-        except ValueError:  # "unavailable"
-            return f"{entity.state} {unit}"
-    word = state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
-    played = _played(entity)
-    return f"{word}: {played}" if played else word
-
-
-def _played(entity: Entity) -> str:
-    """Title and artist of what a player plays, or has paused; empty where it does not say."""
-    if entity.state not in ("playing", "paused"):
-        return ""
-    said = (entity.attributes.get(key) for key in ("media_title", "media_artist"))
-    return ", ".join(str(one) for one in said if one)
