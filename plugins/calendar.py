@@ -62,13 +62,28 @@ ANY_EVENT = frozenset({
 })  # fmt: skip
 """Words that say that something is an event, and nothing about which."""
 WHEN = {
-    "en": re.compile(r"\b(when|when's|what time|at what time|what day|next|which day|how soon)\b"),
-    "de": re.compile(r"\b(wann|um wie viel uhr|an welchem tag|nächste[rns]?)\b"),
-    "fr": re.compile(r"\b(quand|à quelle heure|quel jour|prochaine?)\b"),
-    "es": re.compile(r"\b(cuándo|a qué hora|qué día|próxim[oa])\b"),
-    "zh": re.compile(r"什么时候|几点|哪天|哪一天|下次|下一次|是|在"),
+    "en": re.compile(
+        r"\b(when|when's|what time|at what time|what day|next|which day|how soon|"
+        r"how many (?:days|weeks|hours) (?:until|till|to|before)|"
+        r"how long (?:is it )?(?:until|till|to)|"
+        r"where(?:'s| is)(?=.*\b(?:appointment|meeting|lesson|class|party|practice|match)\b))\b"
+    ),
+    "de": re.compile(
+        r"\b(wann|um wie viel uhr|an welchem tag|nächste[rns]?|"
+        r"wie ?(?:viele tage|viele wochen|lange)(?: sind es)?(?: noch)? bis(?: zu[mr]?)?|"
+        r"wo ist(?=.*(?:termin|treffen|stunde|training|feier|spiel)\b))\b"
+    ),
+    "fr": re.compile(
+        r"\b(quand|à quelle heure|quel jour|prochaine?|combien de jours (?:avant|jusqu'à))\b"
+    ),
+    "es": re.compile(
+        r"\b(cuándo|a qué hora|qué día|próxim[oa]|cuántos días (?:faltan para|hasta))\b"
+    ),
+    "zh": re.compile(
+        r"什么时候|几点|哪天|哪一天|下次|下一次|(?:还有|有)?(?:几天|多少天|多久)|离|距离|是|在"
+    ),
 }
-"""What asks for a time."""
+"""What asks for a time, or for where something takes place."""
 Said = Annotated[str, Meta(max_length=80)]
 
 
@@ -179,6 +194,10 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     if not found:
         raise ToolError(say(context.language, "no_such_event", [event or "-"]))
     text = f"{_line(context, found[0], with_day=True)}."
+    start = found[0].occurrence.start.astimezone(context.now.tzinfo)
+    ahead = (start.date() - context.now.date()).days
+    if ahead > 1:
+        text += f" {say(context.language, 'in_days', value=ahead)}"
     return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(found[0])]})
 
 

@@ -71,7 +71,7 @@ async def test_when_something_is_next(family):
     assert (await family("calendar.next")).text.startswith("Ann's birthday: tomorrow")
     assert (
         await family("calendar.next", event="choir")
-    ).text == "Choir: Monday 30.03. 19:00 (Family)."
+    ).text == "Choir: Monday 30.03. 19:00 (Family). That is in 3 days."
     with pytest.raises(ToolError, match="plumber"):
         await family("calendar.next", event="plumber")
 
@@ -85,6 +85,9 @@ async def test_it_answers_when_something_is_and_nothing_else(family):
     asked = {
         "when is my dentist thing?": "dentist",
         "what time is choir": "choir",
+        "where is the dentist appointment": "dentist",
+        "how many days until choir": "choir",
+        "where is the dentist": None,
         "when is the bin collection": None,
         "who is the dentist": None,
         "when is it": None,
@@ -123,7 +126,7 @@ async def test_a_calendar_that_is_away_keeps_what_it_said_and_says_how_old_it_is
     assert "(As of" not in (await family("calendar.next", event="choir")).text
     await family.pass_time(hours=24)
     answer = (await family("calendar.next", event="choir")).text
-    assert answer.startswith("Choir: Monday 30.03. 19:00 (Family).")
+    assert answer.startswith("Choir: Monday 30.03. 19:00 (Family). That is in 2 days.")
     assert "(As of Friday 27.03. 12:00: the calendar cannot be read now.)" in answer
 
 
