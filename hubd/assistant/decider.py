@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant import all_but, follow, later
+from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.doubts import doubted
@@ -237,7 +237,7 @@ class Decider:
 
     async def _for_a_while(self, text: str, language: str, area: str) -> list[Part]:
         """What is to be so for a while, and the command that ends it; empty where it is none."""
-        found = later.for_a_while(text, lexicon(language))
+        found = timed.for_a_while(text, lexicon(language))
         if found is None:
             return []
         command, back, when = found
@@ -268,7 +268,7 @@ class Decider:
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
-        if later.joins_days(text, language):
+        if timed.joins_days(text, language):
             return []
         if rest := after_a_cry(text):
             alone = await self._parts(await self.by_rules(rest, language, area), rest, area)
@@ -333,7 +333,7 @@ class Decider:
             return decision
         found = await self.semantics.decide(text, decision.language, area) or decision
         worked = bool(found.entities) and not self._tools.only_reads(found.tool or "")
-        if worked and later.says_when_again(text, decision.language):
+        if worked and timed.says_when_again(text, decision.language):
             return decision
         return found
 

@@ -1,157 +1,54 @@
 """A command for a time of day or in an hour: "turn off the fountain at 8 pm". Decides and does
-nothing.
+nothing; what is said of when is in ``timed.py``.
 
 What is left without the time has to be a command that is understood by itself, and one that needs
 nobody's answer when its time has come. Many commands for a while later ("in ten minutes") are
 sentences of the grammar. One may come every day, and wait for the sun: "every evening at sunset".
 """
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.timed import (
+    A_LITTLE,
+    Parted,
+    as_written,
+    each_parted,
+    has_happened,
+    is_bare,
+    knows_times,
+    of_the_same,
+    parted,
+    says_another_time,
+    without_and,
+)
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
-from plugins.numbers import digits
-from plugins.when import parse, repeat_in, sun_in
+from plugins.when import parse
 
 LATER = "routines.later"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
-A_LITTLE = "1点"
-"""调暗一点 is a bit dimmer, and not at one."""
-_DAY = {
-    "en": r"(?:today|tonight|tomorrow(?: morning| afternoon| evening| night)?|"
-    r"this (?:morning|afternoon|evening)|in the (?:morning|afternoon|evening)),?",
-    "de": r"(?:(?:heute|morgen|übermorgen)(?: früh| morgen| mittag| vormittag| nachmittag| abend|"
-    r" nacht)?|(?:am )?(?:morgen|vormittag|nachmittag|abend)|morgens|abends|nachmittags|nachts),?",
-}
-_HOUR = r"(?:\d{1,2}(?:[:. ][0-5]\d)?|one|noon|midnight)"
-_UHR = r"(?:\d{1,2}(?:[:.][0-5]\d)?(?: ?uhr(?: [0-5]?\d\b)?)?|eins|mittag|mitternacht)"
-_FOR_A_WHILE = {
-    "en": re.compile(
-        r"(?P<verb>turn|switch|put) (?:(?P<a>on|off) (?P<b>.+)|(?P<c>.+) (?P<d>on|off)) "
-        r"(?:just )?for (?P<span>(?:half )?an hour|a minute|\d+ (?:second|minute|hour)s?)"
-    ),
-    "de": re.compile(
-        r"(?P<verb>mach|mache|schalt|schalte|stell|stelle) (?P<c>.+) "
-        r"für (?P<span>eine(?: halbe)? stunde|\d+ (?:sekunde|minute|stunde)n?) (?P<d>an|aus|ein)"
-    ),
-    "zh": re.compile(
-        r"(?P<verb>打开|开启|开|关掉|关闭|关)(?P<thing>[^开关]{1,20}?)"
-        r"(?P<span>(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?))"
-    ),
-}
-_UNDONE = {"开": "关掉", "打开": "关掉", "关": "打开"}
-_BACK = {"on": "off", "off": "on", "an": "aus", "ein": "aus", "aus": "an"}
-_CLOCK = {
-    "en": re.compile(
-        rf"\b(?:{_DAY['en']} )?(?:"
-        rf"(?:at|around) (?:half past |half |(?:quarter|\d\d?)(?: minutes)? (?:past|to) )?{_HOUR}"
-        r"(?: ?(?:[ap]\.?m\b\.?|o'clock))?|\d{1,2}(?:[:. ][0-5]\d)? ?(?:[ap]\.?m\b\.?|o'clock)"
-        rf")(?: (?:at night|on the dot|{_DAY['en']}))?(?!\w)(?! ?(?:%|percent|degrees?|per cent))"
-    ),
-    "de": re.compile(
-        rf"\b(?:{_DAY['de']} )?(?:"
-        rf"(?:um|gegen|ab) (?:halb |(?:viertel|\d\d?)(?: minuten)? (?:vor|nach) )?{_UHR}"
-        r"|\d{1,2}(?:[:.][0-5]\d)? ?uhr(?: [0-5]?\d\b)?|(?:halb|viertel (?:vor|nach)) \d{1,2}"
-        rf")(?: {_DAY['de']})?(?!\w)(?! ?(?:%|prozent|grad))"
-    ),
-    "zh": re.compile(
-        r"(?:今天|明天|后天|明(?=[早晚]))?(?:今晚|早上|早晨|上午|中午|下午|晚上|傍晚|凌晨|半夜|夜里|早|晚)?"
-        r"(?:\d{1,2}点(?!亮)(?:半|一刻|三刻|\d{1,2}分?|钟|整)?|\d{1,2}[:：][0-5]\d)(?:的?时候|时|，|,)?"
-    ),
-}
-"""Over plain text with its numbers in digits."""
-_DELAY = {
-    "en": re.compile(r"\bin (?:(?:half )?an hour|\d+ (?:second|minute|hour)s?)\b"),
-    "de": re.compile(r"\bin (?:einer(?: halben)? stunde|\d+ (?:sekunde|minute|stunde)n?)\b"),
-    "zh": re.compile(r"(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?:之?后|以后)(?:再)?"),
-}
-_DAY_ALONE = {
-    "en": r"\b(?:today|tomorrow)\b",
-    "de": r"\b(?:heute|morgen|übermorgen)\b",
-    "zh": "今天|明天|后天",
-}
-_UNKNOWN_REPEAT = re.compile(
-    r"\b(?:(?:every|each) (?:other|second|third|few|\d+|hour|minute|week|month|year)|"
-    r"jede[nrms]? (?:zweite|dritte|\d|stunde|minute|woche|monat|jahr)|alle (?:\d+|paar)|monthly|"
-    r"weekly|hourly|monatlich|stündlich)|每(?:隔|两|\d|半|月|年|个月|个?小时|个?钟头|分钟)"
-)
-"""What may not be done once: "every other day"."""
-_HAS_HAPPENED = re.compile("(?:黑|亮|下山|落山|日落|日出|升起来?|出来)了[，,]")
-"""天黑了，把灯打开: it is dark already."""
-_AND = re.compile(r"^\s*(?:and|und|然后|再)\s*(?:then |dann )?", re.IGNORECASE)
-_VALUE = re.compile(r"\d ?(?:%|°|percent|per cent|degrees?|prozent|grad|度)|百分之")
-"""A value in the command itself, so that the number beside it is a time."""
-_SAYS_A_TIME = re.compile(
-    r"[ap]\.?m|o'clock|[:.]\d\d|noon|midnight|half|quarter|tonight|morning|afternoon|evening|night|"
-    r"uhr|halb|viertel|mittag|mitternacht|abend|früh|nacht|[点:：]"
-)
-
 MOST_TIMES = 4
-_JOINT = {
-    "en": re.compile(r"\s*,?\s+(?:and then|then|and)\s+|\s*,\s+"),
-    "de": re.compile(r"\s*,?\s+(?:und dann|dann|und)\s+|\s*,\s+"),
-    "zh": re.compile(r"\s*(?:[，,；;。]|然后|并且|再)+\s*"),
-}
-_WORK = {
-    "en": r"(?:turn|switch|put|open|close|shut|start|stop|lock|raise|lower|draw)",
-    "de": r"(?:mach|schalt|stell|fahr|öffn|schließ|zieh|dreh|start)e?",
-    "zh": r"(?:打开|开启|开|关掉|关上|关闭|关|拉上|拉开|启动|停掉|停)",
-}
-_WAY = {"en": "(?:on|off|up|down)", "de": "(?:an|aus|ein|zu|auf|hoch|rauf|runter|herunter)"}
-_WORKED = {
-    "en": re.compile(rf"{_WORK['en']}(?: {_WAY['en']})? (?P<thing>.+?)(?: {_WAY['en']})?"),
-    "de": re.compile(rf"{_WORK['de']} (?P<thing>.+?)(?: {_WAY['de']})?"),
-    "zh": re.compile(rf"把?(?:{_WORK['zh']})?(?P<thing>.+?)(?:{_WORK['zh']})?"),
-}
-"""A command, and what it works."""
-_SAME = {
-    "en": re.compile(
-        rf"(?:(?P<verb>{_WORK['en']})(?: (?P<way>{_WAY['en']}))?)? ?(?:it|them|that|those)?"
-        rf"(?: ?(?:back|again))* ?(?P<end>{_WAY['en']})?(?: again)?"
-    ),
-    "de": re.compile(
-        rf"(?P<verb>{_WORK['de']})? ?(?:es|sie|ihn|das|die|den)? ?(?:dann )?(?:wieder ?)?"
-        rf"(?P<end>{_WAY['de']})?"
-    ),
-    "zh": re.compile(rf"(?:把(?:它们?|他们))?(?P<verb>{_WORK['zh']})(?:它们?|他们)?"),
-}
-"""What is done with the same thing: "turn them off", "off again"."""
-
-
-class Parted(NamedTuple):
-    """What was said, in its parts."""
-
-    command: str
-    every: str
-    """On which days; empty: once."""
-    when: str
-    """`A_LITTLE` where several times are said."""
-
-
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
 """The decisions on what is left, one a command."""
 
 
 async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | None:
     """The decision on a command for a time of day; ``None`` where ``text`` is none."""
-    if known.language not in _CLOCK or _HAS_HAPPENED.search(text):
+    if not knows_times(known.language) or has_happened(text):
         return None
-    return await _left(_parted(text, known), known, decide, text)
+    return await _left(parted(text, known), known, decide, text)
 
 
 async def at_several_times(text: str, known: Lexicon, decide: Decide) -> list[Decision]:
     """The decisions on commands that are joined, each for a time of its own: "open the curtains
     at sunrise and close them at sunset". Empty where they are not."""
-    joint = _JOINT.get(known.language)
-    if _HAS_HAPPENED.search(text):
+    if has_happened(text):
         return []
-    said = [_parted(one, known) for one in joint.split(text)] if joint else []
+    said = each_parted(text, known)
     if not 2 <= len(said) <= MOST_TIMES or not all(one.when for one in said):
         return []
     first, *others = said
@@ -180,13 +77,13 @@ async def _left(
         or bool(every) != bool(read.repeat)
     ):
         return None
-    if _says_another_time(command, known.language):
+    if says_another_time(command, known.language):
         return None
     decisions = await decide(command)
-    bare = bool(when) and _is_bare(when) and not every and not _VALUE.search(command)
+    bare = bool(when) and not every and is_bare(when, command)
     if not decisions or not all(_can_wait(one, bare=bare) for one in decisions):
         return None
-    command = _as_written(command, text)
+    command = as_written(command, text)
     arguments = {"command": command, "when": when, "every": every, "after": after}
     call = ToolCall(tool=LATER, arguments={name: said for name, said in arguments.items() if said})
     return Decision(
@@ -202,96 +99,15 @@ async def _left(
 
 def of_what_was_left(text: str, last: Decision | None) -> str:
     """ "And turn them off at 11" with what was left for later before; else as it stands."""
-    if last is None or last.tool != LATER or last.call is None or last.language not in _SAME:
+    if last is None or last.tool != LATER or last.call is None or not knows_times(last.language):
         return text
-    said = _parted(_AND.sub("", text), lexicon(last.language))
+    said = parted(without_and(text), lexicon(last.language))
     before = str(last.call.arguments.get("command", ""))
     command = of_the_same(said.command, plain(before), last.language)
     if not said.when or command == said.command:
         return text
     joint = " " if lexicon(last.language).spaces else ""
     return joint.join([command, said.every, said.when]).strip()
-
-
-def _parted(text: str, known: Lexicon) -> Parted:
-    said = digits(plain(known.fixed(known.stripped(text))), known.language)
-    every, when = repeat_in(said, known.language), ""
-    rest = _without(said, every) if every else said
-    found = [one for one in [sun_in(rest, known.language)] if one]
-    found = found or list(_CLOCK[known.language].finditer(rest))
-    if not every:
-        found = found or list(_DELAY[known.language].finditer(rest))
-    if found:
-        when = found[0][0].strip(" ,，") if len(found) == 1 else A_LITTLE
-        rest = _without(rest, found[0])
-        if day := re.search(_DAY_ALONE[known.language], rest):
-            when, rest = f"{day[0].strip(' ,，')} {when}", _without(rest, day)
-    command = " ".join(rest.split())
-    command = command if known.spaces else command.replace(" ", "")
-    return Parted(command.strip(" ,，、"), every[0].strip() if every else "", when)
-
-
-def says_when_again(text: str, language: str) -> bool:
-    """Whether something shall be so again and again, on whatever days: it is never done at once."""
-    said = plain(text)
-    return bool(repeat_in(said, language) or _UNKNOWN_REPEAT.search(digits(said, language)))
-
-
-def joins_days(text: str, language: str) -> bool:
-    """Whether days are joined and not commands: "on Mondays and Fridays"."""
-    days, joint = repeat_in(plain(text), language), _JOINT.get(language)
-    return bool(days and joint and joint.search(days[0]))
-
-
-def _as_written(command: str, text: str) -> str:
-    """The command with the capitals of the text that it was found in."""
-    written = {plain(word).strip(",."): word.strip(",.") for word in text.split()}
-    return " ".join(written.get(word, word) for word in command.split())
-
-
-def _says_another_time(command: str, language: str) -> bool:
-    """Whether a command says a time of its own, or days that are not known: "turn it on every
-    other day", "… and turn it off at 11"."""
-    other = repeat_in(command, language) or sun_in(command, language)
-    return bool(other or _CLOCK[language].search(command) or _UNKNOWN_REPEAT.search(command))
-
-
-def _without(text: str, found: re.Match[str]) -> str:
-    return f"{text[: found.start()]} {text[found.end() :]}"
-
-
-def of_the_same(command: str, before: str, language: str) -> str:
-    """ "Turn them off" with what the command before it works; as it stands where it says what."""
-    same, worked = _SAME[language].fullmatch(command), _WORKED[language].fullmatch(before)
-    if same is None or worked is None:
-        return command
-    said, thing = same.groupdict(), worked["thing"]
-    if language == "zh":
-        return f"{said['verb']}{thing}"
-    verb = said["verb"] or ("turn" if language == "en" else "mach")
-    return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
-
-
-def for_a_while(text: str, known: Lexicon) -> tuple[str, str, str] | None:
-    """What "turn on the fan for ten minutes" does at once, what takes it back, and when: two
-    commands and a time; ``None`` where ``text`` is no such one."""
-    pattern = _FOR_A_WHILE.get(known.language)
-    said = digits(plain(known.fixed(known.stripped(text))), known.language)
-    found = pattern.fullmatch(said) if pattern else None
-    if found is None:
-        return None
-    which = found.groupdict()
-    if known.language == "zh":
-        back = next(back for begin, back in _UNDONE.items() if which["verb"].startswith(begin))
-        thing = which["thing"]
-        return f"{which['verb']}{thing}", f"{back}{thing}", f"{which['span']}后"
-    verb, span, way = which["verb"], which["span"], which.get("a") or which["d"]
-    thing = which.get("b") or which["c"]
-    if known.language == "de":
-        span = re.sub(
-            r"^eine halbe\b", "einer halben", re.sub(r"^eine stunde", "einer stunde", span)
-        )
-    return f"{verb} {thing} {way}", f"{verb} {thing} {_BACK[way]}", f"in {span}"
 
 
 def left_for(command: str, when: str, now: Decision) -> Decision:
@@ -306,11 +122,6 @@ def left_for(command: str, when: str, now: Decision) -> Decision:
         call=call,
         language=now.language,
     )
-
-
-def _is_bare(when: str) -> bool:
-    """Whether a number stands there that may be a value as well: "at 9"."""
-    return _SAYS_A_TIME.search(when) is None
 
 
 def _can_wait(decision: Decision, *, bare: bool) -> bool:
