@@ -192,6 +192,8 @@ async def open_rooms(
     tools, offer = await open_tools(stack, config, database, schedule, board, household, device)
     audit = await stack.enter_async_context(Audit(database).writing())
     tools.note = audit.note
+    access = await Access.open(database)
+    tools.is_known = lambda name: name == wyoming.VOICE or access.knows(name)
     conversations = Conversations(database)
     assistant = Assistant(
         config=config,
@@ -221,7 +223,7 @@ async def open_rooms(
         device=device,
         described=described,
         webhooks=webhooks,
-        access=await Access.open(database),
+        access=access,
         set_aside=told(aside, newest_backup(paths)) if aside else "",
         clock=clock,
         turns=turns,

@@ -128,6 +128,7 @@ class Context:
         carry_out: CarryOut,
         call: CallTool,
         settings: Mapping[str, Any],
+        is_known: Callable[[str], bool],
     ) -> None:
         self._clock = clock
         self._storage = storage
@@ -138,6 +139,7 @@ class Context:
         self._carry_out = carry_out
         self._call = call
         self._settings = settings
+        self._is_known = is_known
 
     @property
     def now(self) -> datetime:
@@ -189,6 +191,8 @@ class Context:
         speaker = self._as(language, area)
         if within is not None:
             author = msgspec.convert(dict(within), Person)
+            if not self._is_known(author.name):
+                return f"“{utterance}”: {author.name} is not of this household any more."
             by_clock = speaker.provenance == "schedule"
             person = author if by_clock else on_behalf(speaker.person, author)
             speaker = msgspec.structs.replace(speaker, person=person)
@@ -229,6 +233,8 @@ class ToolBox:
         self.home: Home = home or NoHome()
         self.note: Note = lambda *_: None
         """Hears of every call that does something, and of those that were refused."""
+        self.is_known: Callable[[str], bool] = lambda _: True
+        """Whether somebody of that name belongs to the household still."""
         self._carry_out: CarryOut = _not_yet
         self._database = database
         self._schedule = schedule
@@ -442,6 +448,7 @@ class ToolBox:
             carry_out=self._carry_out,
             call=self.call,
             settings=self._settings.get(plugin, {}),
+            is_known=self.is_known,
         )
 
 

@@ -33,6 +33,8 @@ from hubd.policy import Person
 
 log = logging.getLogger(__name__)
 
+VOICE = "voice"
+"""The name of whoever speaks to a voice pipeline."""
 CONNECTIONS_LIMIT = 16
 """Home Assistant opens one for each utterance."""
 MESSAGE_LIMIT = 64 * 1024
@@ -204,7 +206,7 @@ class WyomingServer:
             conversation=_conversation(context.conversation_id or own),
             language=said.language,
             area=services.household.area_of_device(context.device_id or ""),
-            person=Person(name="voice", role=self._settings.role),
+            person=Person(name=VOICE, role=self._settings.role),
             speech=True,
         )
         async with services.turns.one():

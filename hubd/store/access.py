@@ -59,6 +59,10 @@ class Access:
         """Everybody, the owner first."""
         return [OWNER, *(self._persons[name] for name in sorted(self._persons))]
 
+    def knows(self, name: str) -> bool:
+        """Whether there is somebody of that name."""
+        return name == OWNER.name or name in self._persons
+
     def person(self, name: str) -> Person:
         """One of them. Raises NotFoundError."""
         found = OWNER if name == OWNER.name else self._persons.get(name)

@@ -69,3 +69,11 @@ async def test_a_routine_does_what_its_author_may(house):
     assert "Coffee" not in said
     said = await house.say("good night", person=OWNER)
     assert said == "Ceiling Fan is on. Coffee Machine is on."
+
+
+async def test_what_somebody_left_ends_with_them(house):
+    await house.call("routines.later", CHILD, command="turn on the ceiling fan", minutes=10)
+    house.tools.is_known = {"owner"}.__contains__
+    told = "“turn on the ceiling fan”: ben is not of this household any more."
+    assert await an_hour_later(house) == [told]
+    assert house.state("fan.ceiling_fan") == "off"
