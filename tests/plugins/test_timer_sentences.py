@@ -23,6 +23,8 @@ COMMANDS = [
     ("set an egg timer for 4 and a half minutes", "start",
      {"name": "egg", "minutes": 4, "seconds": 30}),
     ("start a 5-minute timer", "start", {"minutes": 5}),
+    ("set another for 5 minutes", "start", {"minutes": 5}),
+    ("another one for half an hour", "start", {"hours": 0.5}),
     ("10 minute timer", "start", {"minutes": 10}),
     ("set a ten minute timer for the eggs", "start", {"minutes": 10, "name": "eggs"}),
     ("set a timer for pasta for 9 minutes", "start", {"name": "pasta", "minutes": 9}),
