@@ -22,8 +22,14 @@ from hubd.errors import HubError
 DEFAULT_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SECRETS = ("token", "api_key", "sources", "servers")
 """Keys whose values are never shown, logged or backed up unless asked for."""
-PLACE = r"^(-?([0-8]?\d(\.\d+)?|90(\.0+)?)\s*,\s*-?((1[0-7]\d|\d{1,2})(\.\d+)?|180(\.0+)?))?$"
-"""Latitude and longitude in degrees, or nothing."""
+Place = Annotated[
+    str,
+    Meta(
+        pattern=r"^(-?([0-8]?\d(\.\d+)?|90(\.0+)?)\s*,\s*-?((1[0-7]\d|\d{1,2})(\.\d+)?|180(\.0+)?))?$",
+        description='latitude and longitude such as "52.52, 13.41", or nothing',
+    ),
+]
+"""In degrees."""
 CREDENTIAL = "hubd_"
 """Before the name of each credential (systemd.exec(5), LoadCredential with a directory)."""
 SHORT_NAMES = {"HUBD_PORT": "HUBD_HTTP_PORT", "HUBD_THREADS": "HUBD_ENGINE_THREADS"}
@@ -172,13 +178,7 @@ class Home(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="the id of a webhook trigger in Home Assistant, or nothing",
         ),
     ] = ""
-    location: Annotated[
-        str,
-        Meta(
-            pattern=PLACE,
-            description='latitude and longitude such as "52.52, 13.41", or nothing',
-        ),
-    ] = ""
+    location: Place = ""
     reports: Annotated[
         dict[Annotated[str, Meta(max_length=60)], Annotated[str, Meta(max_length=4_000)]],
         Meta(description='a table of templates by name: lights = "{{ … }}"'),
@@ -231,13 +231,7 @@ class Announce(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Weather(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    location: Annotated[
-        str,
-        Meta(
-            pattern=PLACE,
-            description='latitude and longitude such as "52.52, 13.41", or nothing',
-        ),
-    ] = ""
+    location: Place = ""
     url: Annotated[
         str, Meta(pattern=r"^https?://[^\s]+$", description="the address of an Open-Meteo service")
     ] = "https://api.open-meteo.com/v1/forecast"

@@ -54,7 +54,8 @@ from hubd.store.outbox import Outbox
 from hubd.store.plugin_storage import PluginStorage
 from hubd.store.repair import newest_backup, set_aside_if_damaged, told
 from hubd.store.webhooks import Webhooks
-from hubd.tools import Clock, ToolBox, find_plugins
+from hubd.tool_context import Clock
+from hubd.tools import ToolBox, find_plugins
 from hubd.warm import keep_warm
 from plugins.daylight import location_of
 from rag.embed import CachingEmbedder, Embedder

@@ -15,9 +15,10 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.next_time import next_time
 from plugins.speech import say
 from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, When, next_time, parse
+from plugins.when import DAILY, WEEKDAYS, When, parse
 
 plugin = Plugin("briefing", sentences="briefing.{language}.yaml")
 

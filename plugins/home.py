@@ -205,7 +205,7 @@ async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
         after += found(context, [before.id])
-    names = [f"{entity.name}: {told(entity, context.language)}" for entity in after]
+    names = [f"{entity.name}: {told(context, entity)}" for entity in after]
     return ToolResult(
         text=say(context.language, "restored", [joined(context.language, names)]),
         data={"entities": [shown(entity) for entity in after]},

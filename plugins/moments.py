@@ -4,29 +4,37 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import ToolContext, ToolError
+from plugins.next_time import NoLocationError, kept_time, next_time, soonest
 from plugins.speech import say
 from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, NoLocationError, When, kept_time, next_time, soonest
+from plugins.when import DAILY, WEEKDAYS, When
 
 
 def coming(
-    context: ToolContext, when: When, after: datetime | None = None, *, either_half: bool = False
+    context: ToolContext,
+    when: When,
+    after: datetime | None = None,
+    *,
+    either_half: bool = False,
+    language: str = "",
 ) -> datetime:
     """The first moment behind ``after`` (now) that ``when`` names.
 
     either_half: "at nine" is whichever comes first, in the morning or in the evening
+    language: that of the error, where nobody asks
 
     Raises:
         ToolError: that time has passed; or nobody knows when the sun sets here.
     """
     now, location = after or context.now, context.home.location()
+    language = language or context.language
     try:
         return (soonest if either_half else next_time)(when, now, location)
     except NoLocationError as error:
-        raise ToolError(say(context.language, "no_location")) from error
+        raise ToolError(say(language, "no_location")) from error
     except ValueError as error:
         key = "no_sun" if when.sun else "time_passed"
-        raise ToolError(say(context.language, key)) from error
+        raise ToolError(say(language, key)) from error
 
 
 def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: datetime) -> str:

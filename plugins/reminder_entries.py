@@ -14,9 +14,10 @@ import msgspec
 
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
+from plugins.next_time import kept_as, kept_time, next_time
 from plugins.numbers import digits
 from plugins.speech import moment, say
-from plugins.when import When, kept_as, kept_time, next_time, parse
+from plugins.when import When, parse
 
 FORGET_RINGING = timedelta(hours=12)
 FORGET_ENDED = timedelta(days=1)
@@ -104,7 +105,7 @@ async def wait(context: ToolContext, entry: Entry) -> None:
     entry.skipped = tuple(day for day in entry.skipped if day >= context.now.date())
     when, entry.due = kept_time(entry.time)._replace(repeat=entry.repeat), context.now
     while entry.due <= context.now or entry.due.date() in entry.skipped:
-        entry.due = coming(context, when, entry.due)
+        entry.due = coming(context, when, entry.due, language=entry.language)
     await context.jobs.run_at(entry.id, entry.due)
     await context.storage.put(entry.id, msgspec.to_builtins(entry))
 

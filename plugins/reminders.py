@@ -23,6 +23,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import coming
+from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
     Entry,
     Kind,
@@ -44,7 +45,7 @@ from plugins.reminder_entries import (
     wait,
 )
 from plugins.speech import moment, say
-from plugins.when import When, kept_as, kept_time, parse
+from plugins.when import When, parse
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
@@ -180,7 +181,19 @@ async def ring(context: ToolContext, key: str) -> None:
         context.emit("reminder", {**data(context, entry), "text": text})
     if entry.repeat:
         entry.rang = context.now
+        await _wait_or_ring_once(context, entry)
+
+
+async def _wait_or_ring_once(context: ToolContext, entry: Entry) -> None:
+    """Set one that repeats to its next time. Where nobody knows any more when the sun sets, it is
+    one that rings now and not again, and that is said."""
+    try:
         await wait(context, entry)
+    except ToolError as error:
+        entry.state, entry.repeat, entry.rang = "ringing", (), None
+        await context.storage.put(entry.id, msgspec.to_builtins(entry))
+        text = f"{name_of(context, entry)}: {error}"
+        context.emit("announcement", {"text": text, "at": context.now.isoformat()})
 
 
 def told(context: ToolContext, found: list[Entry]) -> ToolResult:

@@ -149,7 +149,8 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
     for one in restored:
         one.ended = None
         if one.repeat:
-            await next_turn(context, one)
+            if why_not := await next_turn(context, one):
+                raise ToolError(why_not)
         elif one.due <= context.now:
             raise ToolError(say(context.language, "time_passed"))
         else:
@@ -245,17 +246,19 @@ async def due(context: ToolContext, key: str) -> None:
     one = await find(context, key)
     if one is None or one.ended:
         return
-    late = context.now - one.due
+    late, why_it_ends = context.now - one.due, ""
     if one.repeat:
-        await next_turn(context, one)
+        why_it_ends = await next_turn(context, one)
     else:
         await context.storage.delete(key)
         one.ended = context.now
         context.emit("scheduled", data(one))
-    if one.repeat and late > LATE:
-        return
-    reply = await context.carry_out(one.command, one.language, one.area, one.permissions)
-    context.emit("announcement", {"text": reply, "at": context.now.isoformat()})
+    replies = [f"“{one.command}”: {why_it_ends}"] if why_it_ends else []
+    if not (one.repeat and late > LATE):
+        done = await context.carry_out(one.command, one.language, one.area, one.permissions)
+        replies.insert(0, done)
+    for reply in replies:
+        context.emit("announcement", {"text": reply, "at": context.now.isoformat()})
 
 
 async def _room_for_one_more(context: ToolContext) -> None:

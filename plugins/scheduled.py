@@ -13,8 +13,9 @@ import msgspec
 
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
+from plugins.next_time import kept_as, kept_time
 from plugins.speech import moment, say, stop_words
-from plugins.when import When, kept_as, kept_time, parse
+from plugins.when import When, parse
 
 PREFIX = "later-"
 """Of the ids, which are keys beside the names of routines."""
@@ -81,8 +82,13 @@ async def keep(context: ToolContext, one: Scheduled) -> None:
 
 async def find(context: ToolContext, key: str) -> Scheduled | None:
     """The command of that id, cancelled ones too."""
-    stored = await context.storage.get(key) if key.startswith(PREFIX) else None
-    return _read(context, key, stored) if stored else None
+    stored = await context.storage.get(key)
+    return _read(context, key, stored) if stored and _is_one(key, stored) else None
+
+
+def _is_one(key: str, stored: dict[str, Any]) -> bool:
+    """Whether it is no routine, which may be called anything."""
+    return key.startswith(PREFIX) and "command" in stored
 
 
 def _read(context: ToolContext, key: str, stored: dict[str, Any]) -> Scheduled:
@@ -94,7 +100,7 @@ async def all_scheduled(context: ToolContext) -> list[Scheduled]:
     """What waits, soonest first; what was cancelled a day ago is forgotten."""
     found = []
     for key, stored in (await context.storage.all()).items():
-        if not key.startswith(PREFIX):
+        if not _is_one(key, stored):
             continue
         one = _read(context, key, stored)
         if one.ended and context.now - one.ended > FORGET_ENDED:
@@ -104,11 +110,18 @@ async def all_scheduled(context: ToolContext) -> list[Scheduled]:
     return sorted(found, key=lambda one: (one.due, one.id))
 
 
-async def next_turn(context: ToolContext, one: Scheduled) -> None:
-    """Set one that repeats to its next time."""
-    one.due = coming(context, kept_time(one.at)._replace(repeat=one.repeat), context.now)
-    await context.jobs.run_at(one.id, one.due)
+async def next_turn(context: ToolContext, one: Scheduled) -> str:
+    """Set one that repeats to its next time. Where nobody knows any more when the sun sets, it is
+    ended instead, and why is returned."""
+    why_it_ends = ""
+    try:
+        when = kept_time(one.at)._replace(repeat=one.repeat)
+        one.due = coming(context, when, language=one.language)
+        await context.jobs.run_at(one.id, one.due)
+    except ToolError as error:
+        one.ended, why_it_ends = context.now, str(error)
     await keep(context, one)
+    return why_it_ends
 
 
 def says_when(habit: str, language: str) -> bool:

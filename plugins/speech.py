@@ -88,8 +88,8 @@ def _plural(language: str, name: str) -> bool:
 
 
 def number(value: float, language: str) -> str:
-    """``19.5``, in German, French and Spanish ``19,5``."""
-    text = f"{value:g}"
+    """``19.5``, in German, French and Spanish ``19,5``; to two places, below one to four digits."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.4g}"
     return text.replace(".", ",") if language in COMMA else text
 
 

@@ -2,15 +2,18 @@
 itself."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from plugins.api import Entity, ToolContext
-from plugins.speech import joined, number, say, state_word
+from plugins.speech import joined, moment, number, say, state_word
 from plugins.whereabouts import PEOPLE, is_at
 
 NAMED = 8
 """So many things are told by their names."""
 FEW = 4
 """So many things are told as well that are not as it was asked."""
+UNKNOWN = frozenset({"unknown", "unavailable"})
+"""The states of what does not tell how it is, in Home Assistant's words."""
 _OF = {
     "en": "{0} of {1} {2}", "de": "{0} von {1} {2}", "zh": "{1}个里{0}个{2}",
     "fr": "{0} sur {1} {2}", "es": "{0} de {1} {2}",
@@ -21,17 +24,18 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     """Whether things are as it was asked. Where some are and some are not, it is told how many, so
     that it is true whether any or all of them were meant."""
     language = context.language
-    if all(one.domain in PEOPLE and is_at(one, state) is None for one in things):
+    if all(_does_not_tell(one, state) for one in things):
         return how(context, things)
     alike = [one for one in things if _is_in(one, state, language)]
     others = [one for one in things if one not in alike]
     if not others:
         return say(language, "yes", [_names(context, alike)])
     if not alike and len(things) == 1:
-        return say(language, "no", [things[0].name], told(things[0], language))
+        return say(language, "no", [things[0].name], told(context, things[0]))
     if not alike:
-        return say(language, "none_in_state")
-    word = told(alike[0], language)
+        untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
+        return f"{say(language, 'none_in_state')} {untold}".strip()
+    word = _word(alike[0], language)
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
     text = say(language, "state", [count], _names(context, alike))
     if len(others) <= max(len(alike), FEW):
@@ -41,29 +45,55 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
 
 def how(context: ToolContext, things: Sequence[Entity]) -> str:
     """``Ann: at home.``"""
-    language = context.language
-    return " ".join(say(language, "state", [e.name], told(e, language)) for e in things[:NAMED])
+    told_of = things[:NAMED]
+    return " ".join(say(context.language, "state", [e.name], told(context, e)) for e in told_of)
 
 
-def told(entity: Entity, language: str) -> str:
+def told(context: ToolContext, entity: Entity) -> str:
     """How a thing is, in words: ``open``, ``19.5 °C``, ``playing: Nocturne, Chopin``."""
+    language = context.language
     unit = entity.attributes.get("unit_of_measurement")
-    if unit:
-        try:
-            return f"{number(float(entity.state), language)} {unit}"
-        except ValueError:  # "unavailable"
-            return f"{entity.state} {unit}"
-    word = state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
-    played = _played(entity)
+    if entity.state not in UNKNOWN and unit:
+        return f"{_figure(entity.state, language)} {unit}"
+    if entity.attributes.get("device_class") == "timestamp":
+        return _moment(context, entity.state)
+    word, played = _word(entity, language), _played(entity)
     return f"{word}: {played}" if played else word
+
+
+def _word(entity: Entity, language: str) -> str:
+    """``open``, ``wet``: how a thing is, by what it senses."""
+    return state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
+
+
+def _figure(state: str, language: str) -> str:
+    """A measured value as it is said; as it is where it is none."""
+    try:
+        return number(float(state), language)
+    except ValueError:
+        return state
+
+
+def _moment(context: ToolContext, state: str) -> str:
+    """``today 14:32``, of a sensor whose state is a time."""
+    try:
+        then = datetime.fromisoformat(state).astimezone(context.now.tzinfo)
+    except ValueError:
+        return state_word(state, context.language)
+    return moment(then, context.now, context.language)
+
+
+def _does_not_tell(entity: Entity, state: str) -> bool:
+    """Whether neither yes nor no follows from how a thing is."""
+    in_doubt = entity.domain in PEOPLE and is_at(entity, state) is None
+    return in_doubt or (entity.state in UNKNOWN and state not in UNKNOWN)
 
 
 def _is_in(entity: Entity, state: str, language: str) -> bool:
     """A sensor's "on" is called open, wet or detected by what it senses."""
     if entity.domain in PEOPLE:
         return is_at(entity, state) is True
-    sensed = str(entity.attributes.get("device_class", ""))
-    called = {entity.state, *(state_word(entity.state, one, sensed) for one in ("en", language))}
+    called = {entity.state, *(_word(entity, one) for one in ("en", language))}
     spoken = entity.attributes.get("spoken")
     return state.casefold() in {word.casefold() for word in called} or spoken == state
 
@@ -80,7 +110,7 @@ def _by_state(context: ToolContext, things: Sequence[Entity]) -> str:
     """``Unlocked: Back Door. Unavailable: Side Door.``"""
     words: dict[str, list[Entity]] = {}
     for one in things:
-        words.setdefault(told(one, context.language), []).append(one)
+        words.setdefault(_word(one, context.language), []).append(one)
     return " ".join(
         say(context.language, "state", [f"{word[:1].upper()}{word[1:]}"], _names(context, alike))
         for word, alike in words.items()

@@ -1,19 +1,18 @@
 """When somebody means: "at half past six", "every weekday at 7", "in 20 minutes", "at sunset".
 
-Shared by alarms and reminders; no plugin itself. Times are wall-clock times in the household's
-zone, so that an alarm at 7 rings at 7 after the clocks were changed as well.
+Shared by what waits for a time; no plugin itself. When that is the next time is in
+``next_time.py``.
 """
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from plugins.api import Location
-from plugins.daylight import SUN_EVENTS, SunEvent, sun_time
+from plugins.daylight import SUN_EVENTS, SunEvent
 from plugins.days import day_of
 from plugins.numbers import digits
 
@@ -82,10 +81,6 @@ _PARTS_OF_HOURS = {
 """What is said of a delay that is no whole number of hours."""
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 _CHINESE_DIGITS = "零一二三四五六七八九"
-
-
-class NoLocationError(ValueError):
-    """It takes the sun, and nobody knows where the house stands."""
 
 
 class When(NamedTuple):
@@ -188,80 +183,6 @@ def _with_minutes(text: str) -> str:
         return f"{_HOURS.index(hour) + 1 if hour in _HOURS else hour}:{minute:02}"
 
     return re.sub(spoken, written, text, flags=re.IGNORECASE)
-
-
-def next_time(when: When, now: datetime, location: Location | None = None) -> datetime:
-    """The first moment after ``now`` that ``when`` names, aware, in the zone of ``now``.
-
-    A wall-clock time that a change of clocks skips is the moment after the gap.
-
-    location: where the house stands, for what the sun does
-
-    Raises:
-        ValueError: that time has passed, or the sun does not do so in the next days.
-        NoLocationError: it takes the sun, and nobody knows where the house stands.
-    """
-    if when.delay is not None:
-        return now + when.delay
-    day = when.on or now.date()
-    for days in range(9):
-        candidate = _on_day(when, day + timedelta(days=days), now, location)
-        if (
-            candidate is not None
-            and candidate > now
-            and (not when.repeat or candidate.weekday() in when.repeat)
-        ):
-            return candidate
-        if when.on and not when.repeat:
-            break
-    raise ValueError("that time has passed")
-
-
-def _on_day(when: When, day: date, now: datetime, location: Location | None) -> datetime | None:
-    """The moment of that day; ``None`` where the sun does not do so then."""
-    if when.sun is None:
-        assert when.at is not None
-        return _wall(day, when.at, now)
-    if location is None:
-        raise NoLocationError("nobody knows where the house stands")
-    assert now.tzinfo is not None
-    found = sun_time(when.sun, day, location, now.tzinfo)
-    return found + when.offset if found else None
-
-
-def kept_as(when: When) -> str:
-    """The time of day of something that repeats, to be kept: ``07:00``, ``sunset``, ``dusk+30``."""
-    if when.sun is None:
-        return when.at.isoformat("minutes") if when.at else ""
-    minutes = round(when.offset.total_seconds() / 60)
-    return f"{when.sun}{minutes:+d}" if minutes else when.sun
-
-
-def kept_time(kept: str) -> When:
-    """What `kept_as` wrote down."""
-    if kept[:1].isdigit():
-        return When(at=time.fromisoformat(kept))
-    event = next(event for event in SUN_EVENTS if kept.startswith(event))
-    return When(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
-
-
-def soonest(when: When, now: datetime, location: Location | None = None) -> datetime:
-    """The same of something for once, where "at nine" may be in the morning or in the evening:
-    whichever comes first; of a day that is named, the one when people are awake."""
-    if when.at is None or when.exact or when.repeat or not 1 <= when.at.hour <= 12:
-        return next_time(when, now, location)
-    halves = [when.at.replace(hour=when.at.hour % 12), when.at.replace(hour=when.at.hour % 12 + 12)]
-    if when.on and when.on != now.date():
-        awake = [at for at in halves if at.hour in WAKING_HOURS]
-        return next_time(when._replace(at=awake[0]), now)
-    coming = (_wall(now.date() + timedelta(days=days), at, now) for days in (0, 1) for at in halves)
-    return next(moment for moment in coming if moment > now)
-
-
-def _wall(day: date, at: time, now: datetime) -> datetime:
-    """A wall-clock time as a moment that exists."""
-    local = datetime.combine(day, at, tzinfo=now.tzinfo)
-    return local.astimezone(UTC).astimezone(now.tzinfo)
 
 
 def sun_in(text: str, language: str) -> re.Match[str] | None:

@@ -25,7 +25,8 @@ from hubd.assistant.several import Part
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
-from hubd.tools import NotConfirmedError, Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.when import parse
 

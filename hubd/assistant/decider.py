@@ -34,7 +34,8 @@ from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.spans import asked_first, spans
 from hubd.assistant.understanding.targets import Targets
-from hubd.tools import Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox
 from plugins.api import ToolCall
 
 TURN_ON = "home.turn_on"

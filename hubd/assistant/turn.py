@@ -34,7 +34,8 @@ from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown
-from hubd.tools import Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox
 from hubd.turn_events import (
     Acted,
     Action,

@@ -17,6 +17,7 @@ from hubd.home.home_assistant import HomeAssistant, HomeStatus
 from hubd.home.mirror import Place
 from hubd.home.model import Home, HomeError, Location, ServiceResult, Snapshot
 from hubd.paths import Paths
+from hubd.store.faults import storage_error
 from plugins.api import Storage
 
 PLACE = "place"
@@ -93,20 +94,29 @@ class Household:
         return home.snapshot() if home else Snapshot()
 
     def location(self) -> Location | None:
-        return self._location or (self._place.location if self._linked else None)
+        """As it is set by hand, else as Home Assistant told it last; houses do not move, also where
+        it is linked no more."""
+        return self._location or self._place.location
 
     def time_zone(self) -> str:
-        """That of Home Assistant, also while it is away; empty where that is not known."""
-        return self._place.time_zone if self._linked else ""
+        """That of Home Assistant, likewise; empty where it never told one."""
+        return self._place.time_zone
 
     async def _keep(self, place: Place) -> None:
+        """Know it, also after a restart without Home Assistant; a full disk ends no connection."""
         if place == self._place:
             return
         if place.time_zone != self._place.time_zone:
             log.info("home assistant's time zone: %s", place.time_zone or "not told")
         self._place = place
-        if self._storage is not None:
+        if self._storage is None:
+            return
+        try:
             await self._storage.put(PLACE, msgspec.to_builtins(place))
+        except Exception as error:
+            if (storage := storage_error(error)) is None:
+                raise
+            log.error("where the house stands is not kept: %s", storage)
 
     def area_of_device(self, device_id: str) -> str:
         """The id of the area where a device of Home Assistant is; empty where that is not known."""

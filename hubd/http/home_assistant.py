@@ -12,7 +12,7 @@ from hubd.http import replies
 from hubd.http.body import read_body, reply
 from hubd.http.described import describe
 from hubd.http.services import SERVICES, Services
-from hubd.tools import Speaker
+from hubd.tool_context import Speaker
 from plugins.api import ToolCall, ToolError
 
 REMINDER = "reminders.add"

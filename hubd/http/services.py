@@ -31,7 +31,8 @@ from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations
 from hubd.store.database import Database
 from hubd.store.webhooks import Webhooks
-from hubd.tools import Clock, ToolBox
+from hubd.tool_context import Clock
+from hubd.tools import ToolBox
 from rag.embed import Embedder
 from rag.library import Library
 

@@ -10,7 +10,8 @@ from hubd.http.body import read_body, reply
 from hubd.http.callers import RefusedError, caller_of
 from hubd.http.described import describe
 from hubd.http.services import SERVICES
-from hubd.tools import ArgumentsError, NotPermittedError, Speaker, UnknownToolError
+from hubd.tool_context import Speaker
+from hubd.tools import ArgumentsError, NotPermittedError, UnknownToolError
 from plugins.api import ToolCall, ToolError, ToolResult
 
 

@@ -23,7 +23,8 @@ from hubd.http.services import Services
 from hubd.http.signatures import sign
 from hubd.policy import Person
 from hubd.store.webhooks import Webhook
-from hubd.tools import ArgumentsError, Speaker, UnknownToolError
+from hubd.tool_context import Speaker
+from hubd.tools import ArgumentsError, UnknownToolError
 from plugins.api import ToolCall, ToolError
 from rag.errors import RagError
 

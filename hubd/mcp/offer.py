@@ -17,7 +17,8 @@ from hubd.errors import HubError
 from hubd.mcp import load_sdk
 from hubd.mcp.servers import PREFIX
 from hubd.policy import OWNER, Person, decide
-from hubd.tools import Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox
 from plugins.api import Tool, ToolCall, ToolError
 
 if TYPE_CHECKING:

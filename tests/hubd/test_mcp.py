@@ -21,7 +21,8 @@ from hubd.mcp import servers
 from hubd.mcp.servers import Servers, arguments_of
 from hubd.policy import Person
 from hubd.schedule import Schedule
-from hubd.tools import ArgumentsError, NotConfirmedError, Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import ArgumentsError, NotConfirmedError, ToolBox
 from plugins.api import ToolCall, ToolError
 
 SCRIPT = '''

@@ -7,10 +7,10 @@ import pytest
 
 from hubd.events import NoticeBoard
 from hubd.schedule import Schedule
+from hubd.tool_context import Speaker
 from hubd.tools import (
     ArgumentsError,
     NotConfirmedError,
-    Speaker,
     ToolBox,
     UnknownToolError,
     find_plugins,

@@ -14,7 +14,8 @@ from hubd.schedule import Schedule
 from hubd.store import jobs
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
-from hubd.tools import Speaker, ToolBox, find_plugins, sentence_files
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox, find_plugins, sentence_files
 from plugins.api import ToolCall, ToolResult
 
 HOME = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubd.tools import Speaker
+from hubd.tool_context import Speaker
 from plugins.api import Entity, HomeError, ServiceResult, Snapshot, ToolCall, ToolError
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hubd.tools import NotConfirmedError, Speaker
+from hubd.tool_context import Speaker
+from hubd.tools import NotConfirmedError
 from plugins.api import ToolError
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from hubd.policy import Person
-from hubd.tools import Speaker
-from plugins.api import MissingArgumentError, ToolCall, ToolError
+from hubd.tool_context import Speaker
+from plugins.api import Location, MissingArgumentError, ToolCall, ToolError
 
 
 async def entries(workshop):
@@ -220,6 +220,20 @@ async def test_a_crash_while_one_that_repeats_rings_does_not_end_it(workshop):
     workshop.time = workshop.time.replace(hour=13)
     await workshop.tools.run_job("reminders", key)  # as after the crash
     assert (await entries(workshop))[key]["due"].startswith("2026-03-28T13")
+
+
+async def test_one_for_the_sun_ends_with_a_word_where_nobody_knows_the_place_any_more(workshop):
+    workshop.home.location = lambda: Location(52.52, 13.41)
+    await workshop("reminders.add", "de", what="Gießen", when="jeden Tag bei Sonnenuntergang")
+    workshop.home.location = lambda: None
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(hours=10)
+        heard = [queue.get_nowait() for _ in range(queue.qsize())]
+    assert [e.data["state"] for e in heard if e.event == "reminder"] == ["ringing"]
+    (said,) = [e.data["text"] for e in heard if e.event == "announcement"]
+    assert said.startswith("Gießen: Ich weiß nicht, wo das Haus steht")
+    assert (await workshop("reminders.stop")).text == "Stopped: Gießen."
+    assert await entries(workshop) == {}
 
 
 async def test_all_of_a_kind_are_cancelled(workshop):

@@ -65,11 +65,33 @@ async def test_where_nobody_knows_where_the_house_stands(workshop):
         await workshop("routines.later", command="lights on", when="at sunset")
 
 
+async def test_it_ends_with_a_word_where_nobody_knows_the_place_any_more(workshop, done, in_berlin):
+    await workshop(
+        "routines.later", "de", command="an", every="jeden Tag", when="bei Sonnenuntergang"
+    )
+    workshop.home.location = lambda: None
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(hours=10)
+        heard = [queue.get_nowait() for _ in range(queue.qsize())]
+    assert done == [("an", "27. 18:31")]
+    told = [event.data["text"] for event in heard if event.event == "announcement"]
+    assert told[0] == "(an)"
+    assert told[1].startswith("“an”: Ich weiß nicht, wo das Haus steht")
+    assert (await workshop("routines.scheduled")).text == "Nothing is left for later."
+    (ended,) = {event.data["id"] for event in heard if event.event == "scheduled"}
+    with pytest.raises(ToolError, match="Ich weiß nicht"):
+        await workshop("routines.restore", which=ended)
+
+
 async def test_where_the_sun_does_not_set(workshop):
     workshop.home.location = lambda: Location(78.2, 15.6)
     workshop.time = datetime(2026, 6, 20, 12, tzinfo=workshop.time.tzinfo)
     with pytest.raises(ToolError, match="The sun does not do that"):
-        await workshop("routines.later", command="lights on", when="at sunset")
+        await workshop("routines.later", command="lights on", when="tomorrow at sunset")
+    every = {"every": "every day", "when": "at sunset"}
+    said = await workshop("routines.later", command="lights on", **every)
+    assert said.text == "“lights on”: every day at sunset (23:51)."
+    assert said.data["due"].startswith("2026-08-25")  # the first after the polar day
 
 
 async def test_what_comes_behind_another_command_is_later(workshop, done, in_berlin):

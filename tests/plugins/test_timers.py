@@ -10,7 +10,8 @@ from hubd.events import NoticeBoard
 from hubd.schedule import Schedule
 from hubd.store import jobs
 from hubd.store.database import Database
-from hubd.tools import Speaker, ToolBox
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox
 from plugins.api import ToolCall, ToolError
 from plugins.spoken import duration
 from plugins.timers import LONGEST, Length, clean_name, duration_of, plugin

@@ -10,7 +10,8 @@ import pytest
 from hubd.assistant.route import Router
 from hubd.events import NoticeBoard
 from hubd.schedule import Schedule
-from hubd.tools import ArgumentsError, Speaker, ToolBox, sentence_files
+from hubd.tool_context import Speaker
+from hubd.tools import ArgumentsError, ToolBox, sentence_files
 from plugins.api import ToolCall, ToolError
 
 PAGE = Path(__file__).parents[2] / "docs/writing-a-plugin.md"

@@ -28,7 +28,8 @@ from hubd.policy import OWNER
 from hubd.schedule import Schedule
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
-from hubd.tools import Speaker, ToolBox, find_plugins, sentence_files
+from hubd.tool_context import Speaker
+from hubd.tools import ToolBox, find_plugins, sentence_files
 from plugins.api import ToolCall
 from rag.embed import model_folder
 

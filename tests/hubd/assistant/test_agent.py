@@ -10,7 +10,7 @@ from hubd.assistant.agent import Agent, Ran, Wanted, call_of
 from hubd.assistant.offer import MOST_ENTITIES, MOST_TOOLS, NONE
 from hubd.assistant.supported import why_not
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.tools import Speaker
+from hubd.tool_context import Speaker
 from plugins.api import ToolCall
 
 SEEDED_RUNS = 12

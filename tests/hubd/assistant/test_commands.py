@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hubd.policy import Person
-from hubd.tools import Speaker
+from hubd.tool_context import Speaker
 from plugins.api import ToolCall
 
 ANN = Person(name="Ann", role="member")

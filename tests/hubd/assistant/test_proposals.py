@@ -10,7 +10,7 @@ from hubd.assistant.evaluate import judged, samples
 from hubd.assistant.proposals import PHRASES, QUESTIONS, phrase, question
 from hubd.home.model import Entity
 from hubd.policy import OWNER, Person
-from hubd.tools import Speaker
+from hubd.tool_context import Speaker
 from plugins.api import ToolCall
 
 ANN = Person(name="Ann", role="member")

@@ -50,8 +50,18 @@ async def test_what_is_set_by_hand_counts_first(storage, paths):
         )
 
 
-async def test_without_home_assistant_there_is_no_place_of_its(storage, paths):
+async def test_it_is_known_where_home_assistant_is_linked_no_more(storage, paths):
     await storage.put(PLACE, msgspec.to_builtins(AMSTERDAM))
     async with Household(paths, storage=storage).running() as household:
-        assert household.location() is None
-        assert household.time_zone() == ""
+        assert household.location() == AMSTERDAM.location
+        assert household.time_zone() == AMSTERDAM.time_zone
+
+
+async def test_it_is_known_although_it_cannot_be_kept(paths, tmp_path, caplog):
+    database = await Database.open(tmp_path / "hubd.db")
+    household = Household(paths, storage=PluginStorage(database, "household"))
+    await database.look(lambda db: db.execute("PRAGMA query_only = ON").fetchall())
+    await household._keep(AMSTERDAM)
+    assert household.location() == AMSTERDAM.location
+    assert "is not kept" in caplog.text
+    await database.close()

@@ -1,0 +1,100 @@
+"""The moment of what somebody means: the next half past six, the next sunset.
+
+Times are wall-clock times in the household's zone, so that an alarm at 7 rings at 7 after the
+clocks were changed as well. No plugin itself.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+from plugins.api import Location
+from plugins.daylight import SUN_EVENTS, sun_time
+from plugins.when import WAKING_HOURS, When
+
+A_WEEK, A_YEAR = 9, 367
+"""Days to look ahead, from today on: one more than the longest wait, and one that a change of
+clocks may take."""
+
+
+class NoLocationError(ValueError):
+    """It takes the sun, and nobody knows where the house stands."""
+
+
+def next_time(when: When, now: datetime, location: Location | None = None) -> datetime:
+    """The first moment after ``now`` that ``when`` names, aware, in the zone of ``now``.
+
+    A wall-clock time that a change of clocks skips is the moment after the gap.
+
+    location: where the house stands, for what the sun does
+
+    Raises:
+        ValueError: that time has passed, or the sun does not do so that day.
+        NoLocationError: it takes the sun, and nobody knows where the house stands.
+    """
+    if when.delay is not None:
+        return now + when.delay
+    day = when.on or now.date()
+    ahead = A_YEAR if when.sun and not when.on else A_WEEK  # in a polar winter the sun is away long
+    for days in range(ahead):
+        candidate = _on_day(when, day + timedelta(days=days), now, location)
+        if (
+            candidate is not None
+            and candidate > now
+            and (not when.repeat or candidate.weekday() in when.repeat)
+        ):
+            return candidate
+        if when.on and not when.repeat:
+            break
+    raise ValueError("that time has passed")
+
+
+def _on_day(when: When, day: date, now: datetime, location: Location | None) -> datetime | None:
+    """The moment of that day; ``None`` where the sun does not do so then."""
+    if when.sun is None:
+        assert when.at is not None
+        return _wall(day, when.at, now)
+    if location is None:
+        raise NoLocationError("nobody knows where the house stands")
+    assert now.tzinfo is not None
+    found = sun_time(when.sun, day, location, now.tzinfo)
+    return found + when.offset if found else None
+
+
+def kept_as(when: When) -> str:
+    """The time of day of something that repeats, to be kept: ``07:00``, ``sunset``, ``dusk+30``."""
+    if when.sun is None:
+        return when.at.isoformat("minutes") if when.at else ""
+    minutes = round(when.offset.total_seconds() / 60)
+    return f"{when.sun}{minutes:+d}" if minutes else when.sun
+
+
+def kept_time(kept: str) -> When:
+    """What `kept_as` wrote down.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if kept[:1].isdigit():
+        return When(at=time.fromisoformat(kept))
+    event = next((event for event in SUN_EVENTS if kept.startswith(event)), None)
+    if event is None:
+        raise ValueError(f"{kept!r} is no time of day")
+    return When(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
+
+
+def soonest(when: When, now: datetime, location: Location | None = None) -> datetime:
+    """The same of something for once, where "at nine" may be in the morning or in the evening:
+    whichever comes first; of a day that is named, the one when people are awake."""
+    if when.at is None or when.exact or when.repeat or not 1 <= when.at.hour <= 12:
+        return next_time(when, now, location)
+    halves = [when.at.replace(hour=when.at.hour % 12), when.at.replace(hour=when.at.hour % 12 + 12)]
+    if when.on and when.on != now.date():
+        awake = [at for at in halves if at.hour in WAKING_HOURS]
+        return next_time(when._replace(at=awake[0]), now)
+    coming = (_wall(now.date() + timedelta(days=days), at, now) for days in (0, 1) for at in halves)
+    return next(moment for moment in coming if moment > now)
+
+
+def _wall(day: date, at: time, now: datetime) -> datetime:
+    """A wall-clock time as a moment that exists."""
+    local = datetime.combine(day, at, tzinfo=now.tzinfo)
+    return local.astimezone(UTC).astimezone(now.tzinfo)
