@@ -169,7 +169,8 @@ class Home(Protocol):
     async def ask(
         self, service: str, entity: str, data: Mapping[str, Any] = {}
     ) -> Mapping[str, Any]:
-        """Call a service that only answers (``weather.get_forecasts``): what it says of ``entity``.
+        """Call a service for what it answers (``weather.get_forecasts``): what it says of
+        ``entity``.
 
         Raises:
             NoAnswerError: this household has no services that answer.

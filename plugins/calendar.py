@@ -1,66 +1,69 @@
-"""The family's calendars: "what's on tomorrow", "when is the next dentist appointment".
+"""The family's calendars: "what's on tomorrow", "put the dentist in the calendar on Friday at 3".
 
 Calendars are files or addresses in iCalendar form, named in the configuration and nowhere else,
-and those that Home Assistant exposes. They are read again, in the background or when they are asked
-for; what they said is kept, so that a network that is away changes nothing but how old the answer
-is.
+those that Home Assistant exposes, and the hub's own. They are read again, in the background or when
+they are asked for.
 """
 
 import asyncio
-import contextlib
-import hashlib
-import logging
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
 
-import aiohttp
 import msgspec
 from msgspec import Meta
 
-from plugins import home_calendars, ics
+from plugins import own_calendar
 from plugins.api import (
-    Entity,
     HomeError,
-    NoAnswerError,
+    MissingArgumentError,
     Plugin,
+    Risk,
+    Snapshot,
     ToolCall,
     ToolContext,
     ToolError,
     ToolResult,
 )
+from plugins.calendar_changes import (
+    at_that_time,
+    chosen,
+    every,
+    is_over,
+    is_titled,
+    line,
+    place_for,
+    put,
+    take_out,
+)
+from plugins.calendar_changes import move as move_event
+from plugins.calendar_words import asked
+from plugins.calendars import (
+    FRESH,
+    Event,
+    Kept,
+    all_events,
+    calendars,
+    forget_others,
+    kept_calendars,
+    key_of,
+    matching,
+    refresh_one,
+    sources,
+)
 from plugins.days import span_of
-from plugins.ics import CalendarError, Occurrence, Window
+from plugins.event_words import moment_to, read, says_when
+from plugins.home_calendars import CAN_DELETE
+from plugins.ics import Occurrence
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
 from plugins.spoken import language_known
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
-log = logging.getLogger(__name__)
-
-BACK, AHEAD = timedelta(days=1), timedelta(days=400)
-"""How much of a calendar is kept; it is read again long before that is over."""
-FETCH_LIMIT_S = 30.0
-REDIRECTS = 3
 OLD = timedelta(hours=24)
 """An answer from a calendar that was read longer ago says so."""
-FRESH = timedelta(minutes=15)
-"""How long a calendar of Home Assistant is taken for read where a question may not be of it."""
-AT_HOME = "home:"
-"""What the keys of its calendars begin with."""
 SHOWN = 10
-PART = 4
-"""Letters of a word that is a part of another."""
-ANY_EVENT = frozenset({
-    "appointment", "appointments", "event", "events", "meeting", "anything", "next", "thing",
-    "termin", "termine", "rendez", "vous", "événement", "cita", "evento",
-    "约", "预", "活", "动", "程", "日", "次", "下", "一",
-})  # fmt: skip
-"""Words that say that something is an event, and nothing about which."""
 WHEN = {
     "en": re.compile(
         r"\b(when|when's|what time|at what time|what day|next|which day|how soon|"
@@ -84,33 +87,19 @@ WHEN = {
     ),
 }
 """What asks for a time, or for where something takes place."""
+_SERIES = re.compile(
+    r"\b(?:all|every|each|alle|aller|jede[nrs]?|tous|toutes|chaque|todos|todas|cada)\b"
+    r"(?: (?:the|my|our|die|meine|unsere|les|mes|los|las|mis))?|所有的?|全部|每次?"
+)
+"""What says that something that comes again is meant for good."""
+_ASKING = re.compile(
+    r"(?:can|could|will|would|please|kannst|könntest|würdest|bitte|peux|pourrais|puedes)\b|请|能不能|"
+    r"(?:it|that|this|me|us|es|das|ihn|sie|mich|uns|dich|ça|lo|这个|它)$"
+)
+LONGEST_TITLE = 200
 Said = Annotated[str, Meta(max_length=80)]
-
-
-class Source(NamedTuple):
-    """A calendar of the configuration."""
-
-    name: str
-    place: str
-    """An address, which may hold a secret and is never shown, or a path."""
-
-
-class Kept(msgspec.Struct, kw_only=True):
-    """What is kept of a calendar."""
-
-    name: str
-    read: datetime | None = None
-    """When it was last read; ``None``: never."""
-    problem: str = ""
-    """Why the last attempt failed."""
-    events: list[Occurrence] = []
-
-
-class Event(NamedTuple):
-    """An occurrence, and the calendar that says so."""
-
-    occurrence: Occurrence
-    calendar: str
+Title = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
+Key = Annotated[str, Meta(max_length=300)]
 
 
 @plugin.start
@@ -126,11 +115,8 @@ async def refresh(context: ToolContext, key: str) -> None:
     minutes = int(context.settings.get("refresh_minutes", 30))
     if found:
         await context.jobs.run_at(key, context.now + timedelta(minutes=minutes))
-    keys = {_key(source) for source in found}
-    for old in await context.storage.all():
-        if old not in keys and not old.startswith(AT_HOME):
-            await context.storage.delete(old)
-    await asyncio.gather(*(_refresh(context, source) for source in found))
+    await forget_others(context, {key_of(source) for source in found})
+    await asyncio.gather(*(refresh_one(context, source) for source in found))
 
 
 def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
@@ -148,14 +134,13 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:
         raise ToolError(say(context.language, "no_day", [day]))
-    await _ask_home(context)
-    kept = await _calendars(context)
-    if not kept and not sources(context.settings):
+    kept = await calendars(context)
+    if not _any(context, kept):
         data = {"events": [], "calendars": 0}
         return ToolResult(text=say(context.language, "no_calendar"), data=data)
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
-    found = [e for e in _events(kept) if e.occurrence.start < until and _ends(e) > first]
+    found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
@@ -174,9 +159,11 @@ async def answer(context: ToolContext, question: str) -> ToolCall | None:
     if when is None or not words_of(WHEN[language_known(context.language)].sub(" ", asked)):
         return None
     event = WHEN[language_known(context.language)].sub(" ", asked)[:80]
-    with contextlib.suppress(HomeError):
-        await _ask_home(context, older_than=FRESH)
-    found = _matching(await _calendars(context), event, context.now)
+    try:
+        kept = await calendars(context, older_than=FRESH)
+    except HomeError:
+        kept = await kept_calendars(context)
+    found = matching(kept, event, context.now)
     return ToolCall(tool="calendar.next", arguments={"event": event.strip()}) if found else None
 
 
@@ -186,11 +173,10 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
 
     event: a part of its title, for instance dentist; empty: whatever is next
     """
-    await _ask_home(context)
-    kept = await _calendars(context)
-    if not kept and not sources(context.settings):
+    kept = await calendars(context)
+    if not _any(context, kept):
         raise ToolError(say(context.language, "no_calendar"))
-    found = _matching(kept, event, context.now)
+    found = matching(kept, event, context.now)
     if not found:
         raise ToolError(say(context.language, "no_such_event", [event or "-"]))
     text = f"{_line(context, found[0], with_day=True)}."
@@ -201,138 +187,157 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(found[0])]})
 
 
-def sources(settings: Mapping[str, Any]) -> list[Source]:
-    """The calendars of the configuration: ``Family = https://…``, or a path alone."""
-    found = []
-    for entry in settings.get("sources", ()):
-        name, equals, place = (part.strip() for part in str(entry).partition(" = "))
-        if not equals:
-            name, place = "", name
-        is_address = "://" in place
-        known_as = urlsplit(place).hostname if is_address else Path(place).stem
-        found.append(Source(name or known_as or "calendar", place))
-    return found
+def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether there is something to put down, and a time in place of a part of the sentence: "add
+    it to the calendar" says nothing, and "can you put …" is no title."""
+    title, when = str(arguments.get("title", "")), str(arguments.get("when", ""))
+    if len(title) > LONGEST_TITLE or not words_of(title) or _ASKING.match(title.casefold()):
+        return False
+    said = read(f"{title} {when}", language, datetime(2026, 1, 1, tzinfo=UTC)) if when else None
+    return said is None or said.event is not None
 
 
-async def fetched(place: str) -> bytes:
-    """The calendar at an address or path.
+@plugin.tool(risk="act", fits=_is_event)
+async def add(
+    context: ToolContext, title: Title, when: Said = "", calendar: Said = ""
+) -> ToolResult:
+    """Put an event into the family's calendar.
 
-    Raises:
-        CalendarError: it cannot be had, or is too large.
+    title: what it is; may hold the time as well
+    when: for instance Friday at 3 pm, every Tuesday from 5 to 6, 3 to 10 August
+    calendar: the name of the calendar; empty: the usual one
     """
-    if "://" not in place:
-        return await asyncio.to_thread(_from_file, place)
-    address = place.replace("webcal://", "https://", 1)
-    if not address.startswith(("https://", "http://")):
-        raise CalendarError("its address does not begin with https://, http:// or webcal://")
-    timeout = aiohttp.ClientTimeout(total=FETCH_LIMIT_S)
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(address, max_redirects=REDIRECTS) as response,
-        ):
-            if response.status != 200:
-                raise CalendarError(f"its server answers {response.status}")
-            content = bytearray()
-            async for piece in response.content.iter_chunked(65_536):
-                content += piece
-                if len(content) > ics.MAXIMUM_BYTES:
-                    raise CalendarError(f"it is larger than {ics.MAXIMUM_BYTES // 1_000_000} MB")
-            return bytes(content)
-    except TimeoutError as error:
-        raise CalendarError(f"its server takes longer than {FETCH_LIMIT_S:.0f} s") from error
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        # the words of the error may hold the address, and the address a secret
-        raise CalendarError(f"its server cannot be reached ({type(error).__name__})") from error
+        said = read(f"{title} {when}", context.language, context.now)
+    except ValueError as error:
+        raise ToolError(say(context.language, "time_passed")) from error
+    if not said.title:
+        raise MissingArgumentError("title", say(context.language, "which_event"))
+    if said.event is None:
+        raise MissingArgumentError("when", say(context.language, "when"))
+    if is_over(said.event, context.now):
+        raise ToolError(say(context.language, "time_passed"))
+    kept = await calendars(context)
+    place = place_for(context, kept, calendar)
+    event = await put(context, place, said.event)
+    text = say(context.language, "event_added", [line(context, event)])
+    if others := at_that_time(kept, event):
+        text += " " + say(context.language, "also_then", [line(context, one) for one in others[:3]])
+    undo = None
+    if place.allowed & CAN_DELETE:
+        undo = _back(event, uid=event.occurrence.uid, series=True)
+    return ToolResult(text=text, data={"events": [_data(event)]}, undo=undo)
 
 
-def _from_file(place: str) -> bytes:
+def _removal_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
+    """A single event can be brought back, a series cannot."""
+    return "dangerous" if _SERIES.search(str(arguments.get("event", "")).casefold()) else "act"
+
+
+@plugin.tool(risk="act", risk_rule=_removal_risk)
+async def remove(context: ToolContext, event: Said) -> ToolResult:
+    """Take an event out of the family's calendar.
+
+    event: words of its title, its day or its time; with "all" or "every" all times of one that
+        comes again
+    """
+    kept = await calendars(context)
+    if _SERIES.search(event.casefold()):
+        meant, undo = every(context, kept, _SERIES.sub(" ", event.casefold())), None
+    else:
+        one = chosen(context, kept, event)
+        meant, undo = [one], _back(one, event=_once(one.occurrence))
+    told = [line(context, one) for one in meant]
+    for one in meant:
+        await take_out(context, one, series=undo is None)
+    return ToolResult(text=say(context.language, "event_removed", told), undo=undo)
+
+
+@plugin.tool(risk="act")
+async def move(context: ToolContext, event: Said, to: Said) -> ToolResult:
+    """Put an event of the family's calendar at another time.
+
+    event: words of its title, its day or its time
+    to: for instance Thursday, 4 pm, Saturday from 10 to 12
+    """
+    kept = await calendars(context)
+    meant = chosen(context, kept, event)
     try:
-        with Path(place).expanduser().open("rb") as file:
-            return file.read(ics.MAXIMUM_BYTES + 1)
-    except (OSError, RuntimeError) as error:
-        raise CalendarError(f"the file cannot be read: {error}") from error
+        wanted = moment_to(to, context.language, meant.occurrence, context.now)
+    except ValueError as error:
+        raise ToolError(say(context.language, "time_passed")) from error
+    if wanted is None:
+        raise MissingArgumentError("to", say(context.language, "when"))
+    moved = await move_event(context, meant, wanted)
+    text = f"{line(context, moved)}."
+    if others := at_that_time(kept, moved):
+        text += " " + say(context.language, "also_then", [line(context, one) for one in others[:3]])
+    is_now = {"uid": moved.occurrence.uid, "recurrence_id": moved.occurrence.recurrence_id}
+    undo = _back(moved, **is_now, event=_once(meant.occurrence))
+    return ToolResult(text=text, data={"events": [_data(moved)]}, undo=undo)
 
 
-async def _refresh(context: ToolContext, source: Source) -> None:
-    """Read one calendar; one that cannot be read keeps what it said before."""
-    stored = await context.storage.get(_key(source))
-    kept = msgspec.convert(stored, Kept) if stored else Kept(name=source.name)
-    now = context.now
-    zone = now.tzinfo.key if isinstance(now.tzinfo, ZoneInfo) else ""
-    try:
-        window = Window(start=now - BACK, end=now + AHEAD, zone=zone)
-        kept.events = await ics.read(await fetched(source.place), window)
-        kept.read, kept.problem = now, ""
-    except CalendarError as error:
-        kept.problem = str(error)
-        log.warning("calendar not read name=%s: %s", source.name, error)
-    await context.storage.put(_key(source), msgspec.to_builtins(kept))
+@plugin.tool(risk="act")
+async def restore(
+    context: ToolContext,
+    calendar: Key,
+    uid: Key = "",
+    recurrence_id: Key = "",
+    event: Occurrence | None = None,
+    series: bool = False,
+) -> ToolResult:
+    """Take back what was done to a calendar last: what undo calls.
+
+    calendar: its key
+    uid: the id of what was put there
+    recurrence_id: which time of it
+    event: what was there before
+    series: whether all times of what was put there are meant
+    """
+    kept = next((one for one in await calendars(context) if one.key == calendar), None)
+    if kept is None:
+        raise ToolError(say(context.language, "no_calendar"))
+    lines = []
+    for one in all_events([kept]):
+        what = one.occurrence
+        if uid and what.uid == uid and (series or what.recurrence_id == recurrence_id):
+            await take_out(context, one, series=series)
+            lines = [say(context.language, "event_removed", [line(context, one)])]
+            break
+    if event is not None:
+        back = await put(context, kept, event)
+        lines = [say(context.language, "event_added", [line(context, back)])]
+    return ToolResult(text=" ".join(lines) or say(context.language, "no_such_event", ["-"]))
 
 
-def _key(source: Source) -> str:
-    """Of a place, so that another address under the same name is another calendar."""
-    return hashlib.sha256(f"{source.name}\n{source.place}".encode()).hexdigest()[:24]
+@plugin.understands
+async def by_title(context: ToolContext, text: str) -> ToolCall | None:
+    """An event that is cancelled or moved by the title that somebody gave it."""
+    said = asked(text, context.language)
+    if said is None or not is_titled(context, await kept_calendars(context), said.event):
+        return None
+    if not said.to:
+        return ToolCall(tool="calendar.remove", arguments={"event": said.event[:80]})
+    if not says_when(said.to, context.language, context.now):
+        return None
+    return ToolCall(tool="calendar.move", arguments={"event": said.event[:80], "to": said.to[:80]})
 
 
-async def _calendars(context: ToolContext) -> list[Kept]:
-    return [msgspec.convert(stored, Kept) for stored in (await context.storage.all()).values()]
+def _back(changed: Event, **what: Any) -> ToolCall:
+    """The call that makes its calendar what it was."""
+    arguments = {"calendar": changed.key, **msgspec.to_builtins(what)}
+    return ToolCall(tool="calendar.restore", arguments=arguments)
 
 
-async def _ask_home(context: ToolContext, older_than: timedelta = timedelta(0)) -> None:
-    """Read the calendars of Home Assistant again that were read before so long."""
-    places = {f"{AT_HOME}{place.id}": place for place in home_calendars.exposed(context)}
-    if context.home.snapshot().as_of is None:
-        for old in await context.storage.all():
-            if old.startswith(AT_HOME) and old not in places:
-                await context.storage.delete(old)
-    for key, place in places.items():
-        await _ask_one(context, key, place, older_than)
+def _once(event: Occurrence) -> Occurrence:
+    """As it is put down anew: this time alone."""
+    return msgspec.structs.replace(event, rule="", recurrence_id="", uid="")
 
 
-async def _ask_one(context: ToolContext, key: str, place: Entity, older_than: timedelta) -> None:
-    """Read one of them; one that cannot be read keeps what it said before."""
-    stored, now = await context.storage.get(key), context.now
-    kept = msgspec.convert(stored, Kept) if stored else Kept(name=place.name)
-    if kept.read and now - kept.read < older_than:
-        return
-    try:
-        kept.events = await home_calendars.read(context, place, now - BACK, now + AHEAD)
-        kept.read, kept.problem = now, ""
-    except NoAnswerError:
-        return
-    except HomeError as error:
-        kept.problem = str(error)
-        if kept.read is None:
-            raise  # nothing is known of it: that nothing is in it would be made up
-    await context.storage.put(key, msgspec.to_builtins(kept))
-
-
-def _events(kept: list[Kept]) -> list[Event]:
-    """Of all calendars, soonest first; whole days before hours."""
-    events = [Event(occurrence, one.name) for one in kept for occurrence in one.events]
-    return sorted(events, key=lambda e: (e.occurrence.start, not e.occurrence.whole_day))
-
-
-def _matching(kept: list[Kept], said: str, now: datetime) -> list[Event]:
-    """What begins after now and has every word that means something in its title or place."""
-    words = words_of(said) - ANY_EVENT
-    return [
-        event
-        for event in _events(kept)
-        if event.occurrence.start > now
-        and _speaks_of(f"{event.occurrence.title} {event.occurrence.location}", words)
-    ]
-
-
-def _speaks_of(title: str, words: frozenset[str]) -> bool:
-    """Whether every word is in a title, or a part of one: "Zahnarzt" for "Zahnarzttermin"."""
-    there = words_of(title)
-    return all(
-        any(word == t or (len(t) >= PART and t in word) or (len(word) >= PART and word in t)
-            for t in there)
-        for word in words
-    )  # fmt: skip
+def _any(context: ToolContext, kept: list[Kept]) -> bool:
+    """Whether there is a calendar, the hub's own left out while it is empty."""
+    others = any(one.key != own_calendar.KEY or one.events for one in kept)
+    return others or bool(sources(context.settings))
 
 
 def _ends(event: Event) -> datetime:

@@ -32,6 +32,7 @@ class _Words(NamedTuple):
     behind: list[re.Pattern[str]]
     units: dict[str, re.Pattern[str]]
     weekdays: list[re.Pattern[str]]
+    next_week: list[re.Pattern[str]]
     next_weekday: re.Pattern[str]
     last_weekday: re.Pattern[str]
     months: list[re.Pattern[str]]
@@ -65,7 +66,7 @@ def day_in(said: str, language: str) -> str:
     text = _plain(said, language)
     ahead = [pattern for pattern, days in words.days if days > 0]
     ahead += [pattern for pattern, _ in words.spans]
-    ahead += [*words.coming, *words.ahead, words.next_weekday, *words.dates]
+    ahead += [*words.coming, *words.ahead, *words.next_week, words.next_weekday, *words.dates]
     edge = "" if language == "zh" else r"\b"
     found = (re.search(f"{edge}(?:{pattern.pattern}){edge}", text) for pattern in ahead)
     return max((match[0].strip() for match in found if match), key=len, default="")
@@ -89,6 +90,7 @@ def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
         "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
         "week": (today, monday + timedelta(days=6)),
         "next week": (monday + timedelta(days=7), monday + timedelta(days=13)),
+        "next weekend": (monday + timedelta(days=12), monday + timedelta(days=13)),
         "days": (today, today + timedelta(days=6)),
     }
     for pattern, span in _words(language).spans:
@@ -165,11 +167,15 @@ def moved(day: date, number: int, unit: str) -> date:
 
 def _weekday(text: str, language: str, today: date, *, past: bool) -> date | None:
     words = _words(language)
+    found = (pattern.fullmatch(text) for pattern in words.next_week)
+    of_next_week = next((match for match in found if match), None)
     last = words.last_weekday.fullmatch(text)
-    match = last or words.next_weekday.fullmatch(text)
+    match = of_next_week or last or words.next_weekday.fullmatch(text)
     if match is None:
         return None
     number = next(i for i, p in enumerate(words.weekdays) if p.fullmatch(match["weekday"]))
+    if of_next_week:
+        return today + timedelta(days=7 - today.weekday() + number)
     if last or past:
         return today - timedelta(days=(today.weekday() - number) % 7 or 7)
     return today + timedelta(days=(number - today.weekday()) % 7 or 7)
@@ -283,6 +289,7 @@ def _words(language: str) -> _Words:
         behind=[filled(pattern) for pattern in said["behind"]],
         units={unit: re.compile(pattern) for unit, pattern in said["units"].items()},
         weekdays=[re.compile(pattern) for pattern in said["weekdays"]],
+        next_week=[filled(pattern) for pattern in said["next_week"]],
         next_weekday=filled(said["next_weekday"]),
         last_weekday=filled(said["last_weekday"]),
         months=[re.compile(pattern) for pattern in said["months"]],

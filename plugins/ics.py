@@ -43,6 +43,12 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
     whole_day: bool = False
     location: str = ""
     uid: str = ""
+    """Of the event, in its calendar."""
+    recurrence_id: str = ""
+    """Which time of an event that comes again, in Home Assistant's words."""
+    rule: str = ""
+    """By which it comes again (RFC 5545, RRULE); empty where it does not, or nobody told."""
+    description: str = ""
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):

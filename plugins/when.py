@@ -131,7 +131,7 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     on = reader.day(now.date())
     delay = reader.delay()
     if on is None and delay is None and not repeat:
-        on = reader.date(now.date())
+        on = reader.date(now.date()) or reader.month_day(now.date())
     at, exact = (None, False) if delay else reader.time_of_day()
     if at is None and (on or repeat):
         at, exact = reader.hour_alone()
@@ -245,14 +245,26 @@ class _Reader:
         return _days_in(match[0].lower(), self._words["days"], self._language) if match else ()
 
     def day(self, today: date) -> date | None:
+        if match := self._take(self._words["next_week"]):
+            (day,) = _days_in(match[0].lower(), self._words["days"], self._language)
+            return today + timedelta(days=7 - today.weekday() + day)
         for pattern, offset in self._words["day_words"].items():
             if self._take(pattern):
                 return today + timedelta(days=offset)
-        names = self._words["days"]
-        if match := self._take(rf"{self._words['on_day']}({'|'.join(names)})"):
+        names, part = self._words["days"], self._words.get("day_part", "")
+        if match := self._take(rf"{self._words['on_day']}({'|'.join(names)}){part}"):
+            self._part = match.groupdict().get("part") or ""
             ahead = (names.index(match[1].lower()) - today.weekday()) % 7
             return today + timedelta(days=ahead or 7)
         return None
+
+    def month_day(self, today: date) -> date | None:
+        """The next day of that number: "on the 5th"."""
+        said = self._words.get("month_day")
+        match = self._take(said) if said else None
+        number = int(self._number(match["d"])) if match else 0
+        days = (today + timedelta(days=ahead) for ahead in range(62))
+        return next((day for day in days if day.day == number), None)
 
     def date(self, today: date) -> date | None:
         """A date, or a feast, where it says when: behind an "on", or a date at the beginning;
@@ -386,7 +398,7 @@ def _words(language: str) -> dict[str, Any]:
     text = (Path(__file__).parent / "when.yaml").read_text(encoding="utf-8")
     read = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     words: dict[str, Any] = read.get(language) or read["en"]
-    hours = "|".join(words["hours"])
+    hours, days = "|".join(words["hours"]), f"(?:{'|'.join(words['days'])})"
 
     def filled(pattern: str) -> str:
         return (
@@ -397,7 +409,7 @@ def _words(language: str) -> dict[str, Any]:
 
     return words | {
         "sun": filled(words["sun"]),
-        "some_days": words["some_days"].replace("{day}", f"(?:{'|'.join(words['days'])})"),
+        **{key: words[key].replace("{day}", days) for key in ("some_days", "next_week")},
         "delay": filled(words["delay"]),
         "times": [filled(pattern) for pattern in words["times"]],
     }

@@ -21,7 +21,9 @@ MOST_ENTITIES = 15
 NONE = "none"
 """The tool that does nothing: the model says that no other fits."""
 REASONS = ("question", "unclear", "unknown")
-INTERNAL = frozenset({"home.restore", "notes.drop", "reminders.restore", "routines.restore"})
+INTERNAL = frozenset(
+    {"calendar.restore", "home.restore", "notes.drop", "reminders.restore", "routines.restore"}
+)
 """What undo calls; nobody says it."""
 TEXT_LIMIT = 120
 """Characters of a text argument."""

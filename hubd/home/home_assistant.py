@@ -16,6 +16,7 @@ from typing import Any, Literal
 import aiohttp
 import msgspec
 
+from hubd.home import calendar_events
 from hubd.home import mirror as wire
 from hubd.home.by_webhook import ByWebhook
 from hubd.home.carry_out import PING_LIMIT_S, carried_out
@@ -170,6 +171,10 @@ class HomeAssistant:
         known = self._known(entity)
         if (connection := self._connection) is None:
             raise self._away()
+        if service == calendar_events.READ:
+            return await calendar_events.read(self._session, self.link, known, data)
+        if service in calendar_events.COMMANDS:
+            return await calendar_events.write(connection, service, known, data)
         domain, _, name = service.partition(".")
         asked = {"domain": domain, "service": name, "service_data": dict(data)}
         try:

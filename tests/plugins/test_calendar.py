@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from plugins import calendar, ics
+from plugins import calendars, ics
 from plugins.api import ToolError
-from plugins.calendar import Source, sources
+from plugins.calendars import Source, sources
 
 FAMILY = b"""BEGIN:VCALENDAR
 VERSION:2.0
@@ -178,7 +178,7 @@ async def _silent(request):
 async def test_a_server_that_misbehaves_is_given_up_and_its_secret_kept(
     workshop, handler, monkeypatch, caplog
 ):
-    monkeypatch.setattr(calendar, "FETCH_LIMIT_S", 0.5)
+    monkeypatch.setattr(calendars, "FETCH_LIMIT_S", 0.5)
     monkeypatch.setattr(ics, "MAXIMUM_BYTES", 1_000_000)
     async with server(handler) as address:
         workshop.settings["calendar"] = {"sources": [f"Work = {address}/0?key=s3cret"]}
@@ -196,9 +196,9 @@ async def test_a_server_that_misbehaves_is_given_up_and_its_secret_kept(
 
 async def test_only_the_web_and_files_are_read():
     with pytest.raises(ics.CalendarError, match="does not begin"):
-        await calendar.fetched("ftp://example.org/a.ics")
+        await calendars.fetched("ftp://example.org/a.ics")
     with pytest.raises(ics.CalendarError, match="cannot be read"):
-        await calendar.fetched("/nowhere/at/all.ics")
+        await calendars.fetched("/nowhere/at/all.ics")
 
 
 def test_calendars_are_named():

@@ -1,4 +1,4 @@
-"""What Home Assistant's service ``calendar.get_events`` answers, as occurrences."""
+"""What Home Assistant tells of the events in a calendar, as occurrences."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -26,8 +26,8 @@ class Context:
         return Snapshot(entities=(FAMILY, Entity(id="light.a", name="A", state="off")))
 
     async def ask(self, service, entity, data):
-        assert (service, entity) == ("calendar.get_events", "calendar.family")
-        assert data["start_date_time"] == "2026-03-26T12:00:00+01:00"
+        assert (service, entity) == ("calendar.read_events", "calendar.family")
+        assert data["start"] == "2026-03-26T12:00:00+01:00"
         return self._answer
 
 
@@ -42,11 +42,13 @@ async def test_times_are_those_of_the_household_and_days_begin_at_midnight():
     dentist, holidays = await events(
         {"start": "2026-03-28", "end": "2026-04-11", "summary": "Holidays"},
         {"start": "2026-03-27T14:00:00+00:00", "end": "2026-03-27T15:00:00+00:00",
-         "summary": "Dentist", "location": "Main Street", "description": "bring the card"},
+         "summary": "Dentist", "location": "Main Street", "description": "bring the card",
+         "uid": "7", "rrule": None},
     )  # fmt: skip
     assert (dentist.title, dentist.location, dentist.whole_day) == (
         "Dentist", "Main Street", False
     )  # fmt: skip
+    assert (dentist.description, dentist.uid, dentist.rule) == ("bring the card", "7", "")
     assert dentist.start == datetime(2026, 3, 27, 15, tzinfo=BERLIN)
     assert (holidays.title, holidays.whole_day) == ("Holidays", True)
     assert holidays.end == datetime(2026, 4, 11, tzinfo=BERLIN)

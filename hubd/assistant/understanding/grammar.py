@@ -227,12 +227,12 @@ _REST_OF_WORD = r"[a-zà-öø-ÿß]*"
 
 
 def _as_written(value: Any, text: str, rest: str = "") -> Any:
-    """A free text with the capitals and commas that it was said with; rest: a pattern of what may
-    follow and is a part of it."""
+    """A free text with the capitals, commas and dots that it was said with ("12. Mai"); rest: a
+    pattern of what may follow and is a part of it."""
     if not isinstance(value, str):
         return value
     words = map(re.escape, value.split())  # hassil leaves out the marks between them
-    found = re.search(r"[\s,;，、；]+".join(words) + rest, text, re.IGNORECASE)
+    found = re.search(r"[.:]?[\s,;，、；]+".join(words) + rest, text, re.IGNORECASE)
     return found[0] if found else value
 
 

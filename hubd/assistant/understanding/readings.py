@@ -12,7 +12,7 @@ from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import When, parse
 
-VERBATIM = ("message", "text", "what")
+VERBATIM = ("message", "text", "title", "what")
 """Slots whose words are kept or said as they are."""
 POLITE = frozenset({
     "please", "thanks", "thank", "you", "ok", "okay", "um", "uh", "er", "erm", "hmm", "bitte",

@@ -157,12 +157,12 @@ class HomeAssistantProcess:
         with ThreadPoolExecutor(1) as beside:
             beside.submit(lambda: asyncio.run(command())).result()
 
-    def set_up_integration(self, domain: str, makes: str) -> None:
-        """As its owner does on the page: one that asks nothing, or only whether it shall; until
-        the entity that it makes is there."""
+    def set_up_integration(self, domain: str, makes: str, **answers: object) -> None:
+        """As its owner does on the page, with these answers; until the entity that it makes is
+        there."""
         flow = self.request("POST", "/api/config/config_entries/flow", {"handler": domain})
         if flow["type"] == "form":
-            self.request("POST", f"/api/config/config_entries/flow/{flow['flow_id']}", {})
+            self.request("POST", f"/api/config/config_entries/flow/{flow['flow_id']}", answers)
         _eventually(lambda: makes in {one["entity_id"] for one in self.entities()}, what=makes)
 
     def entities(self) -> list[dict[str, object]]:

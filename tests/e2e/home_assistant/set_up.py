@@ -40,6 +40,7 @@ RELEASES = {
             "numpy",
             "psutil-home-assistant==0.0.1",
             "PyNaCl==1.5.0",
+            "ical==7.0.3",
         ),
     ),
     # The first with conversation agents over Ollama and Wyoming as they are today.
@@ -59,6 +60,7 @@ RELEASES = {
             "wyoming==1.5.4",
             "pymicro-vad==1.0.1",
             "pyspeex-noise==1.0.2",
+            "ical==9.1.0",
         ),
         follow=True,
     ),
@@ -77,7 +79,13 @@ def folder(version: str) -> Path:
 
 
 def is_installed(version: str) -> bool:
-    return (folder(version) / "installed").is_file()
+    """Whether it is there, with all that is wanted beside it today."""
+    installed = folder(version) / "installed"
+    return installed.is_file() and installed.read_text().split() == _packages(version)
+
+
+def _packages(version: str) -> list[str]:
+    return [package.replace(" ", "") for package in RELEASES[version].packages]
 
 
 def interpreter(version: str) -> str:
@@ -132,7 +140,7 @@ def install(version: str) -> None:
         raise CannotError(
             f"Home Assistant {version} cannot be installed: {error}\n{words}"
         ) from None
-    (home / "installed").touch()
+    (home / "installed").write_text("\n".join(_packages(version)))
 
 
 def _run(command: list[str]) -> None:

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -23,6 +23,10 @@ def hub(home_assistant, start, tmp_path_factory):
     )
     home_assistant.set_up_integration("speech", makes="tts.voice")
     home_assistant.expose("tts.voice")
+    home_assistant.set_up_integration(
+        "local_calendar", makes="calendar.family", calendar_name="Family"
+    )
+    home_assistant.expose("calendar.family")
     # What has no unique id tells nobody when it is exposed; the hub looks at its beginning.
     home_assistant.expose("calendar.calendar_1", "calendar.calendar_2", "media_player.bedroom")
     hub = start(home)
@@ -149,6 +153,54 @@ def test_what_is_in_its_calendars(hub, home_assistant):
     assert "Current Event" in told
     assert "Future Location (Calendar 1)" in told
     assert ask(hub, "what's my next appointment?")["answer"].startswith("Future Event: ")
+
+
+def in_calendar(home_assistant, days=30):
+    """What is in the family's calendar: (title, start), soonest first."""
+    now = datetime.now(UTC)
+    span = f"start={now:%Y-%m-%dT%H:%M:%SZ}&end={now + timedelta(days=days):%Y-%m-%dT%H:%M:%SZ}"
+    events = home_assistant.request("GET", f"/api/calendars/calendar.family?{span}")
+    return sorted((one["summary"], next(iter(one["start"].values()))) for one in events)
+
+
+def test_events_are_put_into_its_calendar_moved_and_taken_out(hub, home_assistant):
+    tomorrow = datetime.now(ZoneInfo("Europe/Amsterdam")).date() + timedelta(days=1)
+    added = ask(hub, "put the dentist in the calendar tomorrow at 3 pm")
+    assert added["answer"].startswith("In the calendar: Dentist: tomorrow 15:00–16:00 (Family).")
+    ((title, start),) = in_calendar(home_assistant)
+    assert (title, start[:16]) == ("Dentist", f"{tomorrow}T15:00")
+    assert "Dentist: 15:00 (Family)" in ask(hub, "what's on tomorrow?")["answer"]
+    moved = ask(hub, "move the dentist to 4 pm", added["conversation"])
+    assert "Dentist: tomorrow 16:00–17:00 (Family)" in moved["answer"]
+    ((_, start),) = in_calendar(home_assistant)
+    assert start[11:16] == "16:00"
+    ask(hub, "undo", added["conversation"])
+    ((_, start),) = in_calendar(home_assistant)
+    assert start[11:16] == "15:00"
+    gone = ask(hub, "cancel the dentist appointment", added["conversation"])
+    assert gone["answer"].startswith("Out of the calendar: Dentist")
+    assert in_calendar(home_assistant) == []
+    ask(hub, "undo", added["conversation"])
+    assert [title for title, _ in in_calendar(home_assistant)] == ["Dentist"]
+    ask(hub, "remove the dentist from the calendar")
+
+
+def test_what_comes_every_week_is_in_its_calendar_and_one_time_is_moved(hub, home_assistant):
+    added = ask(hub, "add choir to the calendar every day from 7 to 9 pm")
+    assert "Choir: every day 19:00–21:00 (Family)" in added["answer"]
+    times = in_calendar(home_assistant, 10)
+    assert len(times) >= 9
+    ask(hub, "cancel choir tomorrow")
+    assert len(in_calendar(home_assistant, 10)) == len(times) - 1
+    moved = ask(hub, "move choir to 8 pm")
+    assert [start[11:16] for _, start in in_calendar(home_assistant, 10)].count("20:00") == 1
+    ask(hub, "undo", moved["conversation"])
+    starts = [start[11:16] for _, start in in_calendar(home_assistant, 10)]
+    assert starts == ["19:00"] * (len(times) - 1)
+    asked = ask(hub, "remove every choir from the calendar")
+    assert len(in_calendar(home_assistant, 10)) == len(times) - 1
+    ask(hub, "yes", asked["conversation"])
+    assert in_calendar(home_assistant, 10) == []
 
 
 def test_an_announcement_comes_out_of_a_speaker(hub, home_assistant):

@@ -1,0 +1,237 @@
+"""Events put into calendars, moved and taken out: those of Home Assistant that allow it, else the
+hub's own. What was done is told from what is there afterwards. No plugin itself.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from plugins import home_calendars, own_calendar
+from plugins.api import MissingArgumentError, ToolContext, ToolError
+from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
+from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
+from plugins.ics import Occurrence
+from plugins.moments import repeated
+from plugins.notes import words_of
+from plugins.speech import day_name, moment, say
+from plugins.when import DAILY, When, parse
+
+A_DAY = timedelta(days=1)
+_BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+SHOWN = 5
+
+
+def place_for(context: ToolContext, kept: Sequence[Kept], name: str) -> Kept:
+    """The calendar that an event shall be put into: the one of that name, or of the configuration,
+    or the only one of Home Assistant that allows it, or else the hub's own.
+
+    Raises:
+        ToolError: there is none of that name that can be written.
+        MissingArgumentError: it may be several.
+    """
+    can = [one for one in kept if one.allowed & CAN_ADD]
+    wanted = (name or str(context.settings.get("write", ""))).casefold().strip()
+    if wanted:
+        named = [one for one in can if wanted in (one.name.casefold(), one.key)]
+        named = named or [one for one in can if wanted in one.name.casefold()]
+        if not named:
+            names = [one.name for one in can]
+            raise ToolError(say(context.language, "calendar_unknown", names, wanted))
+        return named[0]
+    there = [one for one in can if one.key.startswith(AT_HOME)]
+    if len(there) > 1:
+        question = say(context.language, "which_calendar", [one.name for one in there])
+        raise MissingArgumentError("calendar", question)
+    return (there or can)[0]
+
+
+def chosen(context: ToolContext, kept: Sequence[Kept], said: str) -> Event:
+    """The event to come that is meant by words of its title, its day or its time; of one that comes
+    again the next time.
+
+    Raises:
+        ToolError: there is no such event, or several may be meant.
+    """
+    meant = every(context, kept, said)
+    if len(meant) > 1:
+        lines = "; ".join(line(context, event) for event in meant[:SHOWN])
+        raise ToolError(say(context.language, "reminder_which", value=f"{lines}."))
+    return meant[0]
+
+
+def every(context: ToolContext, kept: Sequence[Kept], said: str) -> list[Event]:
+    """All events to come that may be meant, of each that comes again the next time.
+
+    Raises:
+        ToolError: there is no such event.
+    """
+    when = parse(said, context.language, context.now)
+    words = words_of(when.rest) - ANY_EVENT
+    meant = [
+        event
+        for event in all_events(kept)
+        if event.occurrence.end > context.now
+        and _is_then(context, event.occurrence, when)
+        and (speaks_of(event.occurrence.title, words) if words else when.on or when.at)
+    ]
+    first: dict[tuple[str, str], Event] = {}
+    for event in meant:
+        first.setdefault((event.key, event.occurrence.uid or str(event.occurrence.start)), event)
+    if not first:
+        raise ToolError(say(context.language, "no_such_event", [said]))
+    return list(first.values())
+
+
+def is_titled(context: ToolContext, kept: Sequence[Kept], said: str) -> bool:
+    """Whether words are the whole title of an event to come, its day and time left out; "milk" is
+    not "Milk delivery"."""
+    words = words_of(parse(said, context.language, context.now).rest) - ANY_EVENT
+    return any(
+        words and words_of(event.occurrence.title) - ANY_EVENT == words
+        for event in all_events(kept)
+        if event.occurrence.end > context.now
+    )
+
+
+def _is_then(context: ToolContext, event: Occurrence, when: When) -> bool:
+    """Whether an event is on the day and at the time that were said."""
+    start = event.start.astimezone(context.now.tzinfo)
+    if when.on and not start.date() <= when.on < (event.end.astimezone(start.tzinfo)).date() + (
+        timedelta() if event.whole_day else A_DAY
+    ):
+        return False
+    if when.repeat and start.weekday() not in when.repeat:
+        return False
+    return when.at is None or (start.hour % 12, start.minute) == (when.at.hour % 12, when.at.minute)
+
+
+async def put(context: ToolContext, place: Kept, event: Occurrence) -> Event:
+    """Add an event; as it is there now.
+
+    Raises:
+        ToolError: it is not there.
+    """
+    if place.key == own_calendar.KEY:
+        uid = await own_calendar.add(context, event)
+        return await _found(context, place.key, event, lambda one: one.uid == uid)
+    before = {(one.uid, one.recurrence_id) for one in place.events}
+    await home_calendars.add(context, place.key.removeprefix(AT_HOME), event)
+    return await _found(
+        context, place.key, event, lambda one: (one.uid, one.recurrence_id) not in before
+    )
+
+
+async def take_out(context: ToolContext, event: Event, *, series: bool = False) -> None:
+    """Delete an event; of one that comes again that time alone, unless the series is meant.
+
+    Raises:
+        ToolError: its calendar does not allow it, or it is still there.
+    """
+    await _allowed(context, event, CAN_DELETE)
+    what = event.occurrence
+    if event.key == own_calendar.KEY:
+        await own_calendar.remove(context, what, series=series)
+    else:
+        place = event.key.removeprefix(AT_HOME)
+        await home_calendars.remove(context, place, what, series=series)
+    left = all_events([one for one in await calendars(context) if one.key == event.key])
+    if any(_same(one.occurrence, what) for one in left):
+        raise ToolError(say(context.language, "event_not_changed", [line(context, event)]))
+
+
+async def move(context: ToolContext, event: Event, to: Occurrence) -> Event:
+    """Let an event be at another time; as it is there now.
+
+    Raises:
+        ToolError: its calendar does not allow it, or it is not there now.
+    """
+    place = await _allowed(context, event, CAN_DELETE)
+    if event.key == own_calendar.KEY:
+        uid = await own_calendar.change(context, event.occurrence, to)
+        return await _found(context, event.key, to, lambda one: one.uid == uid)
+    if not place.allowed & CAN_CHANGE:
+        added = await put(context, place, to)
+        await take_out(context, event)
+        return added
+    await home_calendars.change(context, event.key.removeprefix(AT_HOME), event.occurrence, to)
+    return await _found(context, event.key, to, lambda one: one.uid == event.occurrence.uid)
+
+
+async def _allowed(context: ToolContext, event: Event, bits: int) -> Kept:
+    """Its calendar.
+
+    Raises:
+        ToolError: that does not allow it.
+    """
+    kept = next((one for one in await calendars(context) if one.key == event.key), None)
+    if kept is None or not kept.allowed & bits or not event.occurrence.uid:
+        raise ToolError(say(context.language, "calendar_fixed", [event.calendar]))
+    return kept
+
+
+async def _found(context: ToolContext, key: str, event: Occurrence, is_it: object) -> Event:
+    """The event in its calendar, read again."""
+    assert callable(is_it)
+    there = all_events([one for one in await calendars(context) if one.key == key])
+    for one in there:
+        alike = one.occurrence.title == event.title and one.occurrence.start == event.start
+        if alike and is_it(one.occurrence):
+            return one
+    raise ToolError(say(context.language, "event_not_there", [event.title]))
+
+
+def _same(one: Occurrence, other: Occurrence) -> bool:
+    return (one.uid, one.start) == (other.uid, other.start)
+
+
+def at_that_time(kept: Sequence[Kept], event: Event) -> list[Event]:
+    """What else there is then, whole days left out."""
+    what = event.occurrence
+    if what.whole_day:
+        return []
+    return [
+        other
+        for other in all_events(kept)
+        if not other.occurrence.whole_day
+        and other.occurrence.start < what.end
+        and other.occurrence.end > what.start
+        and not (other.key == event.key and other.occurrence.uid == what.uid)
+    ]
+
+
+def line(context: ToolContext, event: Event) -> str:
+    """``Dentist: Friday 03.04. 15:00–16:00 (Family)``"""
+    return f"{event.occurrence.title or '-'}: {when_told(context, event)} ({event.calendar})"
+
+
+def when_told(context: ToolContext, event: Event) -> str:
+    """From when to when an event is, and how it comes again."""
+    what, language, today = event.occurrence, context.language, context.now.date()
+    start, end = (one.astimezone(context.now.tzinfo) for one in (what.start, what.end))
+    day, hours = day_name(start.date(), today, language), f"{start:%H:%M}–{end:%H:%M}"
+    if what.rule == "FREQ=YEARLY":
+        return f"{day} ({say(language, 'yearly')})"
+    if what.rule and not event.occurrence.whole_day and (days := _days(what.rule)):
+        return repeated(context, days, "", start) + f"–{end:%H:%M}"
+    if what.whole_day:
+        last = (end - A_DAY).date()
+        text = day if last <= start.date() else f"{day} – {day_name(last, today, language)}"
+    elif end.date() > start.date():
+        text = f"{moment(start, context.now, language)} – {moment(end, context.now, language)}"
+    else:
+        text = f"{day} {hours}"
+    days = _days(what.rule)
+    return f"{text} ({say(language, 'weekly')})" if days else text
+
+
+def _days(rule: str) -> tuple[int, ...]:
+    """The days of the week on which something comes again."""
+    parts = dict(part.split("=", 1) for part in rule.split(";") if "=" in part)
+    if parts.get("FREQ") == "DAILY":
+        return DAILY
+    days = parts.get("BYDAY", "").split(",") if parts.get("FREQ") == "WEEKLY" else []
+    return tuple(number for number, name in enumerate(_BY_DAY) if name in days)
+
+
+def is_over(event: Occurrence, now: datetime) -> bool:
+    """Whether it would be put down when it is over already."""
+    return not event.rule and event.end <= now
