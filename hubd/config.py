@@ -190,6 +190,9 @@ class Calendar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         list[str],
         Meta(description="a list of calendars, files or addresses: PLACE or NAME = PLACE"),
     ] = field(default_factory=list)
+    write: Annotated[
+        str, Meta(max_length=100, description="the name of a calendar to write in, or nothing")
+    ] = ""
     refresh_minutes: Annotated[
         int, Meta(ge=5, le=10_080, description="minutes, a whole number from 5 to 10080")
     ] = 30

@@ -28,6 +28,7 @@ from plugins.api import (
 )
 from plugins.calendar_changes import (
     at_that_time,
+    by_id,
     chosen,
     every,
     is_over,
@@ -99,7 +100,7 @@ _ASKING = re.compile(
 LONGEST_TITLE = 200
 Said = Annotated[str, Meta(max_length=80)]
 Title = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
-Key = Annotated[str, Meta(max_length=300)]
+Key = Annotated[str, Meta(max_length=400)]
 
 
 @plugin.start
@@ -117,6 +118,7 @@ async def refresh(context: ToolContext, key: str) -> None:
         await context.jobs.run_at(key, context.now + timedelta(minutes=minutes))
     await forget_others(context, {key_of(source) for source in found})
     await asyncio.gather(*(refresh_one(context, source) for source in found))
+    context.emit("calendar", {})
 
 
 def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
@@ -235,14 +237,14 @@ def _removal_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
 
 
 @plugin.tool(risk="act", risk_rule=_removal_risk)
-async def remove(context: ToolContext, event: Said) -> ToolResult:
+async def remove(context: ToolContext, event: Key) -> ToolResult:
     """Take an event out of the family's calendar.
 
-    event: words of its title, its day or its time; with "all" or "every" all times of one that
-        comes again
+    event: words of its title, its day or its time, or its id; with "all" or "every" all times of
+        one that comes again
     """
     kept = await calendars(context)
-    if _SERIES.search(event.casefold()):
+    if not by_id(kept, event) and _SERIES.search(event.casefold()):
         meant, undo = every(context, kept, _SERIES.sub(" ", event.casefold())), None
     else:
         one = chosen(context, kept, event)
@@ -254,7 +256,7 @@ async def remove(context: ToolContext, event: Said) -> ToolResult:
 
 
 @plugin.tool(risk="act")
-async def move(context: ToolContext, event: Said, to: Said) -> ToolResult:
+async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
     """Put an event of the family's calendar at another time.
 
     event: words of its title, its day or its time
@@ -370,4 +372,7 @@ def _as_of(context: ToolContext, kept: list[Kept]) -> str:
 
 
 def _data(event: Event) -> dict[str, Any]:
-    return {**msgspec.to_builtins(event.occurrence), "calendar": event.calendar}
+    """An event for programs and the page."""
+    can_remove = bool(event.allowed & CAN_DELETE and event.occurrence.uid)
+    told = {"id": event.id, "calendar": event.calendar, "can_remove": can_remove}
+    return {**msgspec.to_builtins(event.occurrence), **told}

@@ -2,7 +2,7 @@
 hub's own. What was done is told from what is there afterwards. No plugin itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from plugins import home_calendars, own_calendar
@@ -45,17 +45,22 @@ def place_for(context: ToolContext, kept: Sequence[Kept], name: str) -> Kept:
 
 
 def chosen(context: ToolContext, kept: Sequence[Kept], said: str) -> Event:
-    """The event to come that is meant by words of its title, its day or its time; of one that comes
-    again the next time.
+    """The event to come that is meant by its id, words of its title, its day or its time; of one
+    that comes again the next time.
 
     Raises:
         ToolError: there is no such event, or several may be meant.
     """
-    meant = every(context, kept, said)
+    meant = by_id(kept, said) or every(context, kept, said)
     if len(meant) > 1:
         lines = "; ".join(line(context, event) for event in meant[:SHOWN])
         raise ToolError(say(context.language, "reminder_which", value=f"{lines}."))
     return meant[0]
+
+
+def by_id(kept: Sequence[Kept], said: str) -> list[Event]:
+    """The event of that id, if it is one."""
+    return [event for event in all_events(kept) if "@" in said and event.id == said]
 
 
 def every(context: ToolContext, kept: Sequence[Kept], said: str) -> list[Event]:
@@ -133,8 +138,7 @@ async def take_out(context: ToolContext, event: Event, *, series: bool = False) 
     else:
         place = event.key.removeprefix(AT_HOME)
         await home_calendars.remove(context, place, what, series=series)
-    left = all_events([one for one in await calendars(context) if one.key == event.key])
-    if any(_same(one.occurrence, what) for one in left):
+    if any(_same(one.occurrence, what) for one in await _read_again(context, event.key)):
         raise ToolError(say(context.language, "event_not_changed", [line(context, event)]))
 
 
@@ -168,15 +172,26 @@ async def _allowed(context: ToolContext, event: Event, bits: int) -> Kept:
     return kept
 
 
-async def _found(context: ToolContext, key: str, event: Occurrence, is_it: object) -> Event:
-    """The event in its calendar, read again."""
-    assert callable(is_it)
-    there = all_events([one for one in await calendars(context) if one.key == key])
-    for one in there:
+async def _found(
+    context: ToolContext, key: str, event: Occurrence, is_it: Callable[[Occurrence], bool]
+) -> Event:
+    """The event in its calendar, read again.
+
+    Raises:
+        ToolError: it is not there.
+    """
+    for one in await _read_again(context, key):
         alike = one.occurrence.title == event.title and one.occurrence.start == event.start
         if alike and is_it(one.occurrence):
             return one
     raise ToolError(say(context.language, "event_not_there", [event.title]))
+
+
+async def _read_again(context: ToolContext, key: str) -> list[Event]:
+    """What is in a calendar that was changed; the pages look again, too."""
+    there = all_events([one for one in await calendars(context) if one.key == key])
+    context.emit("calendar", {})
+    return there
 
 
 def _same(one: Occurrence, other: Occurrence) -> bool:

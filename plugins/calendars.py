@@ -75,6 +75,13 @@ class Event(NamedTuple):
     calendar: str
     """Its name."""
     key: str = ""
+    allowed: int = 0
+    """As of its calendar."""
+
+    @property
+    def id(self) -> str:
+        """Of this time of it."""
+        return f"{self.occurrence.uid}@{self.occurrence.start.isoformat()}"
 
 
 def sources(settings: Mapping[str, Any]) -> list[Source]:
@@ -212,7 +219,11 @@ async def _ask_one(context: ToolContext, key: str, place: Entity, older_than: ti
 
 def all_events(kept: Sequence[Kept]) -> list[Event]:
     """Of all calendars, soonest first; whole days before hours."""
-    events = [Event(occurrence, one.name, one.key) for one in kept for occurrence in one.events]
+    events = [
+        Event(occurrence, one.name, one.key, one.allowed)
+        for one in kept
+        for occurrence in one.events
+    ]
     return sorted(events, key=lambda e: (e.occurrence.start, not e.occurrence.whole_day))
 
 

@@ -41,7 +41,9 @@ from plugins.api import ToolCall
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
-WORDED = frozenset({"media.search", "lists.add", "notes.add", "reminders.add", "announce.say"})
+WORDED = frozenset(
+    {"media.search", "lists.add", "notes.add", "reminders.add", "announce.say", "calendar.add"}
+)
 """Tools whose free text may be anything."""
 TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
 """Tools whose free text would take in the reason that is given beside it."""

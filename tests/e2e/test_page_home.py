@@ -153,6 +153,23 @@ def test_the_calendar_stands_on_its_days(page):
     expect(days.nth(6)).not_to_contain_text("Village fair")
 
 
+def test_an_event_is_put_into_the_calendar_and_taken_out(page, call):
+    card = page.get_by_role("region", name="The next seven days")
+    card.get_by_label("What is on").fill("piano lesson")
+    card.get_by_label("Day and time").fill("tomorrow from 5 to 6 pm")
+    card.get_by_role("button", name="Put down").click()
+    tomorrow = page.locator(".week > li").nth(1)
+    there = re.compile("(17:00|05:00 PM) Piano lesson")
+    expect(tomorrow).to_contain_text(there)
+    tomorrow.get_by_role("button", name="Remove Piano lesson").click()
+    expect(tomorrow).not_to_contain_text("Piano lesson")
+    page.get_by_role("button", name="Undo").click()
+    expect(tomorrow).to_contain_text(there)
+    call("calendar.remove", event="piano lesson")
+    expect(tomorrow).not_to_contain_text("Piano lesson")
+    expect(page.get_by_role("button", name="Remove Dentist")).to_have_count(0)  # of a file
+
+
 def test_a_light_is_switched_here_and_elsewhere(page, call):
     switch = page.get_by_role("switch", name="Counter Light")
     expect(switch).not_to_be_checked()

@@ -8,6 +8,7 @@ import { createReminders } from "/static/home/reminders.js";
 import { createRooms } from "/static/home/rooms.js";
 import { createScheduled } from "/static/home/scheduled.js";
 import { createTimerCards } from "/static/home/timers.js";
+import { createWeek } from "/static/home/week.js";
 import { t } from "/static/strings.js";
 import { toast } from "/static/toast.js";
 
@@ -25,6 +26,7 @@ import { toast } from "/static/toast.js";
 export function createHome({ events, say }) {
   const timers = createTimerCards();
   const reminders = createReminders();
+  const week = createWeek();
   const lists = createLists();
   const scheduled = createScheduled({ say });
   const rooms = createRooms({ say });
@@ -35,7 +37,7 @@ export function createHome({ events, say }) {
     if (!visible) return;
     part.refresh().catch((error) => toast(error.message));
   };
-  const all = () => [timers, reminders, scheduled, lists, rooms].forEach(bring);
+  const all = () => [timers, reminders, week, scheduled, lists, rooms].forEach(bring);
 
   byId("view-home").append(
     h("h1", { id: "home-title", tabindex: "-1" }, t("home")),
@@ -46,15 +48,15 @@ export function createHome({ events, say }) {
       timers.element,
       reminders.element,
       lists.element,
-      reminders.week,
+      week.element,
       scheduled.element,
     ),
     rooms.element,
   );
   events.on("timer", () => bring(timers));
-  events.on("reminder", () => bring(reminders));
+  events.on("reminder", () => [reminders, week].forEach(bring));
   events.on("scheduled", () => bring(scheduled));
-  events.on("calendar", () => bring(reminders));
+  events.on("calendar", () => bring(week));
   events.on("list", () => bring(lists));
   events.on("home", (change) => visible && rooms.changed(change));
   events.onConnected(all);
