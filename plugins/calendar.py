@@ -95,11 +95,12 @@ _SERIES = re.compile(
 """What says that something that comes again is meant for good."""
 _ASKING = re.compile(
     r"(?:can|could|will|would|please|kannst|könntest|würdest|bitte|peux|pourrais|puedes)\b|请|能不能|"
-    r"(?:it|that|this|me|us|es|das|ihn|sie|mich|uns|dich|ça|lo|这个|它)$"
+    r"(?:please |bitte )?(?:it|that|this|me|us|es|das|ihn|sie|mich|uns|dich|ça|lo|这个|它)"
+    r"(?: please| bitte| noch)*$"
 )
 LONGEST_TITLE = 200
 Said = Annotated[str, Meta(max_length=80)]
-Title = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
+Title = Annotated[str, Meta(max_length=LONGEST_TITLE)]
 Key = Annotated[str, Meta(max_length=400)]
 
 
@@ -146,7 +147,7 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
-        text = say(context.language, "no_events", value=title)
+        text = say(context.language, "no_events", value=title).replace("..", ".")
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         text = say(context.language, "events", [f"{'; '.join(lines)}"], title)
@@ -192,7 +193,9 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
 def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
     """Whether there is something to put down, and a time in place of a part of the sentence: "add
     it to the calendar" says nothing, and "can you put …" is no title."""
-    title, when = str(arguments.get("title", "")), str(arguments.get("when", ""))
+    if "title" not in arguments:
+        return True  # it is asked for
+    title, when = str(arguments["title"]), str(arguments.get("when", ""))
     if len(title) > LONGEST_TITLE or not words_of(title) or _ASKING.match(title.casefold()):
         return False
     said = read(f"{title} {when}", language, datetime(2026, 1, 1, tzinfo=UTC)) if when else None
@@ -201,7 +204,7 @@ def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
 
 @plugin.tool(risk="act", fits=_is_event)
 async def add(
-    context: ToolContext, title: Title, when: Said = "", calendar: Said = ""
+    context: ToolContext, title: Title = "", when: Said = "", calendar: Said = ""
 ) -> ToolResult:
     """Put an event into the family's calendar.
 
@@ -249,7 +252,7 @@ async def remove(context: ToolContext, event: Key) -> ToolResult:
     else:
         one = chosen(context, kept, event)
         meant, undo = [one], _back(one, event=_once(one.occurrence))
-    told = [line(context, one) for one in meant]
+    told = [line(context, one, once=undo is not None) for one in meant]
     for one in meant:
         await take_out(context, one, series=undo is None)
     return ToolResult(text=say(context.language, "event_removed", told), undo=undo)
@@ -271,7 +274,7 @@ async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
     if wanted is None:
         raise MissingArgumentError("to", say(context.language, "when"))
     moved = await move_event(context, meant, wanted)
-    text = f"{line(context, moved)}."
+    text = say(context.language, "event_moved", [line(context, moved)])
     if others := at_that_time(kept, moved):
         text += " " + say(context.language, "also_then", [line(context, one) for one in others[:3]])
     is_now = {"uid": moved.occurrence.uid, "recurrence_id": moved.occurrence.recurrence_id}

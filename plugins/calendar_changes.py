@@ -5,15 +5,17 @@ hub's own. What was done is told from what is there afterwards. No plugin itself
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from plugins import home_calendars, own_calendar
 from plugins.api import MissingArgumentError, ToolContext, ToolError
 from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
-from plugins.moments import repeated
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
-from plugins.when import DAILY, When, parse
+from plugins.spoken import DAYS, language_known
+from plugins.when import DAILY, WEEKDAYS, When, parse
 
 A_DAY = timedelta(days=1)
 _BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -213,20 +215,23 @@ def at_that_time(kept: Sequence[Kept], event: Event) -> list[Event]:
     ]
 
 
-def line(context: ToolContext, event: Event) -> str:
-    """``Dentist: Friday 03.04. 15:00–16:00 (Family)``"""
-    return f"{event.occurrence.title or '-'}: {when_told(context, event)} ({event.calendar})"
+def line(context: ToolContext, event: Event, *, once: bool = False) -> str:
+    """``Dentist: Friday 03.04. 15:00–16:00 (Family)``; once: this time of it alone."""
+    what = event.occurrence
+    what = msgspec.structs.replace(what, rule="") if once else what
+    return f"{what.title or '-'}: {when_told(context, what)} ({event.calendar})"
 
 
-def when_told(context: ToolContext, event: Event) -> str:
+def when_told(context: ToolContext, what: Occurrence) -> str:
     """From when to when an event is, and how it comes again."""
-    what, language, today = event.occurrence, context.language, context.now.date()
+    language, today = context.language, context.now.date()
     start, end = (one.astimezone(context.now.tzinfo) for one in (what.start, what.end))
     day, hours = day_name(start.date(), today, language), f"{start:%H:%M}–{end:%H:%M}"
     if what.rule == "FREQ=YEARLY":
         return f"{day} ({say(language, 'yearly')})"
-    if what.rule and not event.occurrence.whole_day and (days := _days(what.rule)):
-        return repeated(context, days, "", start) + f"–{end:%H:%M}"
+    days = _days(what.rule)
+    if days and not what.whole_day:
+        return f"{_each(language, days)} {hours}"
     if what.whole_day:
         last = (end - A_DAY).date()
         text = day if last <= start.date() else f"{day} – {day_name(last, today, language)}"
@@ -234,8 +239,14 @@ def when_told(context: ToolContext, event: Event) -> str:
         text = f"{moment(start, context.now, language)} – {moment(end, context.now, language)}"
     else:
         text = f"{day} {hours}"
-    days = _days(what.rule)
-    return f"{text} ({say(language, 'weekly')})" if days else text
+    return f"{text} ({_each(language, days)})" if days else text
+
+
+def _each(language: str, days: tuple[int, ...]) -> str:
+    """``every day``, ``every Monday and Thursday``"""
+    if days in (DAILY, WEEKDAYS):
+        return say(language, "daily" if days == DAILY else "weekdays")
+    return say(language, "each", [DAYS[language_known(language)][day] for day in days])
 
 
 def _days(rule: str) -> tuple[int, ...]:

@@ -13,10 +13,13 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _CANCELLED = {
-    "en": r"(?:cancel|call off|delete|remove|scrap) (?:the |my |our )?(?P<event>.+)",
+    "en": r"(?:cancel|call off|delete|remove|scrap) (?:the |my |our )?(?P<event>.+)|"
+          r"(?:the |my |our )?(?P<other>.+?)(?: is| has been|'s| got) (?:cancelled|canceled|off|"
+          r"called off)",
     "de": r"(?:sage?|streiche?|lösche?|nimm) (?:den |die |das |meinen? |unseren? )?(?P<event>.+?)"
-          r"(?: ab| raus| weg)?",
-    "zh": r"(?:把)?(?:取消|删掉|删除)(?P<event>.+?)|把(?P<other>.+?)(?:取消|删掉|删除)(?:掉|了)?",
+          r"(?: ab| raus| weg)?|(?:der |die |das |mein |unser )?(?P<other>.+?) (?:fällt aus|"
+          r"ist (?:abgesagt|ausgefallen))",
+    "zh": r"(?:取消|删掉|删除)(?P<event>.+?)|把?(?P<other>.+?)(?:被?取消|删掉|删除)(?:掉|了)?",
     "fr": r"(?:annule|supprime) (?:le |la |l'|mon |ma |notre )?(?P<event>.+)",
     "es": r"(?:cancela|anula|borra) (?:el |la |mi |nuestr[oa] )?(?P<event>.+)",
 }  # fmt: skip

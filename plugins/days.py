@@ -37,6 +37,7 @@ class _Words(NamedTuple):
     last_weekday: re.Pattern[str]
     months: list[re.Pattern[str]]
     dates: list[re.Pattern[str]]
+    month_day: re.Pattern[str]
     one: re.Pattern[str]
 
 
@@ -194,7 +195,14 @@ def _date(text: str, language: str, today: date, *, past: bool) -> date | None:
             if said["year"]:
                 return date(int(said["year"]), month, int(said["day"]))
             return _nearest(month, int(said["day"]), today, past=past)
-    return None
+    match = words.month_day.fullmatch(text)
+    return next_of_number(int(match["day"]), today) if match and not past else None
+
+
+def next_of_number(number: int, today: date) -> date | None:
+    """The next day of that number: "on the 31st" of the next month that has one."""
+    days = (today + timedelta(days=ahead) for ahead in range(62))
+    return next((day for day in days if day.day == number), None)
 
 
 def _nearest(month: int, day: int, today: date, *, past: bool) -> date:
@@ -294,5 +302,6 @@ def _words(language: str) -> _Words:
         last_weekday=filled(said["last_weekday"]),
         months=[re.compile(pattern) for pattern in said["months"]],
         dates=[filled(pattern) for pattern in said["dates"]],
+        month_day=re.compile(said["month_day"]),
         one=re.compile(said["one"]),
     )

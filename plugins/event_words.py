@@ -141,9 +141,9 @@ def _first_and_last(first: str, last: str, language: str, today: date) -> tuple[
     """Two days, the first of which may be a number alone: "3 to 10 August", 8月3日到10日."""
     ends, begins = day_of(last, language, today), day_of(first, language, today)
     number, other = _NUMBER.fullmatch(first.strip()), _NUMBER.fullmatch(last.strip())
-    if begins is None and ends and number:
+    if number and not other and ends:
         begins = ends.replace(day=int(number[1]))
-    if ends is None and begins and other:
+    if other and not number and begins:
         ends = begins.replace(day=int(other[1]))
     if begins and ends and begins > ends and begins.year == ends.year:
         ends = ends.replace(year=ends.year + 1) if ends < today else ends

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from plugins.daylight import SUN_EVENTS, SunEvent
-from plugins.days import day_of
+from plugins.days import day_of, next_of_number
 from plugins.numbers import digits
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
@@ -262,9 +262,7 @@ class _Reader:
         """The next day of that number: "on the 5th"."""
         said = self._words.get("month_day")
         match = self._take(said) if said else None
-        number = int(self._number(match["d"])) if match else 0
-        days = (today + timedelta(days=ahead) for ahead in range(62))
-        return next((day for day in days if day.day == number), None)
+        return next_of_number(int(self._number(match["d"])), today) if match else None
 
     def date(self, today: date) -> date | None:
         """A date, or a feast, where it says when: behind an "on", or a date at the beginning;

@@ -12,7 +12,7 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.continued import continued as continuation
-from hubd.assistant.decider import Decider
+from hubd.assistant.decider import WORDED, Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.later import LATER, of_what_was_left
@@ -28,6 +28,7 @@ from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
+from plugins.event_words import says_when
 from plugins.when import parse
 
 
@@ -167,7 +168,9 @@ class Commands:
             result = await self._tools.call(step.call, speaker)
         except MissingArgumentError as error:
             decision = msgspec.structs.replace(step.decision, asks="missing")
-            self._dialogues.ask(conversation, decision, text, speaker.person)
+            self._dialogues.ask(
+                conversation, decision, text, speaker.person, argument=error.argument
+            )
             return Outcome(call=step.call, text=str(error), ok=False, asks=True)
         except NotConfirmedError:
             decision = msgspec.structs.replace(
@@ -238,6 +241,10 @@ class Commands:
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             return self._step(chosen, pending.text, person) if chosen else None
+        if decision.tool in ANSWERED and pending.argument:
+            return await self._filled(pending, text, area)
+        if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
+            return None
         link = _link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
             complete, *further = (
@@ -250,6 +257,29 @@ class Commands:
                 step = self._step(complete, joined, person)
                 return msgspec.structs.replace(step, said=joined)
         return None
+
+    async def _filled(self, pending: Pending, text: str, area: str) -> Step | None:
+        """The call with the answer as what its tool asked for; ``None`` where that is no answer."""
+        decision, language = pending.decision, pending.decision.language
+        if decision.call is None or pending.argument not in ANSWERED.get(decision.call.tool, ()):
+            return None
+        if pending.argument in ("when", "to"):
+            answers = says_when(text, language, datetime.now(UTC))
+        else:
+            alone = await self.decider.by_rules(text, language, area)
+            kind, _ = await self.decider.kind(text, language)
+            answers = alone.tool is None and kind == "statement"
+        if not answers:
+            return None
+        arguments = {**decision.call.arguments, pending.argument: text.strip(" .!。！")}
+        call = ToolCall(tool=decision.call.tool, arguments=arguments)
+        whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
+        return Step(decision=whole, call=call, said=f"{pending.text} {text}")
+
+    async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
+        """Whether an answer lacks nothing itself: another reminder, another event."""
+        alone = await self.decider.by_rules(text, language, area)
+        return alone.tool == tool and alone.call is not None and alone.asks is None
 
     def _chosen(self, text: str, decision: Decision) -> Decision | None:
         """The decision with the one candidate that ``text`` names."""
@@ -323,6 +353,12 @@ class Commands:
         return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
 
 
+ANSWERED = {
+    "calendar.add": frozenset({"title", "when", "calendar"}),
+    "calendar.move": frozenset({"to"}),
+}
+"""Tools and their arguments that an answer is as it stands; that to others makes one sentence with
+what was said."""
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 
 

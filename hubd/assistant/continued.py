@@ -1,4 +1,5 @@
-"""What goes on with a list, an alarm or a reminder: "clear it", "what's on it", "and on Saturday".
+"""What goes on with a list, an alarm, a reminder or an event: "clear it", "what's on it", "and on
+Saturday", "move it to Thursday".
 
 Only after something was done with one of these; decides and does nothing.
 """
@@ -11,12 +12,14 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.understanding.plain import plain
+from plugins import event_words
 from plugins.api import ToolCall
 from plugins.when import When, parse
 
 SCORE = 0.85
 LISTS = "lists."
 ALARM, REMINDER = "alarms.set", "reminders.add"
+EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
     r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
@@ -66,6 +69,17 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
 )
 """What is said of the thing that was spoken of last, and the tool for it: by the tool that was
 called, else by the kind of thing."""
+_MOVED = {
+    "en": re.compile(
+        r"(?:no,? )?(?:and )?(?:move|put|shift|change|reschedule|make|push) (?:it|that)"
+        r"(?: back| forward)?(?: to| for)? (?P<to>.+)"
+    ),
+    "de": re.compile(
+        r"(?:nein,? )?(?:verschieb|verleg|schieb|mach|leg|änder)e? (?:ihn|sie|es|das|den)"
+        r"(?: bitte)?(?: auf| nach)? (?:den )?(?P<to>.+)"
+    ),
+    "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
+}
 _AND = {
     "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
     "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
@@ -88,6 +102,11 @@ def continued(text: str, memory: Memory) -> Decision | None:
             return msgspec.structs.replace(cleared, asks="confirm")
         if _SHOWN.fullmatch(said):
             return _decision(last, ToolCall(tool="lists.show", arguments=which))
+    if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
+        given = last.call.arguments
+        named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
+        event = event_words.read(named, last.language, now).title
+        return _decision(last, ToolCall(tool=MOVED_EVENT, arguments={"event": event, "to": to}))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
@@ -111,6 +130,14 @@ def _of_the_same(said: str, last: Decision) -> Decision | None:
             call = ToolCall(tool=tool, arguments=kept or dict(timer))
             return msgspec.structs.replace(_decision(last, call), entities=last.entities)
     return None
+
+
+def _moved_to(said: str, language: str, now: datetime) -> str:
+    """Where the event that was spoken of is moved; empty where it is not."""
+    pattern = _MOVED.get(language)
+    found = pattern.fullmatch(said) if pattern else None
+    to = found["to"] if found else ""
+    return to if to and event_words.says_when(to, language, now) else ""
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

@@ -70,6 +70,8 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     """What was said first."""
     person: Person
     until: datetime
+    argument: str = ""
+    """What the tool asked for, where it did."""
 
 
 class Memory(msgspec.Struct, kw_only=True):
@@ -110,7 +112,15 @@ class Dialogues:
             memory.told = memory.told_at = None
         return memory
 
-    def ask(self, conversation: str, decision: Decision, text: str, person: Person) -> None:
+    def ask(
+        self,
+        conversation: str,
+        decision: Decision,
+        text: str,
+        person: Person,
+        *,
+        argument: str = "",
+    ) -> None:
         """Remember what was asked back; the answer counts for a minute."""
         assert decision.asks is not None
         self.of(conversation).pending = Pending(
@@ -119,6 +129,7 @@ class Dialogues:
             text=text,
             person=person,
             until=self._clock() + ANSWER_WITHIN,
+            argument=argument,
         )
 
     def done(

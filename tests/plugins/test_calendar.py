@@ -56,6 +56,8 @@ async def test_what_is_on_a_day(family):
     )
     assert [event["calendar"] for event in result.data["events"]] == ["Family", "Family"]
     assert (await family("calendar.agenda")).text == "Nothing is in the calendar today."
+    nothing = await family("calendar.agenda", day="on the 29th")
+    assert nothing.text == "Nothing is in the calendar Sunday 29.03."
     week = await family("calendar.agenda", day="next week")
     assert week.text == "next week: Choir: Monday 30.03. 19:00 (Family)."
     coming = await family("calendar.agenda", day="the next three days")

@@ -56,10 +56,11 @@ async def test_it_is_asked_what_and_when(workshop):
 
 async def test_one_that_comes_every_week_is_there_over_the_change_of_clocks(workshop):
     added = await workshop("calendar.add", title="choir every Monday from 7 to 9 pm")
-    assert added.text == "In the calendar: Choir: Monday 19:00–21:00 (our calendar)."
+    assert added.text == "In the calendar: Choir: every Monday 19:00–21:00 (our calendar)."
     for day in ("2026-03-30", "2026-04-06", "2026-11-02"):
         assert "Choir: 19:00" in await on(workshop, day)
     taken = await workshop("calendar.remove", event="choir on Monday")
+    assert taken.text == "Out of the calendar: Choir: Monday 30.03. 19:00–21:00 (our calendar)."
     assert "Nothing" in await on(workshop, "2026-03-30")
     assert "Choir: 19:00" in await on(workshop, "2026-04-06")
     await workshop.undo(taken)
@@ -90,7 +91,7 @@ async def test_a_birthday_is_there_every_year(workshop):
 async def test_an_event_is_moved_and_moved_back(workshop):
     await workshop("calendar.add", title="dentist on Monday at 3")
     moved = await workshop("calendar.move", event="dentist", to="Tuesday at 4")
-    assert moved.text == "Dentist: Tuesday 31.03. 16:00–17:00 (our calendar)."
+    assert moved.text == "Moved: Dentist: Tuesday 31.03. 16:00–17:00 (our calendar)."
     assert "Nothing" in await on(workshop, "2026-03-30")
     back = await workshop.undo(moved)
     assert back.text == "In the calendar: Dentist: Monday 30.03. 15:00–16:00 (our calendar)."
@@ -102,7 +103,7 @@ async def test_an_event_is_moved_and_moved_back(workshop):
 async def test_one_time_of_a_series_is_moved(workshop):
     await workshop("calendar.add", title="choir every Monday at 7 pm")
     moved = await workshop("calendar.move", event="choir", to="Tuesday")
-    assert moved.text == "Choir: Tuesday 31.03. 19:00–20:00 (our calendar)."
+    assert moved.text == "Moved: Choir: Tuesday 31.03. 19:00–20:00 (our calendar)."
     assert "Nothing" in await on(workshop, "2026-03-30")
     assert "Choir" in await on(workshop, "2026-04-06")
     await workshop.undo(moved)

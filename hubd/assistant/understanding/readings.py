@@ -21,6 +21,7 @@ POLITE = frozenset({
 """Words that may be lost of them."""
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
 
+EVENT = "calendar.add"
 TIMED = frozenset({"alarms.set", "reminders.add"})
 """Tools that need a time, told in words."""
 ALARM, TIMER = "alarms.set", "timers.start"
@@ -108,8 +109,8 @@ def untimely(match: Match, language: str) -> bool:
     when = match.slots.get("when")
     if not isinstance(when, str) or match.missing:
         return False
-    if parse(when, language, datetime.now(UTC)).said:
-        return False
+    if match.intent == EVENT or parse(when, language, datetime.now(UTC)).said:
+        return False  # an event may take the whole day
     what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
     return lexicon(language).times(what)
 
