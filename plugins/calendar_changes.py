@@ -10,6 +10,7 @@ import msgspec
 from plugins import home_calendars, own_calendar
 from plugins.api import MissingArgumentError, ToolContext, ToolError
 from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
+from plugins.event_words import YEARLY
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.notes import words_of
@@ -17,7 +18,7 @@ from plugins.speech import day_name, moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When, parse
 
-A_DAY = timedelta(days=1)
+A_DAY, A_SECOND = timedelta(days=1), timedelta(seconds=1)
 _BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 SHOWN = 5
 
@@ -90,21 +91,21 @@ def every(context: ToolContext, kept: Sequence[Kept], said: str) -> list[Event]:
 
 def is_titled(context: ToolContext, kept: Sequence[Kept], said: str) -> bool:
     """Whether words are the whole title of an event to come, its day and time left out; "milk" is
-    not "Milk delivery"."""
+    not "Milk delivery". What somebody else's calendar calls "timer" is none: nothing can be done
+    with it."""
     words = words_of(parse(said, context.language, context.now).rest) - ANY_EVENT
     return any(
         words and words_of(event.occurrence.title) - ANY_EVENT == words
         for event in all_events(kept)
-        if event.occurrence.end > context.now
+        if event.occurrence.end > context.now and event.allowed & CAN_DELETE
     )
 
 
 def _is_then(context: ToolContext, event: Occurrence, when: When) -> bool:
     """Whether an event is on the day and at the time that were said."""
-    start = event.start.astimezone(context.now.tzinfo)
-    if when.on and not start.date() <= when.on < (event.end.astimezone(start.tzinfo)).date() + (
-        timedelta() if event.whole_day else A_DAY
-    ):
+    start, end = (one.astimezone(context.now.tzinfo) for one in (event.start, event.end))
+    last = max(start, end - A_SECOND).date()
+    if when.on and not start.date() <= when.on <= last:
         return False
     if when.repeat and start.weekday() not in when.repeat:
         return False
@@ -227,7 +228,7 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
     language, today = context.language, context.now.date()
     start, end = (one.astimezone(context.now.tzinfo) for one in (what.start, what.end))
     day, hours = day_name(start.date(), today, language), f"{start:%H:%M}–{end:%H:%M}"
-    if what.rule == "FREQ=YEARLY":
+    if what.rule == YEARLY:
         return f"{day} ({say(language, 'yearly')})"
     days = _days(what.rule)
     if days and not what.whole_day:

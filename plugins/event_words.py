@@ -18,6 +18,7 @@ from plugins.speech import FAST_LOADER
 from plugins.spoken import language_known
 from plugins.when import DAILY, WAKING_HOURS, When, parse
 
+YEARLY = "FREQ=YEARLY"
 AN_HOUR, A_DAY = timedelta(hours=1), timedelta(days=1)
 HALF_A_DAY = timedelta(hours=12)
 LONGEST_DAY_WORDS = 4
@@ -230,7 +231,7 @@ def _of_when(
     else:
         start = next_time(at, now).replace(second=0, microsecond=0)
     end = start + A_DAY if whole_day else _end(start, hours, language, now) or start + AN_HOUR
-    rule = "FREQ=YEARLY" if yearly else _rule(when.repeat)
+    rule = YEARLY if yearly else _rule(when.repeat)
     return Said(
         title, Occurrence(title=title, start=start, end=end, whole_day=whole_day, rule=rule)
     )

@@ -4,6 +4,7 @@ An event is one document of the plugin ``calendar``. What comes again is kept on
 and the days that were left out. No plugin itself.
 """
 
+import asyncio
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -11,12 +12,15 @@ from typing import Any
 
 import msgspec
 
-from plugins.api import ToolContext
+from plugins.api import ToolContext, ToolError
+from plugins.event_words import YEARLY
 from plugins.ics import Occurrence
+from plugins.speech import say
 
 KEY = "own"
 PREFIX = f"{KEY}:"
 """Of the keys of its events in the storage."""
+MAXIMUM = 2_000
 FORGET = timedelta(days=400)
 """What happened once and is over so long is forgotten."""
 
@@ -28,7 +32,13 @@ class _Kept(msgspec.Struct, kw_only=True):
 
 
 async def add(context: ToolContext, event: Occurrence) -> str:
-    """Keep an event; its new id."""
+    """Keep an event; its new id.
+
+    Raises:
+        ToolError: there are too many.
+    """
+    if len(await _all(context)) >= MAXIMUM:
+        raise ToolError(say(context.language, "calendar_full", value=MAXIMUM))
     uid = secrets.token_hex(8)
     await _put(context, uid, _Kept(event=event))
     return uid
@@ -55,17 +65,30 @@ async def change(context: ToolContext, event: Occurrence, to: Occurrence) -> str
 
 async def occurrences(context: ToolContext, first: datetime, last: datetime) -> list[Occurrence]:
     """What happens between two times, soonest first."""
-    found: list[Occurrence] = []
-    for key, stored in (await context.storage.all()).items():
-        if not key.startswith(PREFIX):
-            continue
-        kept = msgspec.convert(stored, _Kept)
+    there = await _all(context)
+    for uid, kept in there.items():
         if not kept.event.rule and context.now - kept.event.end > FORGET:
-            await context.storage.delete(key)
-        uid = key.removeprefix(PREFIX)
-        for one in _times(kept, first, last, context.now):
-            found.append(msgspec.structs.replace(one, uid=uid))
-    return sorted(found, key=lambda one: (one.start, one.title))
+            await context.storage.delete(f"{PREFIX}{uid}")
+    now = context.now
+
+    def every() -> list[Occurrence]:
+        found = [
+            msgspec.structs.replace(one, uid=uid)
+            for uid, kept in there.items()
+            for one in _times(kept, first, last, now)
+        ]
+        return sorted(found, key=lambda one: (one.start, one.title))
+
+    return await asyncio.to_thread(every)  # 1 ms for what comes every day, and the import once
+
+
+async def _all(context: ToolContext) -> dict[str, _Kept]:
+    """Its events, by their ids."""
+    return {
+        key.removeprefix(PREFIX): msgspec.convert(stored, _Kept)
+        for key, stored in (await context.storage.all()).items()
+        if key.startswith(PREFIX)
+    }
 
 
 def _times(kept: _Kept, first: datetime, last: datetime, now: datetime) -> Iterator[Occurrence]:
@@ -89,6 +112,9 @@ def _walls(
     from dateutil.rrule import rrulestr
 
     margin = length + timedelta(days=2)
+    if rule != YEARLY:  # whole weeks, which change nothing, need not be counted one by one
+        weeks = (first.replace(tzinfo=None) - margin - begin) // timedelta(weeks=1)
+        begin += timedelta(weeks=max(0, weeks))
     every: Any = rrulestr(rule, dtstart=begin)
     found: list[datetime] = every.between(
         first.replace(tzinfo=None) - margin, last.replace(tzinfo=None) + margin, inc=True

@@ -9,7 +9,9 @@ import recurring_ical_events
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError
+from plugins import own_calendar
 from plugins.api import MissingArgumentError, ToolError
 from plugins.ics import Occurrence
 from plugins.own_calendar import _Kept, _times
@@ -77,6 +79,13 @@ async def test_a_series_is_taken_out_once_that_is_confirmed(workshop):
         await workshop("calendar.next", event="choir")
 
 
+async def test_a_full_calendar_says_so(workshop, monkeypatch):
+    monkeypatch.setattr(own_calendar, "MAXIMUM", 1)
+    await workshop("calendar.add", title="choir on Monday at 7")
+    with pytest.raises(ToolError, match="1 events already"):
+        await workshop("calendar.add", title="dentist on Monday at 3")
+
+
 async def test_a_birthday_is_there_every_year(workshop):
     added = await workshop("calendar.add", "de", title="Omas Geburtstag am 12. Mai")
     assert added.text == (
@@ -133,6 +142,7 @@ async def test_a_calendar_that_is_a_file_is_not_changed(workshop, tmp_path):
     for tool, more in (("calendar.remove", {}), ("calendar.move", {"to": "Friday"})):
         with pytest.raises(ToolError, match="Family cannot be changed from here"):
             await workshop(tool, event="dentist", **more)
+    assert await workshop.tools.meant("cancel the dentist") is None
     added = await workshop("calendar.add", title="lunch tomorrow at 10")
     assert added.text.endswith("Then there is also Dentist: tomorrow 10:00–10:30 (Family).")
     await workshop.pass_time(minutes=31)  # reading the file again forgets none of the hub's own
@@ -157,8 +167,6 @@ async def test_a_calendar_that_is_a_file_is_not_changed(workshop, tmp_path):
     ],
 )  # fmt: skip
 async def test_what_cancels_or_moves_by_a_title(workshop, language, text, tool, arguments):
-    from hubd.tool_context import Speaker
-
     for title in ("the dentist", "football", "milk delivery", "Zahnarzt", "看牙"):
         await workshop("calendar.add", title=title, when="Monday at 3")
     call = await workshop.tools.meant(text, Speaker(language=language))
@@ -231,7 +239,7 @@ RULES = st.sampled_from([
     minutes=st.integers(1, 3 * 1440),
     rule=RULES,
     whole_day=st.booleans(),
-    first=st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)),
+    first=st.datetimes(datetime(2026, 1, 1), datetime(2029, 6, 1)),
     days=st.integers(1, 40),
 )
 def test_the_times_are_those_of_another_implementation(
