@@ -153,6 +153,16 @@ def test_the_calendar_stands_on_its_days(page):
     expect(days.nth(6)).not_to_contain_text("Village fair")
 
 
+def test_a_whole_day_is_that_day_in_every_time_zone(open_view):
+    def days(page):
+        fair = page.locator(".week > li").filter(has_text="Village fair")
+        expect(fair).to_have_count(2)
+        return [re.sub(r"\D", "", day) for day in fair.locator(".day").all_inner_texts()]
+
+    here = days(open_view("#/home"))
+    assert days(open_view("#/home", timezone_id="America/Los_Angeles")) == here
+
+
 def test_an_event_is_put_into_the_calendar_and_taken_out(page, call):
     card = page.get_by_role("region", name="The next seven days")
     card.get_by_label("What is on").fill("piano lesson")

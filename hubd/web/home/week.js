@@ -60,8 +60,10 @@ async function appointments() {
     day: `${isoDate(first)}/${isoDate(days[DAYS - 1])}`,
   });
   return data.events.flatMap((/** @type {CalendarEvent} */ event) => {
-    const start = new Date(event.start);
-    const last = Math.max(+start, Date.parse(event.end) - 1); // what ends at midnight is over
+    // A whole day is that day, whatever the time zone of this device.
+    const when = (/** @type {string} */ at) => new Date(event.whole_day ? at.slice(0, 19) : at);
+    const start = when(event.start);
+    const last = Math.max(+start, +when(event.end) - 1); // what ends at midnight is over
     return days
       .filter((day) => start < dayAfter(day, 1) && last >= +day)
       .map((day) => ({
