@@ -22,6 +22,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.before_events import before_event
 from plugins.moments import coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
@@ -78,6 +79,10 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
     task = what if when else said.rest[joint.end() if joint else 0 :]
     if said.arrival is not None:
         return await _await_arrival(context, task or what, said.arrival)
+    if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
+        at = event.at
+        on_time = When(at=at.time(), on=at.date(), exact=True)
+        return await set_entry(context, "reminder", event.what, on_time)
     if not said.said:
         raise MissingArgumentError("when", say(context.language, "when"))
     if not task:

@@ -80,6 +80,24 @@ _MOVED = {
     ),
     "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
 }
+_BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
+    "en": (
+        re.compile(
+            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?(?P<lead>.+?)"
+            r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
+        ),
+        "{lead} before {event}",
+    ),
+    "de": (
+        re.compile(r"(?:und )?erinnere? mich (?:daran )?(?P<lead>.+?) (?:vorher|davor)(?: daran)?"),
+        "{lead} vor {event}",
+    ),
+    "zh": (
+        re.compile(r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我|一下|我一下)"),
+        "{event}前{lead}",
+    ),
+}
+"""A reminder of the event that was spoken of, and how it is said in full."""
 _AND = {
     "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
     "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
@@ -102,11 +120,11 @@ def continued(text: str, memory: Memory) -> Decision | None:
             return msgspec.structs.replace(cleared, asks="confirm")
         if _SHOWN.fullmatch(said):
             return _decision(last, ToolCall(tool="lists.show", arguments=which))
+    if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
+        return _decision(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
-        given = last.call.arguments
-        named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
-        event = event_words.read(named, last.language, now).title
-        return _decision(last, ToolCall(tool=MOVED_EVENT, arguments={"event": event, "to": to}))
+        arguments = {"event": _title(last, now), "to": to}
+        return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
@@ -130,6 +148,20 @@ def _of_the_same(said: str, last: Decision) -> Decision | None:
             call = ToolCall(tool=tool, arguments=kept or dict(timer))
             return msgspec.structs.replace(_decision(last, call), entities=last.entities)
     return None
+
+
+def _title(last: Decision, now: datetime) -> str:
+    """What the event is called that was put down or moved last."""
+    given = last.call.arguments if last.call else {}
+    named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
+    return event_words.read(named, last.language, now).title
+
+
+def _before(said: str, last: Decision, now: datetime) -> str:
+    """What the reminder of the event is, in full; empty where none is asked for."""
+    pattern, full = _BEFORE.get(last.language, (None, ""))
+    found = pattern.fullmatch(said) if pattern else None
+    return full.format(lead=found["lead"], event=_title(last, now)) if found else ""
 
 
 def _moved_to(said: str, language: str, now: datetime) -> str:

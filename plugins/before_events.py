@@ -1,0 +1,94 @@
+"""Reminders of what is in the calendar: "an hour before the dentist", „am Tag vor dem Zahnarzt“,
+开会前十分钟. No plugin itself.
+"""
+
+import re
+from datetime import datetime, time, timedelta
+from typing import NamedTuple
+
+from plugins.api import ToolCall, ToolContext
+from plugins.numbers import chinese_digits, digits
+
+EVENING = time(19)
+BEGINS = time(9)
+"""When what takes whole days begins, for whoever shall be reminded of it an hour before."""
+_LEAD = {
+    "en": r"(?P<n>half an|an?|\w+) (?P<unit>minute|hour|day|week)s?|"
+          r"the (?P<part>day|evening|night)",
+    "de": r"(?P<n>eine halbe|eine?n?|\w+) (?P<unit>minute|stunde|tag|woche)[ne]?|"
+          r"am (?P<part>tag|abend)",
+    "zh": r"(?P<n>半|[0-9一二两三四五六七八九十]+)个?(?P<unit>分钟|小时|钟头|天|周|星期)",
+}  # fmt: skip
+_FORMS = {
+    language: tuple(
+        re.compile(form.replace("{lead}", _LEAD[language]), re.IGNORECASE) for form in forms
+    )
+    for language, forms in {
+        "en": (
+            r"(?:{lead}) (?:before|ahead of) (?:the |my |our )?(?P<event>.+?)"
+            r"(?:,? (?:to|about|that) (?P<task>.+))?",
+            r"(?:(?:about|of|for) )?(?:the |my |our )?(?P<event>.+?),? (?:{lead}) "
+            r"(?:before|beforehand|ahead|early)",
+        ),
+        "de": (
+            r"(?:{lead}) vor (?:dem |der |den |meine[mr] |unsere[mr] )?(?P<event>.+?)"
+            r"(?: (?:daran,?|an) (?P<task>.+))?",
+            r"(?:an )?(?:den |die |das |meinen? |unseren? )?(?P<event>.+?),? (?:{lead}) "
+            r"(?:vorher|davor)",
+        ),
+        "zh": (
+            r"(?P<event>.+?)的?前一天(?P<part>晚上)?(?:提醒我?)?(?:要|去)?(?P<task>.*)",
+            r"(?P<event>.+?)(?:开始)?之?前{lead}(?:提醒我?)?(?:要|去)?(?P<task>.*)",
+        ),
+    }.items()
+}
+_HALF = frozenset({"half an", "eine halbe", "半"})
+_UNITS = {
+    "m": timedelta(minutes=1), "分": timedelta(minutes=1), "h": timedelta(hours=1),
+    "s": timedelta(hours=1), "小": timedelta(hours=1), "钟": timedelta(hours=1),
+    "d": timedelta(days=1), "t": timedelta(days=1), "天": timedelta(days=1),
+    "w": timedelta(weeks=1), "周": timedelta(weeks=1), "星": timedelta(weeks=1),
+}  # fmt: skip
+"""By the first letter of a unit, in English, German and Chinese."""
+
+
+class BeforeEvent(NamedTuple):
+    """When to remind somebody, and of what."""
+
+    at: datetime
+    what: str
+
+
+async def before_event(context: ToolContext, said: str) -> BeforeEvent | None:
+    """The reminder that ``said`` asks for; ``None`` where it speaks of no time before anything.
+
+    Raises:
+        ToolError: the calendar has nothing like that.
+    """
+    for form in _FORMS.get(context.language, ()):
+        found = form.fullmatch(said.strip(" .!。！"))
+        if found is None:
+            continue
+        call = ToolCall(tool="calendar.next", arguments={"event": found["event"][:80]})
+        event = (await context.call(call)).data["events"][0]
+        start = datetime.fromisoformat(event["start"]).astimezone(context.now.tzinfo)
+        title = str(event["title"])
+        task = (found.groupdict().get("task") or "").strip()
+        shown = title if event["whole_day"] else f"{title} ({start:%H:%M})"
+        begin = datetime.combine(start, BEGINS, start.tzinfo) if event["whole_day"] else start
+        return BeforeEvent(_moment(found, begin, context.language), task or shown)
+    return None
+
+
+def _moment(found: re.Match[str], begin: datetime, language: str) -> datetime:
+    """So long before it begins, or the evening or the day before."""
+    said = found.groupdict()
+    unit = said.get("unit")
+    if unit is None:
+        day_before = begin - timedelta(days=1)
+        evening = (said.get("part") or "").casefold() in ("evening", "night", "abend", "晚上")
+        return datetime.combine(day_before, EVENING, begin.tzinfo) if evening else day_before
+    amount = (said["n"] or "").casefold()
+    figures = chinese_digits(amount) if language == "zh" else digits(amount, language)
+    number = 0.5 if amount in _HALF else float(figures) if figures.isdigit() else 1.0
+    return begin - number * _UNITS[unit[0].casefold()]
