@@ -15,10 +15,10 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
-from plugins.next_time import next_time
+from plugins.moments import repeated
+from plugins.next_time import kept_as, kept_time, next_time
 from plugins.speech import say
-from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, When, parse
+from plugins.when import DAILY, parse
 
 plugin = Plugin("briefing", sentences="briefing.{language}.yaml")
 
@@ -61,7 +61,10 @@ async def schedule(
     said = parse(when, context.language, context.now)
     if said.at is None:
         raise MissingArgumentError("when", say(context.language, "when"))
-    repeat, time = said.repeat or DAILY, said.at.isoformat("minutes")
+    said = said._replace(repeat=said.repeat or DAILY, rest="")
+    first = next_time(said, context.now)
+    said = said._replace(since=first.date())
+    repeat, time = said.repeat, kept_as(said)
     stored: dict[str, Any] = {
         "time": time,
         "repeat": list(repeat),
@@ -70,7 +73,7 @@ async def schedule(
     }
     await context.storage.put(KEY, stored)
     await _wait(context, stored)
-    text = say(context.language, "briefing_set", value=_times(context, repeat, time))
+    text = say(context.language, "briefing_set", value=repeated(context, repeat, time, first))
     return ToolResult(text=text, data=stored, undo=ToolCall(tool="briefing.stop"))
 
 
@@ -102,9 +105,8 @@ async def announce(context: ToolContext, key: str) -> None:
 
 async def _wait(context: ToolContext, stored: dict[str, Any]) -> None:
     """Set the next time."""
-    hour, minute = map(int, stored["time"].split(":"))
-    at = context.now.replace(hour=hour, minute=minute, second=0, microsecond=0).time()
-    due = next_time(When(at=at, repeat=tuple(stored["repeat"])), context.now)
+    when = kept_time(stored["time"])._replace(repeat=tuple(stored["repeat"]))
+    due = next_time(when, context.now)
     await context.storage.put(KEY, {**stored, "due": due.isoformat()})
     await context.jobs.run_at(KEY, due)
 
@@ -133,11 +135,3 @@ async def _reminders(context: ToolContext) -> list[str]:
         if waits and entry["what"] and due.date() == context.now.date():
             today.append(f"{due:%H:%M} {entry['what']}.")
     return today
-
-
-def _times(context: ToolContext, repeat: tuple[int, ...], time: str) -> str:
-    """``every weekday 07:00``."""
-    if repeat in (DAILY, WEEKDAYS):
-        return f"{say(context.language, 'daily' if repeat == DAILY else 'weekdays')} {time}"
-    names = DAYS[language_known(context.language)]
-    return f"{', '.join(names[number] for number in repeat)} {time}"

@@ -10,16 +10,16 @@ import msgspec
 from plugins import home_calendars, own_calendar
 from plugins.api import MissingArgumentError, ToolContext, ToolError
 from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
-from plugins.event_words import YEARLY
+from plugins.event_words import YEARLY, turns_of
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
+from plugins.moments import days_told
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When, parse
 
 A_DAY, A_SECOND = timedelta(days=1), timedelta(seconds=1)
-_BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 SHOWN = 5
 
 
@@ -230,9 +230,9 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
     day, hours = day_name(start.date(), today, language), f"{start:%H:%M}–{end:%H:%M}"
     if what.rule == YEARLY:
         return f"{day} ({say(language, 'yearly')})"
-    days = _days(what.rule)
-    if days and not what.whole_day:
-        return f"{_each(language, days)} {hours}"
+    each = _each(language, turns_of(what.rule))
+    if each and not what.whole_day:
+        return f"{each} {hours}"
     if what.whole_day:
         last = (end - A_DAY).date()
         text = day if last <= start.date() else f"{day} – {day_name(last, today, language)}"
@@ -240,23 +240,15 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
         text = f"{moment(start, context.now, language)} – {moment(end, context.now, language)}"
     else:
         text = f"{day} {hours}"
-    return f"{text} ({_each(language, days)})" if days else text
+    return f"{text} ({each})" if each else text
 
 
-def _each(language: str, days: tuple[int, ...]) -> str:
-    """``every day``, ``every Monday and Thursday``"""
-    if days in (DAILY, WEEKDAYS):
-        return say(language, "daily" if days == DAILY else "weekdays")
+def _each(language: str, turns: When) -> str:
+    """``every day``, ``every Monday and Thursday``; empty for what is once."""
+    days = turns.repeat
+    if not days or days in (DAILY, WEEKDAYS) or turns.every > 1:
+        return days_told(turns, language)
     return say(language, "each", [DAYS[language_known(language)][day] for day in days])
-
-
-def _days(rule: str) -> tuple[int, ...]:
-    """The days of the week on which something comes again."""
-    parts = dict(part.split("=", 1) for part in rule.split(";") if "=" in part)
-    if parts.get("FREQ") == "DAILY":
-        return DAILY
-    days = parts.get("BYDAY", "").split(",") if parts.get("FREQ") == "WEEKLY" else []
-    return tuple(number for number, name in enumerate(_BY_DAY) if name in days)
 
 
 def is_over(event: Occurrence, now: datetime) -> bool:

@@ -25,7 +25,7 @@ LONGEST_DAY_WORDS = 4
 """Words of a day that is the first or the last of several: "the 3rd of August"."""
 _HALF = frozenset({"half an", "eine halbe", "une demi", "media", "半"})
 _NUMBER = re.compile(r"(?:the |der |dem |den |le |el )?(\d{1,2})(?:st|nd|rd|th|\.|日|号|er)?")
-_BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
 class Said(NamedTuple):
@@ -223,7 +223,7 @@ def _of_when(
     whole_day = in_days or not when.said
     title = _of_any("part").sub(r" (\1)", title) if whole_day else title
     when = when._replace(at=_when_awake(when, title))
-    at = when if when.said and not in_days else When(at=time(), on=when.on, repeat=when.repeat)
+    at = when if when.said and not in_days else when._replace(at=time(), delay=None)
     if in_days and when.delay is not None:
         start = datetime.combine((now + when.delay).date(), time(), now.tzinfo)
     elif whole_day and when.on:
@@ -231,7 +231,7 @@ def _of_when(
     else:
         start = next_time(at, now).replace(second=0, microsecond=0)
     end = start + A_DAY if whole_day else _end(start, hours, language, now) or start + AN_HOUR
-    rule = YEARLY if yearly else _rule(when.repeat)
+    rule = YEARLY if yearly else _rule(when)
     return Said(
         title, Occurrence(title=title, start=start, end=end, whole_day=whole_day, rule=rule)
     )
@@ -257,13 +257,30 @@ def _when_awake(when: When, title: str) -> time | None:
     return when.at.replace(hour=when.at.hour + 12) if later else when.at
 
 
-def _rule(repeat: tuple[int, ...]) -> str:
+def _rule(when: When) -> str:
     """RFC 5545, section 3.3.10."""
-    if not repeat:
-        return ""
-    if repeat == DAILY:
-        return "FREQ=DAILY"
-    return f"FREQ=WEEKLY;BYDAY={','.join(_BY_DAY[day] for day in repeat)}"
+    interval = f";INTERVAL={when.every}" if when.every > 1 else ""
+    if when.month_day:
+        return f"FREQ=MONTHLY;BYMONTHDAY={when.month_day}"
+    if when.repeat == DAILY:
+        return f"FREQ=DAILY{interval}"
+    days = ",".join(BY_DAY[day] for day in when.repeat)
+    return f"FREQ=WEEKLY{interval};BYDAY={days}" if days else ""
+
+
+def turns_of(rule: str) -> When:
+    """The days on which something comes again, of a rule that `_rule` makes; of another none."""
+    parts = dict(part.split("=", 1) for part in rule.split(";") if "=" in part)
+    every = int(parts.get("INTERVAL", "1"))
+    days = parts.get("BYDAY", "").split(",")
+    if parts.get("FREQ") == "MONTHLY" and parts.get("BYMONTHDAY", "").isdigit():
+        return When(repeat=DAILY, month_day=int(parts["BYMONTHDAY"]))
+    if parts.get("FREQ") == "DAILY":
+        return When(repeat=DAILY, every=every)
+    if parts.get("FREQ") == "WEEKLY":
+        repeat = tuple(number for number, name in enumerate(BY_DAY) if name in days)
+        return When(repeat=repeat, every=every)
+    return When()
 
 
 def _title(text: str, language: str) -> str:

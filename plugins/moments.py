@@ -41,15 +41,25 @@ def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: date
     """``every day 07:00``, or ``every weekday at sunset (16:02)``: when something comes that
     repeats; ``due`` is the next time."""
     language = context.language
-    if repeat == DAILY:
-        day = say(language, "daily")
-    elif repeat == WEEKDAYS:
-        day = say(language, "weekdays")
-    else:
-        day = ", ".join(DAYS[language_known(language)][number] for number in repeat)
+    when = kept_time(kept) if kept else When()
+    day = days_told(when._replace(repeat=repeat), language)
     told = f"{due.astimezone(context.now.tzinfo):%H:%M}"
-    sun = sun_words(kept_time(kept), language) if kept else ""
+    sun = sun_words(when, language)
     return f"{day} {sun} ({told})" if sun else f"{day} {told}"
+
+
+def days_told(when: When, language: str) -> str:
+    """``every weekday``, ``Monday, Thursday``, ``every other Tuesday``, ``on day 15 of each
+    month``."""
+    names = [DAYS[language_known(language)][number] for number in when.repeat]
+    if when.month_day:
+        return say(language, "each_month", value=when.month_day)
+    if when.every > 1:
+        key = "each_few_days" if when.repeat == DAILY else "each_few_weeks"
+        return say(language, key, [", ".join(names)], when.every)
+    if when.repeat == DAILY:
+        return say(language, "daily")
+    return say(language, "weekdays") if when.repeat == WEEKDAYS else ", ".join(names)
 
 
 def sun_words(when: When, language: str) -> str:

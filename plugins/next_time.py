@@ -4,13 +4,14 @@ Times are wall-clock times in the household's zone, so that an alarm at 7 rings 
 clocks were changed as well. No plugin itself.
 """
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 
 from plugins.api import Location
 from plugins.daylight import SUN_EVENTS, sun_time
-from plugins.when import WAKING_HOURS, When
+from plugins.when import DAILY, WAKING_HOURS, When
 
-A_WEEK, A_YEAR = 9, 367
+A_WEEK, A_MONTH, A_YEAR = 9, 33, 367
 """Days to look ahead, from today on: one more than the longest wait, and one that a change of
 clocks may take."""
 
@@ -33,18 +34,32 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
     if when.delay is not None:
         return now + when.delay
     day = when.on or now.date()
-    ahead = A_YEAR if when.sun and not when.on else A_WEEK  # in a polar winter the sun is away long
+    ahead = A_MONTH if when.month_day else A_WEEK * when.every
+    ahead = A_YEAR if when.sun and not when.on else ahead  # in a polar winter the sun is away long
     for days in range(ahead):
         candidate = _on_day(when, day + timedelta(days=days), now, location)
-        if (
-            candidate is not None
-            and candidate > now
-            and (not when.repeat or candidate.weekday() in when.repeat)
-        ):
+        if candidate is not None and candidate > now and is_turn(when, candidate.date()):
             return candidate
         if when.on and not when.repeat:
             break
     raise ValueError("that time has passed")
+
+
+def is_turn(when: When, day: date) -> bool:
+    """Whether something that repeats comes on that day; what does not repeat comes on any."""
+    if when.month_day:
+        return day.day == min(when.month_day, monthrange(day.year, day.month)[1])
+    if when.repeat and day.weekday() not in when.repeat:
+        return False
+    if when.every == 1 or when.since is None:
+        return True
+    if when.repeat == DAILY:
+        return (day - when.since).days % when.every == 0
+    return (_monday(day) - _monday(when.since)).days // 7 % when.every == 0
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
 
 
 def _on_day(when: When, day: date, now: datetime, location: Location | None) -> datetime | None:
@@ -60,11 +75,17 @@ def _on_day(when: When, day: date, now: datetime, location: Location | None) -> 
 
 
 def kept_as(when: When) -> str:
-    """The time of day of something that repeats, to be kept: ``07:00``, ``sunset``, ``dusk+30``."""
+    """When on its days something that repeats is due, to be kept: ``07:00``, ``sunset``,
+    ``dusk+30``; with ``/2 2026-03-31`` every other week (or day) from that day on, with ``/15.`` on
+    the 15th of each month."""
     if when.sun is None:
-        return when.at.isoformat("minutes") if when.at else ""
-    minutes = round(when.offset.total_seconds() / 60)
-    return f"{when.sun}{minutes:+d}" if minutes else when.sun
+        kept = when.at.isoformat("minutes") if when.at else ""
+    else:
+        minutes = round(when.offset.total_seconds() / 60)
+        kept = f"{when.sun}{minutes:+d}" if minutes else when.sun
+    if when.month_day:
+        return f"{kept}/{when.month_day}."
+    return f"{kept}/{when.every} {when.since}" if when.every > 1 and when.since else kept
 
 
 def kept_time(kept: str) -> When:
@@ -73,12 +94,25 @@ def kept_time(kept: str) -> When:
     Raises:
         ValueError: it is something else.
     """
+    kept, _, cycle = kept.partition("/")
+    when = When()
+    if cycle.endswith("."):
+        when = When(month_day=int(cycle[:-1]))
+    elif cycle:
+        every, since = cycle.split(" ")
+        when = When(every=int(every), since=date.fromisoformat(since))
     if kept[:1].isdigit():
-        return When(at=time.fromisoformat(kept))
+        return when._replace(at=time.fromisoformat(kept))
     event = next((event for event in SUN_EVENTS if kept.startswith(event)), None)
     if event is None:
         raise ValueError(f"{kept!r} is no time of day")
-    return When(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
+    return when._replace(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
+
+
+def is_at_sun(said: When, kept: str) -> bool:
+    """Whether what was kept waits for the sun as it was said."""
+    when = kept_time(kept) if kept else When()
+    return (when.sun, when.offset) == (said.sun, said.offset)
 
 
 def soonest(when: When, now: datetime, location: Location | None = None) -> datetime:

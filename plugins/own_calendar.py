@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from plugins.api import ToolContext, ToolError
-from plugins.event_words import YEARLY
 from plugins.ics import Occurrence
 from plugins.speech import say
 
@@ -21,6 +20,8 @@ KEY = "own"
 PREFIX = f"{KEY}:"
 """Of the keys of its events in the storage."""
 MAXIMUM = 2_000
+WEEKLY = ("FREQ=DAILY", "FREQ=WEEKLY")
+"""What comes on the same days of every week."""
 FORGET = timedelta(days=400)
 """What happened once and is over so long is forgotten."""
 
@@ -112,7 +113,8 @@ def _walls(
     from dateutil.rrule import rrulestr
 
     margin = length + timedelta(days=2)
-    if rule != YEARLY:  # whole weeks, which change nothing, need not be counted one by one
+    if rule.startswith(WEEKLY) and "INTERVAL" not in rule:
+        # whole weeks, which change nothing, need not be counted one by one
         weeks = (first.replace(tzinfo=None) - margin - begin) // timedelta(weeks=1)
         begin += timedelta(weeks=max(0, weeks))
     every: Any = rrulestr(rule, dtstart=begin)

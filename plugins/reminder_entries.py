@@ -14,13 +14,14 @@ import msgspec
 
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
-from plugins.next_time import kept_as, kept_time, next_time
+from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
 from plugins.numbers import digits
 from plugins.speech import moment, say
 from plugins.when import When, parse
 
 FORGET_RINGING = timedelta(hours=12)
 FORGET_ENDED = timedelta(days=1)
+SHOWN_AHEAD = timedelta(days=8)
 RINGS_FOR = timedelta(minutes=30)
 """So long one that repeats can be stopped or snoozed."""
 ALL = "all"
@@ -127,7 +128,7 @@ async def end(context: ToolContext, entry: Entry) -> None:
 async def skip(context: ToolContext, entry: Entry, day: date) -> datetime:
     """Let one that repeats not ring on a day; returns when it would have."""
     remember(entry)
-    then = coming(context, kept_time(entry.time)._replace(on=day))
+    then = coming(context, kept_time(entry.time)._replace(on=day, every=1, month_day=0))
     entry.skipped = (*entry.skipped, day)
     await wait(context, entry)
     context.emit("reminder", data(context, entry))
@@ -189,7 +190,7 @@ def _is_then(context: ToolContext, entry: Entry, said: When) -> bool:
     if not (said.said or said.on or said.repeat) or entry.arrival:
         return False
     if said.sun:
-        return entry.time == kept_as(said)
+        return is_at_sun(said, entry.time)
     due = entry.due.astimezone(context.now.tzinfo)
     if said.repeat and said.repeat != entry.repeat:
         return False
@@ -204,7 +205,8 @@ def _is_then(context: ToolContext, entry: Entry, said: When) -> bool:
 
 def _is_on(entry: Entry, due: datetime, day: date) -> bool:
     if entry.repeat:
-        return day.weekday() in entry.repeat and day not in entry.skipped
+        when = kept_time(entry.time)._replace(repeat=entry.repeat)
+        return is_turn(when, day) and day not in entry.skipped
     return due.date() == day
 
 
@@ -256,9 +258,25 @@ def data(context: ToolContext, entry: Entry) -> dict[str, Any]:
         "due": (entry.snoozed or entry.due).isoformat(),
         "state": "ringing" if rings(context, entry) else entry.state,
         "repeat": list(entry.repeat),
+        "times": [moment.isoformat() for moment in _times(context, entry)],
         "arrival": entry.arrival,
         "area": entry.area,
     }
+
+
+def _times(context: ToolContext, entry: Entry) -> list[datetime]:
+    """When it is due within the days that the page shows."""
+    times, until = [entry.snoozed or entry.due], context.now + SHOWN_AHEAD
+    when = kept_time(entry.time)._replace(repeat=entry.repeat) if entry.repeat else None
+    moment = entry.due
+    while when is not None and moment < until:
+        try:
+            moment = coming(context, when, moment)
+        except ToolError:  # nobody knows any more when the sun sets
+            break
+        if moment < until and moment.date() not in entry.skipped:
+            times.append(moment)
+    return times
 
 
 def name_of(context: ToolContext, entry: Entry) -> str:

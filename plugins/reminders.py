@@ -211,7 +211,8 @@ def told(context: ToolContext, found: list[Entry]) -> ToolResult:
 async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
     """Keep a new entry, with its first wake-up."""
     due = coming(context, said)
-    entry = made(context, kind, what, due, time=kept_as(said), repeat=said.repeat)
+    kept = kept_as(said._replace(since=due.date()))
+    entry = made(context, kind, what, due, time=kept, repeat=said.repeat)
     return await _add(context, entry, entry.id, due)
 
 
@@ -266,8 +267,7 @@ async def change_one(
     if entry.repeat and not said.repeat and said.on:
         return await _change_once(context, entry, said)
     if entry.repeat or said.repeat:
-        entry.time = kept_as(said) or entry.time
-        entry.time = entry.time or f"{entry.due.astimezone(context.now.tzinfo):%H:%M}"
+        entry.time = _kept_anew(context, entry, said)
         entry.repeat = said.repeat or entry.repeat
         await wait(context, entry)
     else:
@@ -279,10 +279,24 @@ async def change_one(
     return ToolResult(text=text, data=shown, undo=_restoring([entry]))
 
 
+def _kept_anew(context: ToolContext, entry: Entry, said: When) -> str:
+    """When one that repeats is due on its days, once it is changed: its time stays where only its
+    days are said, and the other way round."""
+    due = entry.due.astimezone(context.now.tzinfo)
+    was = kept_time(entry.time) if entry.time else When(at=due.time())
+    if not said.said:
+        said = said._replace(at=was.at, sun=was.sun, offset=was.offset)
+    if not said.repeat:
+        said = said._replace(every=was.every, since=was.since, month_day=was.month_day)
+    elif said.every > 1:
+        said = said._replace(since=coming(context, said).date())
+    return kept_as(said)
+
+
 async def _change_once(context: ToolContext, entry: Entry, said: When) -> ToolResult:
     """Have one that repeats ring at another time on one day."""
     assert said.on is not None
-    usual = kept_time(entry.time)
+    usual = kept_time(entry.time)._replace(every=1, month_day=0)
     once = said if said.said else usual._replace(on=said.on)
     result = await set_entry(context, entry.kind, entry.what, once)
     await skip(context, entry, said.on)

@@ -13,7 +13,7 @@ import msgspec
 
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
-from plugins.next_time import kept_as, kept_time
+from plugins.next_time import is_at_sun, kept_as, kept_time
 from plugins.speech import moment, say, stop_words
 from plugins.when import When, parse
 
@@ -63,7 +63,7 @@ async def schedule(context: ToolContext, command: str, due: datetime, when: When
         id=f"{PREFIX}{secrets.token_hex(6)}",
         command=command,
         due=due,
-        at=kept_as(when) if when.repeat else "",
+        at=kept_as(when._replace(since=due.date())) if when.repeat else "",
         repeat=when.repeat,
         language=context.language,
         area=context.area,
@@ -154,7 +154,7 @@ def chosen(context: ToolContext, found: Sequence[Scheduled], which: str) -> list
 def _is_meant(context: ToolContext, one: Scheduled, which: str) -> bool:
     """Whether all that tells commands apart is in this one, and its time where one was said."""
     said = parse(which, context.language, context.now)
-    if said.sun and kept_as(said) != one.at:
+    if said.sun and not is_at_sun(said, one.at):
         return False
     due = one.due.astimezone(context.now.tzinfo)
     if said.at and (due.hour % 12, due.minute) != (said.at.hour % 12, said.at.minute):

@@ -79,6 +79,23 @@ _PARTS_OF_HOURS = {
     }.items()
 }
 """What is said of a delay that is no whole number of hours."""
+_NUMBERS = {
+    word.rstrip("nrs."): number
+    for number, words in {
+        1: "first ersten",
+        2: "other second two zweite zwei deux dos 两 二",
+        3: "third three dritte drei trois tres 三",
+        4: "fourth four vierte vier quatre cuatro 四",
+        5: "fifth five fünften fünf 五",
+        6: "six sechs 六",
+        10: "tenth zehnten",
+        15: "fifteenth fünfzehnten",
+        20: "twentieth zwanzigsten",
+        30: "thirtieth",
+    }.items()
+    for word in words.split()
+}
+"""Numbers of what comes every second week, or on a day of the month; without their endings."""
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
@@ -101,6 +118,12 @@ class When(NamedTuple):
     """What the sun does then, in place of a time of the clock."""
     offset: timedelta = timedelta()
     """How much later than that; negative: earlier."""
+    every: int = 1
+    """2: every other week of those days, or every other day where all days are meant."""
+    since: date | None = None
+    """A day from which that is counted."""
+    month_day: int = 0
+    """On this day of each month, its last where it is shorter; ``repeat`` has all days then."""
 
     @property
     def said(self) -> bool:
@@ -123,11 +146,13 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     reader = _Reader(_in_digits(text, language), language)
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
-    repeat = reader.repeat()
+    cycle = reader.cycle()
+    repeat = cycle.repeat or reader.repeat()
+    cycle = cycle._replace(repeat=repeat)
     if (sun := reader.sun()) is not None:
         event, offset = sun
         on = reader.day(now.date())
-        return When(None, on, None, repeat, reader.rest(), sun=event, offset=offset)
+        return cycle._replace(on=on, rest=reader.rest(), sun=event, offset=offset)
     on = reader.day(now.date())
     delay = reader.delay()
     if on is None and delay is None and not repeat:
@@ -138,7 +163,9 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     once_awake = awake and not repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
-    return When(at, on, delay, repeat, reader.rest(), exact=exact)
+    if _found(_words(language)["no_cycle"], reader.rest(), language):
+        return When(rest=text)  # once is not what was asked for
+    return cycle._replace(at=at, on=on, delay=delay, rest=reader.rest(), exact=exact)
 
 
 def _in_digits(text: str, language: str) -> str:
@@ -193,7 +220,7 @@ def sun_in(text: str, language: str) -> re.Match[str] | None:
 def repeat_in(text: str, language: str) -> re.Match[str] | None:
     """Where ``text`` says on which days: "every evening", "on Mondays"."""
     words = _words(language)
-    patterns = [*(words[name] for name, _ in REPEATS), words["some_days"]]
+    patterns = [*words["cycles"], *(words[name] for name, _ in REPEATS), words["some_days"]]
     return next((match for one in patterns if (match := _found(one, text, language))), None)
 
 
@@ -235,6 +262,30 @@ class _Reader:
             return None
         who = match["who"].strip()
         return "" if who.casefold() in self._words["self"] else who
+
+    def cycle(self) -> When:
+        """Days that are not those of every week: "every other Tuesday", "on the 1st of each
+        month"; without any the rest is empty."""
+        for pattern in self._words["cycles"]:
+            if match := self._take(pattern):
+                said = match.groupdict()
+                self._part = said.get("part") or ""
+                if number := said.get("m"):
+                    return When(repeat=DAILY, month_day=self._month_day(number))
+                names = self._words["days"]
+                days = (
+                    _days_in(said["days"].lower(), names, self._language) if "days" in said else ()
+                )
+                every = self._ordinal(said.get("n") or "2")
+                return When(repeat=days or DAILY, every=every)
+        return When()
+
+    def _month_day(self, said: str) -> int:
+        return int(self._number(said) if self._language == "zh" else self._ordinal(said))
+
+    def _ordinal(self, said: str) -> int:
+        figures = "".join(filter(str.isdigit, said))
+        return int(figures) if figures else _NUMBERS[said.lower().rstrip("nrs.")]
 
     def repeat(self) -> tuple[int, ...]:
         for name, days in REPEATS:
@@ -408,6 +459,7 @@ def _words(language: str) -> dict[str, Any]:
     return words | {
         "sun": filled(words["sun"]),
         **{key: words[key].replace("{day}", days) for key in ("some_days", "next_week")},
+        "cycles": [pattern.replace("{day}", days) for pattern in words["cycles"]],
         "delay": filled(words["delay"]),
         "times": [filled(pattern) for pattern in words["times"]],
     }

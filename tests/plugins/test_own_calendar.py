@@ -231,6 +231,7 @@ def test_what_is_for_no_calendar(understood, language, text):
 
 RULES = st.sampled_from([
     "", "FREQ=DAILY", "FREQ=YEARLY", "FREQ=WEEKLY;BYDAY=MO", "FREQ=WEEKLY;BYDAY=TU,SA,SU",
+    "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU", "FREQ=MONTHLY;BYMONTHDAY=15",
 ])  # fmt: skip
 
 
@@ -259,6 +260,12 @@ def test_the_times_are_those_of_another_implementation(
     window = first.replace(tzinfo=BERLIN), first.replace(tzinfo=BERLIN) + timedelta(days=days)
     ours = [one.start for one in _times(_Kept(event=event), *window, begin)]
 
+    if "BYMONTHDAY" in rule:
+        begin = begin.replace(day=15)
+        event = Occurrence(
+            title="A", start=begin, end=begin + length, whole_day=whole_day, rule=rule
+        )
+        ours = [one.start for one in _times(_Kept(event=event), *window, begin)]
     component = icalendar.Event()
     component.add("UID", "1")
     component.add("DTSTART", begin.date() if whole_day else begin)

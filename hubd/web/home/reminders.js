@@ -10,7 +10,8 @@ import { moment } from "/static/text.js";
 
 /**
  * @typedef {{id: string, kind: "reminder" | "alarm", what: string, due: string,
- *            state: "waiting" | "ringing", repeat: number[]}} Reminder
+ *            state: "waiting" | "ringing", repeat: number[], times: string[]}} Reminder
+ *          `times`: when it is due within the next eight days
  */
 
 /** @param {Reminder} one */

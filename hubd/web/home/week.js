@@ -38,18 +38,9 @@ export function createWeek() {
   return { element: card("week-title", "calendar", t("next_days"), days, form), refresh };
 }
 
-/** The times of a reminder within the next days: each, for one that repeats. @param {Reminder} one @returns {Event[]} */
-function occurrences(one) {
-  const first = new Date(one.due);
-  if (one.repeat.length === 0) return [{ at: first, what: called(one), whole: false }];
-  return Array.from({ length: DAYS + 1 }, (_, i) => {
-    const at = new Date(first);
-    at.setDate(at.getDate() + i);
-    return at;
-  })
-    .filter((at) => one.repeat.includes((at.getDay() + 6) % 7)) // Monday is 0
-    .map((at) => ({ at, what: called(one), whole: false }));
-}
+/** @param {Reminder} one @returns {Event[]} */
+const occurrences = (one) =>
+  one.times.map((time) => ({ at: new Date(time), what: called(one), whole: false }));
 
 /** What the family's calendars say about these days: on each of its days, what takes several. @returns {Promise<Event[]>} */
 async function appointments() {

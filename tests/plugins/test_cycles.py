@@ -1,0 +1,160 @@
+"""What comes every other week, every few days or on a day of the month: said, kept, due, told."""
+
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.api import MissingArgumentError
+from plugins.event_words import BY_DAY
+from plugins.next_time import kept_as, kept_time, next_time
+from plugins.when import DAILY, When, parse
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 3, 27, 12, tzinfo=BERLIN)  # a Friday
+TUESDAY = (1,)
+
+SAID = [
+    ("en", "every other Tuesday at 7 put the bins out", TUESDAY, 2, 0, "put the bins out"),
+    ("en", "every second Tuesday at 7", TUESDAY, 2, 0, ""),
+    ("en", "every two weeks on Tuesday at 7", TUESDAY, 2, 0, ""),
+    ("en", "on Tuesdays every three weeks at 7", TUESDAY, 3, 0, ""),
+    ("en", "fortnightly on Tuesdays at 7", TUESDAY, 2, 0, ""),
+    ("en", "every other day at 7", DAILY, 2, 0, ""),
+    ("en", "every 3 days at 7", DAILY, 3, 0, ""),
+    ("en", "on the 15th of every month at 7 pay the rent", DAILY, 1, 15, "pay the rent"),
+    ("en", "every month on the first at 7", DAILY, 1, 1, ""),
+    ("en", "every week on Tuesday at 7", TUESDAY, 1, 0, ""),
+    ("de", "jeden zweiten Dienstag um 7", TUESDAY, 2, 0, ""),
+    ("de", "alle zwei Wochen dienstags um 7", TUESDAY, 2, 0, ""),
+    ("de", "jeden zweiten Tag um 7", DAILY, 2, 0, ""),
+    ("de", "alle drei Tage um 7", DAILY, 3, 0, ""),
+    ("de", "am 15. jedes Monats um 7 Miete", DAILY, 1, 15, "Miete"),
+    ("de", "jede Woche am Dienstag um 7", TUESDAY, 1, 0, ""),
+    ("zh", "隔周周二早上七点倒垃圾", TUESDAY, 2, 0, "倒垃圾"),
+    ("zh", "每两个星期的星期二早上七点", TUESDAY, 2, 0, ""),
+    ("zh", "每隔一天早上七点", DAILY, 2, 0, ""),
+    ("zh", "每三天早上七点", DAILY, 3, 0, ""),
+    ("zh", "每月十五号早上七点交房租", DAILY, 1, 15, "交房租"),
+    ("fr", "un mardi sur deux à 7h", TUESDAY, 2, 0, ""),
+    ("fr", "tous les deux jours à 7h", DAILY, 2, 0, ""),
+    ("es", "cada dos días a las 7", DAILY, 2, 0, ""),
+    ("es", "el 15 de cada mes a las 7", DAILY, 1, 15, ""),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "repeat", "every", "month_day", "rest"), SAID)
+def test_it_is_understood(language, text, repeat, every, month_day, rest):
+    said = parse(text, language, NOW)
+    assert (said.repeat, said.every, said.month_day) == (repeat, every, month_day)
+    assert (said.at, said.rest) == (time(7), rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "every two hours drink"),
+        ("en", "the report every month tomorrow at 9"),
+        ("en", "on the first Monday of the month at 9"),
+        ("en", "every year on 3 May"),
+        ("de", "alle zwei Stunden trinken"),
+        ("de", "jeden Monat morgen um neun"),
+        ("zh", "每两个小时喝水"),
+        ("zh", "每年5月3号上午九点"),
+    ],
+)
+def test_what_is_not_understood_is_not_once(language, text):
+    said = parse(text, language, NOW)
+    assert not said.said
+    assert said.on is None
+
+
+def test_the_fee_of_a_month_is_paid_once():
+    assert parse("pay the monthly fee tomorrow at 9", "en", NOW).on == date(2026, 3, 28)
+
+
+@given(
+    days=st.sets(st.integers(0, 6), min_size=1),
+    every=st.integers(1, 5),
+    now=st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31)),
+    since=st.dates(date(2025, 1, 1), date(2025, 12, 31)),
+)
+def test_the_next_time_is_that_of_another_implementation(days, every, now, since):
+    """dateutil's rules of RFC 5545; a week begins on Monday."""
+    now, repeat = now.replace(tzinfo=BERLIN), tuple(sorted(days))
+    when = When(at=time(9), repeat=repeat, every=every, since=since)
+    rule = f"FREQ=WEEKLY;INTERVAL={every};BYDAY={','.join(BY_DAY[day] for day in repeat)}"
+    if repeat == DAILY:
+        rule = f"FREQ=DAILY;INTERVAL={every}"
+    begin = since if repeat == DAILY else since - timedelta(days=since.weekday())
+    theirs = rrulestr(rule, dtstart=datetime.combine(begin, time(9))).after(
+        now.replace(tzinfo=None)
+    )
+    assert next_time(kept_time(kept_as(when))._replace(repeat=repeat), now) == theirs.replace(
+        tzinfo=BERLIN
+    )
+
+
+@given(st.integers(1, 31), st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31)))
+def test_a_day_of_the_month_is_its_last_where_it_is_shorter(number, now):
+    now = now.replace(tzinfo=BERLIN)
+    found = next_time(When(at=time(9), repeat=DAILY, month_day=number), now)
+    next_day = (found + timedelta(days=1)).day
+    assert found.day == number or (found.day < number and next_day == 1)
+    assert timedelta(0) < found - now <= timedelta(days=32)
+
+
+async def test_a_reminder_for_every_other_week_rings_then_is_moved_and_left_out(workshop):
+    added = await workshop("reminders.add", what="put the bins out every other Tuesday at 7 am")
+    assert added.text == "Put the bins out: Tuesday every 2 weeks 07:00."
+    assert [moment[:10] for moment in added.data["times"]] == ["2026-03-31"]
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=40)
+        heard = [queue.get_nowait() for _ in range(queue.qsize())]
+    rung = [one.data["due"][:16] for one in heard if one.data["state"] == "ringing"]
+    assert rung == ["2026-03-31T07:00", "2026-04-14T07:00", "2026-04-28T07:00"]
+    moved = await workshop("reminders.change", which="bins", to="8 am")
+    assert moved.text == "Put the bins out: Tuesday every 2 weeks 08:00."
+    assert moved.data["due"].startswith("2026-05-12T08:00")
+    skipped = await workshop("reminders.cancel", which="12 May")
+    assert "Put the bins out" in skipped.text
+    (kept,) = (await workshop("reminders.list")).data["reminders"]
+    assert kept["due"].startswith("2026-05-26T08:00")
+
+
+async def test_a_reminder_on_a_day_of_the_month(workshop):
+    added = await workshop("reminders.add", "de", what="Miete am 31. jedes Monats um neun")
+    assert added.text == "Miete: am 31. jedes Monats 09:00."
+    assert added.data["due"].startswith("2026-03-31T09:00")
+    await workshop.pass_time(days=20)
+    (kept,) = (await workshop("reminders.list")).data["reminders"]
+    assert kept["due"].startswith("2026-04-30T09:00")
+
+
+async def test_when_is_asked_where_it_is_not_understood(workshop):
+    with pytest.raises(MissingArgumentError, match="When"):
+        await workshop("reminders.add", what="drink something every two hours")
+
+
+async def test_a_briefing_every_other_day(workshop):
+    told = await workshop("briefing.schedule", when="every other day at 7")
+    assert "every 2 days 07:00" in told.text
+
+
+async def test_a_command_every_few_days(workshop):
+    done = []
+
+    async def carry_out(utterance, speaker):
+        done.append(workshop.time.strftime("%d. %H:%M"))
+        return ""
+
+    workshop.tools.set_carry_out(carry_out)
+    told = await workshop(
+        "routines.later", command="water the garden", every="every 3 days", when="at 7 pm"
+    )
+    assert told.text == "“water the garden”: every 3 days 19:00."
+    await workshop.pass_time(days=8)
+    assert done == ["27. 19:00", "30. 19:00", "02. 19:00"]
