@@ -230,8 +230,9 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
     day, hours = day_name(start.date(), today, language), f"{start:%H:%M}–{end:%H:%M}"
     if what.rule == YEARLY:
         return f"{day} ({say(language, 'yearly')})"
-    each = _each(language, turns_of(what.rule))
-    if each and not what.whole_day:
+    turns = turns_of(what.rule)
+    each = _each(language, turns)
+    if each and turns.every == 1 and not what.whole_day:
         return f"{each} {hours}"
     if what.whole_day:
         last = (end - A_DAY).date()

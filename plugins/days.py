@@ -91,6 +91,7 @@ def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
         "weekend": (max(today, monday + timedelta(days=5)), monday + timedelta(days=6)),
         "week": (today, monday + timedelta(days=6)),
         "next week": (monday + timedelta(days=7), monday + timedelta(days=13)),
+        "week after next": (monday + timedelta(days=14), monday + timedelta(days=20)),
         "next weekend": (monday + timedelta(days=12), monday + timedelta(days=13)),
         "days": (today, today + timedelta(days=6)),
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from plugins.api import ToolContext, ToolError
 from plugins.next_time import NoLocationError, kept_time, next_time, soonest
-from plugins.speech import say
+from plugins.speech import day_name, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import DAILY, WEEKDAYS, When
 
@@ -43,14 +43,17 @@ def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: date
     language = context.language
     when = kept_time(kept) if kept else When()
     day = days_told(when._replace(repeat=repeat), language)
-    told = f"{due.astimezone(context.now.tzinfo):%H:%M}"
+    due = due.astimezone(context.now.tzinfo)
+    told = f"{due:%H:%M}"
+    if when.every > 1:  # which of the Tuesdays is not told by their name
+        told = f"{told} ({day_name(due.date(), context.now.date(), language)})"
     sun = sun_words(when, language)
     return f"{day} {sun} ({told})" if sun else f"{day} {told}"
 
 
 def days_told(when: When, language: str) -> str:
-    """``every weekday``, ``Monday, Thursday``, ``every other Tuesday``, ``on day 15 of each
-    month``."""
+    """``every weekday``, ``Monday, Thursday``, ``Tuesday every 2 weeks``, ``on day 15 of
+    each month``."""
     names = [DAYS[language_known(language)][number] for number in when.repeat]
     if when.month_day:
         return say(language, "each_month", value=when.month_day)

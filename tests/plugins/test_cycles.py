@@ -109,7 +109,7 @@ def test_a_day_of_the_month_is_its_last_where_it_is_shorter(number, now):
 
 async def test_a_reminder_for_every_other_week_rings_then_is_moved_and_left_out(workshop):
     added = await workshop("reminders.add", what="put the bins out every other Tuesday at 7 am")
-    assert added.text == "Put the bins out: Tuesday every 2 weeks 07:00."
+    assert added.text == "Put the bins out: Tuesday every 2 weeks 07:00 (Tuesday 31.03.)."
     assert [moment[:10] for moment in added.data["times"]] == ["2026-03-31"]
     async with workshop.board.listen() as queue:
         await workshop.pass_time(days=40)
@@ -117,7 +117,7 @@ async def test_a_reminder_for_every_other_week_rings_then_is_moved_and_left_out(
     rung = [one.data["due"][:16] for one in heard if one.data["state"] == "ringing"]
     assert rung == ["2026-03-31T07:00", "2026-04-14T07:00", "2026-04-28T07:00"]
     moved = await workshop("reminders.change", which="bins", to="8 am")
-    assert moved.text == "Put the bins out: Tuesday every 2 weeks 08:00."
+    assert moved.text == "Put the bins out: Tuesday every 2 weeks 08:00 (Tuesday 12.05.)."
     assert moved.data["due"].startswith("2026-05-12T08:00")
     skipped = await workshop("reminders.cancel", which="12 May")
     assert "Put the bins out" in skipped.text
@@ -155,6 +155,6 @@ async def test_a_command_every_few_days(workshop):
     told = await workshop(
         "routines.later", command="water the garden", every="every 3 days", when="at 7 pm"
     )
-    assert told.text == "“water the garden”: every 3 days 19:00."
+    assert told.text == "“water the garden”: every 3 days 19:00 (today)."
     await workshop.pass_time(days=8)
     assert done == ["27. 19:00", "30. 19:00", "02. 19:00"]

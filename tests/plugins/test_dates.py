@@ -209,3 +209,19 @@ async def test_the_answers(workshop):
     assert (await workshop("dates.day", "de", day="morgen")).text == "Samstag, 28. März 2026."
     with pytest.raises(ToolError, match="the flood"):
         await workshop("dates.until", day="the flood")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "first", "last"),
+    [
+        ("en", "next weekend", "2026-04-04", "2026-04-05"),
+        ("en", "the week after next", "2026-04-06", "2026-04-12"),
+        ("de", "nächstes Wochenende", "2026-04-04", "2026-04-05"),
+        ("de", "übernächste Woche", "2026-04-06", "2026-04-12"),
+        ("zh", "下周末", "2026-04-04", "2026-04-05"),
+        ("zh", "下下周", "2026-04-06", "2026-04-12"),
+    ],
+)
+def test_weeks_and_weekends_to_come(language, said, first, last):
+    friday = date(2026, 3, 27)
+    assert span_of(said, language, friday) == (date.fromisoformat(first), date.fromisoformat(last))
