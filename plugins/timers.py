@@ -7,6 +7,7 @@ marked is not rung again. A page that was not there to hear it finds the ringing
 """
 
 import contextlib
+import re
 import secrets
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -288,9 +289,13 @@ def duration_of(language: str, length: Length) -> timedelta:
     return timedelta(seconds=round(total))
 
 
+_WHERE_IT_IS = re.compile(r" (?:is|are|ist|sind|steht|liegt) .+$")
+""" "The rice is on the hob": rice."""
+
+
 def clean_name(name: str) -> str:
-    """A name as people mean it: without article, the word timer, or odd spaces."""
-    words = name.casefold().split()
+    """A name as people mean it: without article, the word timer, odd spaces, or where it is."""
+    words = _WHERE_IT_IS.sub("", name.casefold()).split()
     if words and words[0] in ("the", "my", "a", "an", "den", "der", "mein", "meinen"):
         words = words[1:]
     whole = " ".join(words)

@@ -94,7 +94,7 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "none" if _only_reads(tool) else "wrong"
     arguments = meant(tool, decision.call.arguments if decision.call else {}, decision.language)
     wanted = _labelled(sample, decision.language)
-    if tool.startswith(("timers.", "reminders.")) and SECONDS.keys() & wanted.keys():
+    if tool.startswith(("timers.", "reminders.", "routines.")) and SECONDS.keys() & wanted.keys():
         arguments, wanted = _in_seconds(arguments), _in_seconds(wanted)
     step = arguments.get("step")
     if step and sample.arguments.get("step") and step != sample.arguments["step"]:
@@ -128,6 +128,9 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         said["items"] = items_of(said.get("items", ()))
     if tool in ("lists.remove", "lists.complete"):
         said["item"] = " ".join(split(str(said.get("item", ""))))
+    if tool == "routines.later":
+        when = parse(str(said.get("when", "")), language, datetime.now(UTC))
+        said |= {"seconds": when.delay.total_seconds()} if when.delay else {}
     if tool in ("alarms.set", "reminders.add"):
         text = said.get("when") or said.get("what") or ""
         when = parse(text, language, datetime.now(UTC), awake=tool == "reminders.add")

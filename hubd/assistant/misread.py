@@ -26,8 +26,16 @@ UNIT = re.compile(
     r"prozent|hell|dunkel|dimm|farb|百分|亮|暗|色",
     re.IGNORECASE,
 )
-SEARCH = "media.search"
-STATE = "home.state"
+ARTICLE = re.compile(r"\b(?:eine?[nmrs]?|une?|una)\b(?! (?:grad|prozent|°))", re.IGNORECASE)
+"""What is "a" as well as "one"."""
+SOUND = re.compile(
+    r"laut|leis|\bton\b|musik|lied|radio|fernseh|\btv\b|box\b|player|volume|loud|quiet|sound|"
+    r"music|song|speaker|telly|turn (?:it|that)|声|音|响|吵",
+    re.IGNORECASE,
+)
+"""What speaks of how loud something is: "up" alone may be a blind's."""
+SEARCH, VOLUME = "media.search", "media.change_volume"
+STATE, TIMERS = "home.state", "timers.list"
 LATER, REMINDER = "routines.later", "reminders.add"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
@@ -45,7 +53,11 @@ NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """What is asked to go on or to start, and is nothing that is played: "Geschirrspüler starten"."""
-TOLD = re.compile(r"\b(?:können|kann|sehen|sieht) (?:uns|mich|hier|man)\b", re.IGNORECASE)
+TOLD = re.compile(
+    r"\b(?:können|kann|sehen|sieht) (?:uns|mich|hier|man)\b|"
+    r"\b(?!(?:ich|wir|du|wer|was)\b)\w+ (?:möchte|will|soll|darf) \w",
+    re.IGNORECASE,
+)
 """What is told, and no title."""
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
@@ -116,16 +128,21 @@ def is_misread(
     known = lexicon(language)
     if tool.risk != "read" and _is_bare(match, decision, text, language, home):
         return True
-    if 1 in match.slots.values() and PRONOUN.search(text) and not UNIT.search(text):
-        return True
-    said = known.fixed(known.stripped(text))
     devices = "entities" in tool.parameters.get("properties", {})
+    no_number = PRONOUN.search(text) or (devices and ARTICLE.search(text))
+    if 1 in match.slots.values() and no_number and not UNIT.search(text):
+        return True
+    if tool.name == VOLUME and not match.slots.get("name") and not SOUND.search(text):
+        return True  # "in Fenjas Zimmer bitte hoch"
+    said = known.fixed(known.stripped(text))
     if match.here and devices and _is_elsewhere_named(match, said, home):
         return True
     if devices and tool.risk != "read" and (known.keeps(said) or known.keeps(text)):
         return True
     if tool.name == STATE and _is_of_no_place(match, decision, text, home):
         return True  # "is Ann allergic to nuts"
+    if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
+        return True  # 洗衣机好了没
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
@@ -172,6 +189,12 @@ def is_misread(
         spoken = home.mentions(text, language)
         return bool(spoken.numbers) and not spoken.nouns and not spoken.names
     return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+
+
+def _is_of_the_house(name: str, home: House) -> bool:
+    """Whether a timer's name is that of a thing: how that is, is asked."""
+    known = (n for e in home.snapshot.entities for n in (e.name, *e.aliases))
+    return bool(name) and plain(name) in map(plain, known)
 
 
 def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) -> bool:

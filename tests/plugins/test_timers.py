@@ -227,6 +227,7 @@ def test_cleaning_a_name_twice_is_cleaning_it_once_or_shorter(name):
 
 def test_names_are_told_as_people_mean_them():
     assert clean_name("The Pasta timer") == "pasta"
+    assert clean_name("rice is on the hob") == "rice"
     assert clean_name("my  egg   timer") == "egg"
 
 

@@ -24,6 +24,15 @@ _RESTARTED = re.compile(
     r"(?:,? \1\b)+"
 )
 """A small word that is said again after a pause: "how many cups in a, in a quart"."""
+_SOUGHT = re.compile(
+    rf"(?i)\b((?:{_SMALL}) (?:{_SMALL}))"
+    rf"(?:,? (?:{_SMALL}|na|nun|also|dings(?:da)?|thingy|well|like))*, \1\b"
+)
+"""The same with what one says while a word does not come: "auf der, der, na, auf der Packliste"."""
+_ASKED_AGAIN = re.compile(
+    r"(?i)\b(what|how|where|when|which|who|was|wie|wo|wann|welche[rns]?|wer) \w+(?: \w+)?, (?=\1\b)"
+)
+"""A question that begins again: "was ist, was steht auf der Liste"."""
 _SAY = re.compile(
     r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
     r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"
@@ -43,7 +52,8 @@ def fluent(text: str, language: str) -> str:
     """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
     hesitation = _HESITATION.get(language)
     said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
-    said = _RESTARTED.sub(r"\1", _SAY.sub("", said))
+    said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
+    said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))
     said = _LEFT_OPEN.sub(lambda open_: f"{open_[1] or open_[2]} ", said)
     return _LINKED.sub(r" \1 ", said) or text
 

@@ -163,6 +163,8 @@ async def test_a_note(make_house, text, told):
         "Der Rollladen ist auf halber Höhe, oder?",
         "Ich muss endlich aufhören zu rauchen",
         "Ich weiß nicht, ob ich die Heizung ausmachen soll",
+        "Kannst du, äh, mir mal eben ein, ähm, ein Taxi zum Hauptbahnhof rufen?",
+        "Jonas möchte Unterwasserwelt spielen",
     ],
 )
 async def test_what_is_no_command(make_house, text):
@@ -173,3 +175,29 @@ async def test_stuffy_air_is_why_the_fan_shall_run_and_no_wish_for_the_heating(m
     text = "Stell die Lüftung im Bad auf vierzig Prozent, es ist so stickig im Bad"
     tools = {decision.tool for decision in await decided(make_house, text)}
     assert "climate.change" not in tools
+
+
+async def test_up_is_a_blind_and_no_volume(make_house):
+    (decision,) = await decided(make_house, "Den Rollladen bei, äh, Jonas, Quatsch, bei Lena hoch")
+    assert (decision.tool, decision.entities) == ("home.open", ["cover.lena"])
+
+
+async def test_who_wants_to_play_is_no_title(make_house):
+    first, *others = await decided(
+        make_house, "Mach bitte das Licht bei Jonas an, Lena möchte Unterwasserwelt spielen"
+    )
+    assert (first.tool, first.entities) == ("home.turn_on", ["light.gaming"])
+    assert not any(map(acts, others))
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [
+        ("Stell den Wecker um sechs auf Viertel vor sieben", "alarms.change",
+         {"which": "sechs", "to": "Viertel vor sieben"}),
+        ("Was steht denn noch alles auf der Packliste?", "lists.show", {"list_name": "Pack"}),
+    ],
+)  # fmt: skip
+async def test_what_was_taken_for_something_else(make_house, text, tool, arguments):
+    (decision,) = await decided(make_house, text)
+    assert (decision.tool, decision.call.arguments) == (tool, arguments)

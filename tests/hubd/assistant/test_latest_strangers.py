@@ -22,6 +22,7 @@ BOUNDS = {
     "strangers27.en": (72, 3), "strangers27.de": (70, 4), "strangers27.zh": (80, 3),
     "strangers28.de": (72, 2), "strangers28.zh": (79, 2),
     "strangers29.en": (70, 3),
+    "strangers30.de": (81, 2), "strangers30.zh": (82, 0),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong."""
 
