@@ -15,10 +15,11 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.days import DAILY
 from plugins.moments import repeated
 from plugins.next_time import kept_as, kept_time, next_time
 from plugins.speech import say
-from plugins.when import DAILY, parse
+from plugins.when import parse
 
 plugin = Plugin("briefing", sentences="briefing.{language}.yaml")
 

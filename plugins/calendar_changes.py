@@ -10,6 +10,7 @@ import msgspec
 from plugins import home_calendars, own_calendar
 from plugins.api import MissingArgumentError, ToolContext, ToolError
 from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
+from plugins.days import DAILY, WEEKDAYS
 from plugins.event_words import YEARLY, turns_of
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
@@ -17,7 +18,7 @@ from plugins.moments import days_told
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
 from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, When, parse
+from plugins.when import When, parse
 
 A_DAY, A_SECOND = timedelta(days=1), timedelta(seconds=1)
 SHOWN = 5

@@ -16,6 +16,8 @@ import yaml
 from plugins.numbers import chinese_digits, digits
 from plugins.speech import FAST_LOADER
 
+WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
+"""Days of the week; Monday is 0."""
 FARTHEST = 10_000
 """Of the units that are said: 10 000 days are 27 years."""
 LONGEST = 80

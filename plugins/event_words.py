@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from plugins.days import day_in, day_of, span_of
+from plugins.days import DAILY, day_in, day_of, span_of
 from plugins.ics import Occurrence
 from plugins.next_time import next_time
 from plugins.numbers import chinese_digits, digits
 from plugins.speech import FAST_LOADER
 from plugins.spoken import language_known
-from plugins.when import DAILY, WAKING_HOURS, When, parse
+from plugins.when import WAKING_HOURS, When, parse
 
 YEARLY = "FREQ=YEARLY"
 AN_HOUR, A_DAY = timedelta(hours=1), timedelta(days=1)

@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import ToolContext, ToolError
+from plugins.days import DAILY, WEEKDAYS
 from plugins.next_time import NoLocationError, kept_time, next_time, soonest
 from plugins.speech import day_name, say
 from plugins.spoken import DAYS, language_known
-from plugins.when import DAILY, WEEKDAYS, When
+from plugins.when import When
 
 
 def coming(

@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from plugins.api import Location
 from plugins.daylight import SUN_EVENTS, sun_time
-from plugins.when import DAILY, WAKING_HOURS, When
+from plugins.days import DAILY
+from plugins.when import WAKING_HOURS, When
 
 A_WEEK, A_MONTH, A_YEAR = 9, 33, 367
 """Days to look ahead, from today on: one more than the longest wait, and one that a change of

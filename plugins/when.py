@@ -6,58 +6,25 @@ Shared by what waits for a time; no plugin itself. When that is the next time is
 
 import re
 from datetime import date, datetime, time, timedelta
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import yaml
-
-from plugins.daylight import SUN_EVENTS, SunEvent
-from plugins.days import day_of, next_of_number
+from plugins.daylight import SunEvent
 from plugins.numbers import digits
+from plugins.when_reader import REPEATS, Reader, found, words
 
-WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
-REPEATS = (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY))
 WAKING_HOURS = range(8, 23)
 """An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
 What comes every day at 7 comes in the morning."""
 
-_MORNING = frozenset({
-    "am", "in the morning", "morning", "morgens", "am morgen", "morgen", "matin", "mañana",
-    "früh", "vormittags", "vormittag", "am vormittag", "du matin", "de la mañana", "早", "早上",
-    "早晨", "上午", "凌晨", "清晨",
-})  # fmt: skip
-_AFTERNOON = frozenset({
-    "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
-    "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend",
-    "de l'après-midi", "du soir", "soir", "tarde", "noche", "de la tarde", "de la noche", "中午",
-    "下午", "晚", "晚上", "今晚", "傍晚",
-})  # fmt: skip
-_NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜里"})
-"""Ends in the morning: at eleven is before midnight, at two after it."""
-_NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
-_QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
-_THREE_QUARTERS_PAST = "三刻"
-_FIRST_QUARTER = "viertel"
-"""Of the hour that is to come: "viertel sechs" is a quarter past five."""
-_HALF = frozenset({"half an", "half a", "einer halben", "eine halbe", "media", "une demi"})
 _HOURS = (
     "one", "two", "three", "four", "five", "six",
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _TENS = {"ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
-MINUTES = {
-    "five": 5, "ten": 10, "twenty": 20, "twenty five": 25, "fünf": 5, "zehn": 10, "fünfzehn": 15,
-    "zwanzig": 20, "dreißig": 30, "dreissig": 30, "vierzig": 40, "fünfundvierzig": 45,
-    "fünfzig": 50,
-}  # fmt: skip
-"""The minutes that are said before or after an hour."""
 _AFTER_TIME = (
     r"(?=$|[,.]| ?(?:am|pm|a\.m|p\.m)\b| (?:today|tomorrow|tonight|this|in the|on|every|each|to)\b)"
 )
 """What may follow a time of two numbers: "at seven thirty people come" is none."""
-LONGEST_DATE, LONGEST_DATE_WORDS = 12, 5
-"""Characters of a date in Chinese, words of one in other languages."""
 _DELAY = re.compile(
     r"(?P<in>\b(?:in|dans|en|dentro de) )(?P<number>[^\W\d]+(?:[- ][^\W\d]+){0,2}?)"
     r"(?P<unit>[ -](?:min(?:ute|uto|s?\b)|hour|stunde|heure|hora))",
@@ -79,25 +46,7 @@ _PARTS_OF_HOURS = {
     }.items()
 }
 """What is said of a delay that is no whole number of hours."""
-_NUMBERS = {
-    word.rstrip("nrs."): number
-    for number, words in {
-        1: "first ersten",
-        2: "other second two zweite zwei deux dos 两 二",
-        3: "third three dritte drei trois tres 三",
-        4: "fourth four vierte vier quatre cuatro 四",
-        5: "fifth five fünften fünf 五",
-        6: "six sechs 六",
-        10: "tenth zehnten",
-        15: "fifteenth fünfzehnten",
-        20: "twentieth zwanzigsten",
-        30: "thirtieth",
-    }.items()
-    for word in words.split()
-}
-"""Numbers of what comes every second week, or on a day of the month; without their endings."""
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
-_CHINESE_DIGITS = "零一二三四五六七八九"
 
 
 class When(NamedTuple):
@@ -143,16 +92,16 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
         (reminders, not alarms)
     """
     text = " ".join(text.split())
-    reader = _Reader(_in_digits(text, language), language)
+    reader = Reader(_in_digits(text, language), language)
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
-    cycle = reader.cycle()
-    repeat = cycle.repeat or reader.repeat()
-    cycle = cycle._replace(repeat=repeat)
+    repeat, every, month_day = reader.cycle()
+    repeat = repeat or reader.repeat()
+    days = When(repeat=repeat, every=every, month_day=month_day)
     if (sun := reader.sun()) is not None:
         event, offset = sun
         on = reader.day(now.date())
-        return cycle._replace(on=on, rest=reader.rest(), sun=event, offset=offset)
+        return days._replace(on=on, rest=reader.rest(), sun=event, offset=offset)
     on = reader.day(now.date())
     delay = reader.delay()
     if on is None and delay is None and not repeat:
@@ -163,9 +112,9 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     once_awake = awake and not repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
-    if _found(_words(language)["no_cycle"], reader.rest(), language):
+    if found(words(language)["no_cycle"], reader.rest(), language):
         return When(rest=text)  # once is not what was asked for
-    return cycle._replace(at=at, on=on, delay=delay, rest=reader.rest(), exact=exact)
+    return days._replace(at=at, on=on, delay=delay, rest=reader.rest(), exact=exact)
 
 
 def _in_digits(text: str, language: str) -> str:
@@ -214,252 +163,11 @@ def _with_minutes(text: str) -> str:
 
 def sun_in(text: str, language: str) -> re.Match[str] | None:
     """Where ``text`` says what the sun shall have done: "half an hour after sunset"."""
-    return _found(_words(language)["sun"], text, language)
+    return found(words(language)["sun"], text, language)
 
 
 def repeat_in(text: str, language: str) -> re.Match[str] | None:
     """Where ``text`` says on which days: "every evening", "on Mondays"."""
-    words = _words(language)
-    patterns = [*words["cycles"], *(words[name] for name, _ in REPEATS), words["some_days"]]
-    return next((match for one in patterns if (match := _found(one, text, language))), None)
-
-
-def _found(pattern: str, text: str, language: str) -> re.Match[str] | None:
-    edges = ("", "") if language == "zh" else (r"(?<!\w)", r"(?!\w)")
-    return re.search(f"{edges[0]}(?:{pattern}){edges[1]}", text, re.IGNORECASE)
-
-
-def _days_in(said: str, names: list[str], language: str) -> tuple[int, ...]:
-    """The days of the week that are named: "tuesday and friday", 每周一三五."""
-    if language == "zh":
-        said = said.replace("天", "日")
-        return tuple(day for day, name in enumerate(names) if name[-1] in said)
-    return tuple(day for day, name in enumerate(names) if name in said)
-
-
-class _Reader:
-    """The text, from which each part takes the words that it understood."""
-
-    def __init__(self, text: str, language: str) -> None:
-        self._text = text
-        self._language = language
-        self._words = _words(language)
-        self._part = ""
-        """Of the day, of what comes "every evening"."""
-
-    def rest(self) -> str:
-        return " ".join(self._text.split()).strip(" ,.，、。")
-
-    def _take(self, pattern: str) -> re.Match[str] | None:
-        match = _found(pattern, self._text, self._language)
-        if match:
-            self._text = f"{self._text[: match.start()]} {self._text[match.end() :]}"
-        return match
-
-    def arrival(self) -> str | None:
-        match = self._take(self._words["arrival"])
-        if match is None:
-            return None
-        who = match["who"].strip()
-        return "" if who.casefold() in self._words["self"] else who
-
-    def cycle(self) -> When:
-        """Days that are not those of every week: "every other Tuesday", "on the 1st of each
-        month"; without any the rest is empty."""
-        for pattern in self._words["cycles"]:
-            if match := self._take(pattern):
-                said = match.groupdict()
-                self._part = said.get("part") or ""
-                if number := said.get("m"):
-                    return When(repeat=DAILY, month_day=self._month_day(number))
-                names = self._words["days"]
-                days = (
-                    _days_in(said["days"].lower(), names, self._language) if "days" in said else ()
-                )
-                every = self._ordinal(said.get("n") or "2")
-                return When(repeat=days or DAILY, every=every)
-        return When()
-
-    def _month_day(self, said: str) -> int:
-        return int(self._number(said) if self._language == "zh" else self._ordinal(said))
-
-    def _ordinal(self, said: str) -> int:
-        figures = "".join(filter(str.isdigit, said))
-        return int(figures) if figures else _NUMBERS[said.lower().rstrip("nrs.")]
-
-    def repeat(self) -> tuple[int, ...]:
-        for name, days in REPEATS:
-            if match := self._take(self._words[name]):
-                self._part = (match.groupdict().get("part") or "").removesuffix("s")
-                return days
-        match = self._take(self._words["some_days"])
-        return _days_in(match[0].lower(), self._words["days"], self._language) if match else ()
-
-    def day(self, today: date) -> date | None:
-        if match := self._take(self._words["next_week"]):
-            (day,) = _days_in(match[0].lower(), self._words["days"], self._language)
-            return today + timedelta(days=7 - today.weekday() + day)
-        for pattern, offset in self._words["day_words"].items():
-            if self._take(pattern):
-                return today + timedelta(days=offset)
-        names, part = self._words["days"], self._words.get("day_part", "")
-        if match := self._take(rf"{self._words['on_day']}({'|'.join(names)}){part}"):
-            self._part = match.groupdict().get("part") or ""
-            ahead = (names.index(match[1].lower()) - today.weekday()) % 7
-            return today + timedelta(days=ahead or 7)
-        return None
-
-    def month_day(self, today: date) -> date | None:
-        """The next day of that number: "on the 5th"."""
-        said = self._words.get("month_day")
-        match = self._take(said) if said else None
-        return next_of_number(int(self._number(match["d"])), today) if match else None
-
-    def date(self, today: date) -> date | None:
-        """A date, or a feast, where it says when: behind an "on", or a date at the beginning;
-        "tickets for 5 May" and "Easter eggs" are what is to be bought."""
-        for begin in re.finditer(self._words["dated"], self._text, re.IGNORECASE):
-            behind = self._text[begin.end() :]
-            if self._language == "zh":
-                ends = list(range(min(len(behind), LONGEST_DATE), 1, -1))
-            else:
-                words = list(re.finditer(r"\S+", behind))[:LONGEST_DATE_WORDS]
-                ends = [word.end() for word in reversed(words)]
-            for end in ends:
-                said = behind[:end].strip(" ,，")
-                found = day_of(said, self._language, today)
-                if found and (begin[0].strip() or any(map(str.isdigit, said))):
-                    self._text = f"{self._text[: begin.start()]} {behind[end:]}"
-                    return found
-        return None
-
-    def delay(self) -> timedelta | None:
-        match = self._take(self._words["delay"])
-        if match is None:
-            return None
-        amount = self._number(match["n"])
-        unit = match["unit"].lower()
-        if unit.startswith(("sec", "sek", "seg", "秒")):
-            return timedelta(seconds=amount)
-        if unit.startswith(("w", "sem", "周", "星期", "礼拜")):
-            return timedelta(weeks=amount)
-        if unit.startswith(("h", "stund", "小", "钟头")):
-            return timedelta(hours=amount)
-        if unit.startswith(("d", "tag", "j", "天")):
-            return timedelta(days=amount)
-        return timedelta(minutes=amount)
-
-    def sun(self) -> tuple[SunEvent, timedelta] | None:
-        """What the sun does, and how much later than that it is meant."""
-        said = self._words.get("sun")
-        match = self._take(said) if said else None
-        if match is None:
-            return None
-        groups = match.groupdict()
-        event = next(event for event in SUN_EVENTS if groups.get(event))
-        number, unit = (
-            groups.get("n") or groups.get("n2"),
-            groups.get("unit") or groups.get("unit2"),
-        )
-        side = groups.get("side") or groups.get("side2") or ""
-        if not number or not unit:
-            return event, timedelta()
-        hours = unit.lower().startswith(("h", "stund", "小", "钟"))
-        amount = self._number(number)
-        offset = timedelta(hours=amount) if hours else timedelta(minutes=amount)
-        earlier = side.lower() in ("before", "vor", "avant", "antes", "前", "之前", "以前")
-        return event, -offset if earlier else offset
-
-    def time_of_day(self) -> tuple[time | None, bool]:
-        """The time of day, and whether the half of the day was said."""
-        for pattern in self._words["times"]:
-            if match := self._take(pattern):
-                return self._clock(match.groupdict())
-        return None, False
-
-    def hour_alone(self) -> tuple[time | None, bool]:
-        """The hour that is all that is left: "nine tomorrow"; as `time_of_day`."""
-        found = re.fullmatch(r"(?:auf |um |à )?(\d{1,2}|[^\W\d]+)", self.rest().lower())
-        if found is None or not (found[1].isdigit() or found[1] in self._words["hours"]):
-            return None, False
-        self._text = ""
-        return self._clock({"h": found[1]})
-
-    def _clock(self, said: dict[str, str | None]) -> tuple[time | None, bool]:
-        if word := said.get("word"):
-            return time(12 if word.lower() in _NOON else 0), True
-        hour = self._number(said["h"] or "0")
-        minute = self._number(said.get("m") or "0")
-        if tens := said.get("tens"):
-            minute = MINUTES[tens.lower()]
-        if (minutes := said.get("minutes")) and (side := said.get("side")):
-            offset = MINUTES.get(minutes.lower().replace("-", " ")) or self._number(minutes)
-            earlier = side.lower() in ("to", "before", "vor")
-            hour, minute = (hour - 1, 60 - offset) if earlier else (hour, offset)
-        if said.get("half"):
-            minute = 30
-            hour -= 1 if self._language == "de" else 0
-        if said.get("quarter") == _THREE_QUARTERS_PAST:
-            minute = 45
-        elif quarter := said.get("quarter"):
-            later = quarter.lower() in _QUARTER_PAST
-            hour, minute = (hour, 15) if later else (hour - 1, 45)
-            if quarter.lower() == _FIRST_QUARTER:
-                minute = 15
-        part = (said.get("part") or self._part).lower().replace(".", "")
-        if part in _AFTERNOON and hour < 12:
-            hour += 12
-        if part in _NIGHT and 6 <= hour < 12:
-            hour += 12
-        if part in (_MORNING | _NIGHT) and hour == 12:
-            hour = 0
-        if not (0 <= hour <= 24 and 0 <= minute < 60):
-            return None, False
-        return time(int(hour) % 24, int(minute)), bool(part) or hour > 12 or bool(said.get("m"))
-
-    def _number(self, word: str) -> float:
-        word = word.strip().lower()
-        if re.fullmatch(r"\d+(?:[.,]\d+)?", word):
-            return float(word.replace(",", "."))
-        if self._language == "zh":
-            return _chinese(word)
-        words = self._words["hours"]
-        if word in words:
-            return float(words.index(word) + 1)
-        return 0.5 if word in _HALF else 1.0
-
-
-def _chinese(word: str) -> float:
-    if word == "半":
-        return 0.5
-    total = 0
-    for character in word:
-        if character == "十":
-            total = (total or 1) * 10
-        else:
-            total += 2 if character == "两" else max(0, _CHINESE_DIGITS.find(character))
-    return total
-
-
-@cache
-def _words(language: str) -> dict[str, Any]:
-    """The language's part of when.yaml, English where there is none, placeholders filled in."""
-    text = (Path(__file__).parent / "when.yaml").read_text(encoding="utf-8")
-    read = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    words: dict[str, Any] = read.get(language) or read["en"]
-    hours, days = "|".join(words["hours"]), f"(?:{'|'.join(words['days'])})"
-
-    def filled(pattern: str) -> str:
-        return (
-            pattern.replace("{hour}", rf"(?P<h>\d{{1,2}}|{hours})")
-            .replace("{hour_words}", hours)
-            .replace("{part}", words["part"])
-        )
-
-    return words | {
-        "sun": filled(words["sun"]),
-        **{key: words[key].replace("{day}", days) for key in ("some_days", "next_week")},
-        "cycles": [pattern.replace("{day}", days) for pattern in words["cycles"]],
-        "delay": filled(words["delay"]),
-        "times": [filled(pattern) for pattern in words["times"]],
-    }
+    known = words(language)
+    patterns = [*known["cycles"], *(known[name] for name, _ in REPEATS), known["some_days"]]
+    return next((match for one in patterns if (match := found(one, text, language))), None)

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.api import MissingArgumentError
+from plugins.days import DAILY
 from plugins.event_words import BY_DAY
 from plugins.next_time import kept_as, kept_time, next_time
-from plugins.when import DAILY, When, parse
+from plugins.when import When, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 27, 12, tzinfo=BERLIN)  # a Friday

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plugins.days import DAILY, WEEKDAYS
 from plugins.next_time import kept_as, kept_time, next_time
-from plugins.when import DAILY, WEEKDAYS, When, parse
+from plugins.when import When, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SATURDAY_NOON = datetime(2026, 3, 28, 12, tzinfo=BERLIN)  # the clocks change that night
