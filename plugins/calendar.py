@@ -137,12 +137,12 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     span = span_of(day, context.language, today) if day else (today, today)
     if span is None:
         raise ToolError(say(context.language, "no_day", [day]))
-    kept = await calendars(context)
-    if not _any(context, kept):
-        data = {"events": [], "calendars": 0}
-        return ToolResult(text=say(context.language, "no_calendar"), data=data)
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
+    kept = await calendars(context, days=(first, until))
+    if not await _any(context, kept):
+        data = {"events": [], "calendars": 0}
+        return ToolResult(text=say(context.language, "no_calendar"), data=data)
     found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
@@ -177,7 +177,7 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     event: a part of its title, for instance dentist; empty: whatever is next
     """
     kept = await calendars(context)
-    if not _any(context, kept):
+    if not await _any(context, kept):
         raise ToolError(say(context.language, "no_calendar"))
     found = matching(kept, event, context.now)
     if not found:
@@ -339,10 +339,10 @@ def _once(event: Occurrence) -> Occurrence:
     return msgspec.structs.replace(event, rule="", recurrence_id="", uid="")
 
 
-def _any(context: ToolContext, kept: list[Kept]) -> bool:
+async def _any(context: ToolContext, kept: list[Kept]) -> bool:
     """Whether there is a calendar, the hub's own left out while it is empty."""
-    others = any(one.key != own_calendar.KEY or one.events for one in kept)
-    return others or bool(sources(context.settings))
+    others = any(one.key != own_calendar.KEY for one in kept) or bool(sources(context.settings))
+    return others or not await own_calendar.is_empty(context)
 
 
 def _ends(event: Event) -> datetime:

@@ -158,9 +158,15 @@ def key_of(source: Source) -> str:
     return hashlib.sha256(f"{source.name}\n{source.place}".encode()).hexdigest()[:24]
 
 
-async def calendars(context: ToolContext, older_than: timedelta = timedelta(0)) -> list[Kept]:
+async def calendars(
+    context: ToolContext,
+    older_than: timedelta = timedelta(0),
+    days: tuple[datetime, datetime] | None = None,
+) -> list[Kept]:
     """All of them, the hub's own last; those of Home Assistant that were read before so long are
     read again.
+
+    days: the beginning and the end of what is asked for; else all that is kept
 
     Raises:
         HomeError: nothing is known of one of them yet, and it cannot be read.
@@ -172,10 +178,12 @@ async def calendars(context: ToolContext, older_than: timedelta = timedelta(0)) 
                 await context.storage.delete(old)
     for key, place in places.items():
         await _ask_one(context, key, place, older_than)
-    return await kept_calendars(context)
+    return await kept_calendars(context, days)
 
 
-async def kept_calendars(context: ToolContext) -> list[Kept]:
+async def kept_calendars(
+    context: ToolContext, days: tuple[datetime, datetime] | None = None
+) -> list[Kept]:
     """The same as they are known, without asking anyone."""
     places = home_calendars.exposed(context)
     allowed = {f"{AT_HOME}{place.id}": home_calendars.allowed(place) for place in places}
@@ -185,7 +193,8 @@ async def kept_calendars(context: ToolContext) -> list[Kept]:
             kept = msgspec.convert({**stored, "key": key}, Kept)
             kept.allowed = allowed.get(key, 0)
             found.append(kept)
-    own = await own_calendar.occurrences(context, context.now - BACK, context.now + AHEAD)
+    first, last = days or (context.now - BACK, context.now + AHEAD)
+    own = await own_calendar.occurrences(context, first, last)
     name = say(context.language, "own_calendar")
     everything = CAN_ADD | CAN_DELETE | CAN_CHANGE
     found.append(Kept(name=name, key=own_calendar.KEY, allowed=everything, events=own))

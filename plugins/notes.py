@@ -7,6 +7,7 @@ nobody noted is left to the documents.
 import re
 import secrets
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -132,6 +133,7 @@ def _matching(notes: list[Note], about: str) -> list[Note]:
     return [note for note in notes if words and words <= words_of(note.text)]
 
 
+@lru_cache(maxsize=1024)  # the times of one event all have its title
 def words_of(text: str) -> frozenset[str]:
     """The words that mean something, in lower case."""
     words = re.findall(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+", text.casefold())

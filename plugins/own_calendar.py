@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ KEY = "own"
 PREFIX = f"{KEY}:"
 """Of the keys of its events in the storage."""
 MAXIMUM = 2_000
+MOST_TIMES = 60
+"""More than a year of what comes every week."""
 WEEKLY = ("FREQ=DAILY", "FREQ=WEEKLY")
 """What comes on the same days of every week."""
 FORGET = timedelta(days=400)
@@ -65,7 +68,7 @@ async def change(context: ToolContext, event: Occurrence, to: Occurrence) -> str
 
 
 async def occurrences(context: ToolContext, first: datetime, last: datetime) -> list[Occurrence]:
-    """What happens between two times, soonest first."""
+    """What happens between two times, soonest first; of each event the first ``MOST_TIMES``."""
     there = await _all(context)
     for uid, kept in there.items():
         if not kept.event.rule and context.now - kept.event.end > FORGET:
@@ -76,11 +79,16 @@ async def occurrences(context: ToolContext, first: datetime, last: datetime) -> 
         found = [
             msgspec.structs.replace(one, uid=uid)
             for uid, kept in there.items()
-            for one in _times(kept, first, last, now)
+            for one in islice(_times(kept, first, last, now), MOST_TIMES)
         ]
         return sorted(found, key=lambda one: (one.start, one.title))
 
     return await asyncio.to_thread(every)  # 1 ms for what comes every day, and the import once
+
+
+async def is_empty(context: ToolContext) -> bool:
+    """Whether nothing is kept in it."""
+    return not await _all(context)
 
 
 async def _all(context: ToolContext) -> dict[str, _Kept]:

@@ -58,6 +58,8 @@ async def test_it_is_asked_what_and_when(workshop):
 
 async def test_one_that_comes_every_week_is_there_over_the_change_of_clocks(workshop):
     added = await workshop("calendar.add", title="choir every Monday from 7 to 9 pm")
+    assert await on(workshop, "tomorrow") == "Nothing is in the calendar tomorrow."
+    assert "Choir" in await on(workshop, "2028-03-27")
     assert added.text == "In the calendar: Choir: every Monday 19:00–21:00 (our calendar)."
     for day in ("2026-03-30", "2026-04-06", "2026-11-02"):
         assert "Choir: 19:00" in await on(workshop, day)
