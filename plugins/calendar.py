@@ -36,6 +36,7 @@ from plugins.calendar_changes import (
     line,
     place_for,
     put,
+    put_again,
     take_out,
 )
 from plugins.calendar_changes import move as move_event
@@ -226,12 +227,18 @@ async def add(
     place = place_for(context, kept, calendar)
     event = await put(context, place, said.event)
     text = say(context.language, "event_added", [line(context, event)])
-    if others := at_that_time(kept, event):
-        text += " " + say(context.language, "also_then", [line(context, one) for one in others[:3]])
     undo = None
     if place.allowed & CAN_DELETE:
         undo = _back(event, uid=event.occurrence.uid, series=True)
+    text += await _also_then(context, event)
     return ToolResult(text=text, data={"events": [_data(event)]}, undo=undo)
+
+
+async def _also_then(context: ToolContext, event: Event) -> str:
+    """What else there is at that time; empty where there is nothing."""
+    others = at_that_time(await kept_calendars(context), event)
+    lines = [line(context, one) for one in others[:3]]
+    return f" {say(context.language, 'also_then', lines)}" if lines else ""
 
 
 def _removal_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
@@ -251,7 +258,7 @@ async def remove(context: ToolContext, event: Key) -> ToolResult:
         meant, undo = every(context, kept, _SERIES.sub(" ", event.casefold())), None
     else:
         one = chosen(context, kept, event)
-        meant, undo = [one], _back(one, event=_once(one.occurrence))
+        meant, undo = [one], _back(one, event=one.occurrence)
     told = [line(context, one, once=undo is not None) for one in meant]
     for one in meant:
         await take_out(context, one, series=undo is None)
@@ -265,8 +272,7 @@ async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
     event: words of its title, its day or its time
     to: for instance Thursday, 4 pm, Saturday from 10 to 12
     """
-    kept = await calendars(context)
-    meant = chosen(context, kept, event)
+    meant = chosen(context, await calendars(context), event)
     try:
         wanted = moment_to(to, context.language, meant.occurrence, context.now)
     except ValueError as error:
@@ -275,10 +281,9 @@ async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
         raise MissingArgumentError("to", say(context.language, "when"))
     moved = await move_event(context, meant, wanted)
     text = say(context.language, "event_moved", [line(context, moved)])
-    if others := at_that_time(kept, moved):
-        text += " " + say(context.language, "also_then", [line(context, one) for one in others[:3]])
+    text += await _also_then(context, moved)
     is_now = {"uid": moved.occurrence.uid, "recurrence_id": moved.occurrence.recurrence_id}
-    undo = _back(moved, **is_now, event=_once(meant.occurrence))
+    undo = _back(moved, **is_now, event=meant.occurrence)
     return ToolResult(text=text, data={"events": [_data(moved)]}, undo=undo)
 
 
@@ -310,8 +315,8 @@ async def restore(
             lines = [say(context.language, "event_removed", [line(context, one)])]
             break
     if event is not None:
-        back = await put(context, kept, event)
-        lines = [say(context.language, "event_added", [line(context, back)])]
+        back = await put_again(context, kept, event)
+        lines = [say(context.language, "event_added", [line(context, back, once=True)])]
     return ToolResult(text=" ".join(lines) or say(context.language, "no_such_event", ["-"]))
 
 
@@ -332,11 +337,6 @@ def _back(changed: Event, **what: Any) -> ToolCall:
     """The call that makes its calendar what it was."""
     arguments = {"calendar": changed.key, **msgspec.to_builtins(what)}
     return ToolCall(tool="calendar.restore", arguments=arguments)
-
-
-def _once(event: Occurrence) -> Occurrence:
-    """As it is put down anew: this time alone."""
-    return msgspec.structs.replace(event, rule="", recurrence_id="", uid="")
 
 
 async def _any(context: ToolContext, kept: list[Kept]) -> bool:

@@ -129,6 +129,20 @@ async def put(context: ToolContext, place: Kept, event: Occurrence) -> Event:
     )
 
 
+async def put_again(context: ToolContext, place: Kept, event: Occurrence) -> Event:
+    """Add an event that was there before; one that comes again in the hub's own calendar is left
+    out no more on its day.
+
+    Raises:
+        ToolError: it is not there.
+    """
+    if place.key != own_calendar.KEY or not event.rule:
+        once = msgspec.structs.replace(event, rule="", recurrence_id="", uid="")
+        return await put(context, place, once)
+    await own_calendar.put_back(context, event)
+    return await _found(context, place.key, event, lambda one: one.uid == event.uid)
+
+
 async def take_out(context: ToolContext, event: Event, *, series: bool = False) -> None:
     """Delete an event; of one that comes again that time alone, unless the series is meant.
 

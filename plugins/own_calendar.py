@@ -54,7 +54,15 @@ async def remove(context: ToolContext, event: Occurrence, *, series: bool) -> No
         await context.storage.delete(f"{PREFIX}{event.uid}")
         return
     kept = await _get(context, event.uid)
-    kept.skipped = (*kept.skipped, event.start.date())
+    kept.skipped = (*kept.skipped, event.start.astimezone(context.now.tzinfo).date())
+    await _put(context, event.uid, kept)
+
+
+async def put_back(context: ToolContext, event: Occurrence) -> None:
+    """Let one that comes again do so on the day that was left out."""
+    kept = await _get(context, event.uid)
+    day = event.start.astimezone(context.now.tzinfo).date()
+    kept.skipped = tuple(one for one in kept.skipped if one != day)
     await _put(context, event.uid, kept)
 
 
@@ -133,7 +141,10 @@ def _walls(
 
 
 async def _get(context: ToolContext, uid: str) -> _Kept:
+    """Raises ``ToolError`` where it is not there any more."""
     stored = await context.storage.get(f"{PREFIX}{uid}")
+    if stored is None:
+        raise ToolError(say(context.language, "no_such_event", ["-"]))
     return msgspec.convert(stored, _Kept)
 
 

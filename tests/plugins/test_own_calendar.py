@@ -113,6 +113,9 @@ async def test_an_event_is_moved_and_moved_back(workshop):
 
 async def test_one_time_of_a_series_is_moved(workshop):
     await workshop("calendar.add", title="choir every Monday at 7 pm")
+    later = await workshop("calendar.move", event="choir", to="Monday at 7:30 pm")
+    assert later.text == "Moved: Choir: Monday 30.03. 19:30–20:30 (our calendar)."
+    await workshop.undo(later)
     moved = await workshop("calendar.move", event="choir", to="Tuesday")
     assert moved.text == "Moved: Choir: Tuesday 31.03. 19:00–20:00 (our calendar)."
     assert "Nothing" in await on(workshop, "2026-03-30")
