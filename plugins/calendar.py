@@ -55,7 +55,7 @@ from plugins.calendars import (
     sources,
 )
 from plugins.days import span_of
-from plugins.event_words import moment_to, read, says_when
+from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.notes import words_of
@@ -98,6 +98,11 @@ _ASKING = re.compile(
     r"(?:can|could|will|would|please|kannst|könntest|würdest|bitte|peux|pourrais|puedes)\b|请|能不能|"
     r"(?:please |bitte )?(?:it|that|this|me|us|es|das|ihn|sie|mich|uns|dich|ça|lo|这个|它)"
     r"(?: please| bitte| noch)*$"
+)
+_AND_REMIND = re.compile(
+    r"(?:,|\band\b|\bund\b|\bet\b|\by\b) ?(?:then )?"
+    r"(?:remind|erinner|tell|sag|rappelle|recuérda)\w*|提醒(?:我|一下)",
+    re.IGNORECASE,
 )
 LONGEST_TITLE = 200
 Said = Annotated[str, Meta(max_length=80)]
@@ -199,8 +204,9 @@ def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
     title, when = str(arguments["title"]), str(arguments.get("when", ""))
     if len(title) > LONGEST_TITLE or not words_of(title) or _ASKING.match(title.casefold()):
         return False
-    said = read(f"{title} {when}", language, datetime(2026, 1, 1, tzinfo=UTC)) if when else None
-    return said is None or said.event is not None
+    if _AND_REMIND.search(title):
+        return False  # that is a second command
+    return not when or is_when(when, language, datetime(2026, 1, 1, tzinfo=UTC))
 
 
 @plugin.tool(risk="act", fits=_is_event)

@@ -109,6 +109,15 @@ def says_when(said: str, language: str, now: datetime) -> bool:
     return bool(when.at or when.on or when.delay) and not when.rest
 
 
+def is_when(said: str, language: str, now: datetime) -> bool:
+    """Whether words say when an event is, and nothing else: days, hours, how it comes again."""
+    try:
+        found = read(f"x {said}", language, now)
+    except ValueError:
+        return True  # a time, but one that has passed
+    return found.event is not None and found.title in ("X", "")
+
+
 def _without(pattern: re.Pattern[str], text: str) -> tuple[str, bool]:
     found = pattern.search(text)
     if found is None:

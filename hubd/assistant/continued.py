@@ -98,6 +98,9 @@ _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     ),
 }
 """A reminder of the event that was spoken of, and how it is said in full."""
+_AND_ALSO = re.compile(
+    r",? (?:and|und)(?: then| dann)? |, (?=\w)|[，,；](?:并且?|然后|再)?|并且?", re.I
+)
 _AND = {
     "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
     "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
@@ -147,6 +150,17 @@ def _of_the_same(said: str, last: Decision) -> Decision | None:
             timer = last.call.arguments if last.call else {}
             call = ToolCall(tool=tool, arguments=kept or dict(timer))
             return msgspec.structs.replace(_decision(last, call), entities=last.entities)
+    return None
+
+
+def and_remind(text: str, language: str) -> tuple[str, str] | None:
+    """What is put down, and the reminder of it that is asked for in the same sentence: "put the
+    dentist in the calendar on Friday at 3 and remind me an hour before"."""
+    pattern, _ = _BEFORE.get(language, (None, ""))
+    for joint in _AND_ALSO.finditer(text) if pattern else ():
+        rest = text[joint.end() :].strip(" .!。！")
+        if pattern and pattern.fullmatch(plain(rest)):
+            return text[: joint.start()].strip(), rest
     return None
 
 

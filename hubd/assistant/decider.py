@@ -12,7 +12,9 @@ import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.conditions import NAMELESS
+from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
+from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
@@ -220,6 +222,8 @@ class Decider:
         return None
 
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
+        if parts := await self._and_remind(text, whole.language, area):
+            return parts
         if is_open(whole) and (parts := await self._for_a_while(text, whole.language, area)):
             return parts
         if is_open(whole) and (parts := await self._at_several_times(text, whole.language, area)):
@@ -267,6 +271,18 @@ class Decider:
             Part(text=str(left.arguments["command"]), decision=decision)
             for left, decision in zip(found, decisions, strict=True)
         ]
+
+    async def _and_remind(self, text: str, language: str, area: str) -> list[Part]:
+        """An event that is put down, and a reminder of it; empty where it is not both."""
+        said = and_remind(text, language)
+        if said is None:
+            return []
+        event, reminder = said
+        first = await self.by_rules(event, language, area)
+        second = continued(reminder, Memory(last=first)) if first.tool == EVENT else None
+        if second is None:
+            return []
+        return [Part(text=event, decision=first), Part(text=reminder, decision=second)]
 
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
