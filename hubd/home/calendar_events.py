@@ -50,7 +50,7 @@ async def read(
         return {"events": [_flat(event) for event in events]}
     except (TimeoutError, OSError, aiohttp.ClientError) as error:
         raise HomeError(f"{place.name} does not answer now.") from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise HomeError(f"What is in {place.name} is not understood.") from error
 
 
