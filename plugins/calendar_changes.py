@@ -43,7 +43,8 @@ def place_for(context: ToolContext, kept: Sequence[Kept], name: str) -> Kept:
         return named[0]
     there = [one for one in can if one.key.startswith(AT_HOME)]
     if len(there) > 1:
-        question = say(context.language, "which_calendar", [one.name for one in there])
+        listed = ", ".join(one.name for one in there)
+        question = say(context.language, "which_calendar", [listed])
         raise MissingArgumentError("calendar", question)
     return (there or can)[0]
 
