@@ -12,9 +12,10 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.continued import continued as continuation
-from hubd.assistant.decider import WORDED, Decider
+from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.hearing import WORDED
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.proposals import question

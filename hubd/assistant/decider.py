@@ -5,7 +5,6 @@ and likeness to examples last. Nothing is remembered and nothing is done here.
 """
 
 import asyncio
-from functools import partial
 from typing import Literal
 
 import msgspec
@@ -16,6 +15,8 @@ from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
+from hubd.assistant.hearing import TITLED, WORDED, Hearing
+from hubd.assistant.misheard_items import heard_rightly
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
@@ -43,12 +44,6 @@ from plugins.api import ToolCall
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
-WORDED = frozenset(
-    {"media.search", "lists.add", "notes.add", "reminders.add", "announce.say", "calendar.add"}
-)
-"""Tools whose free text may be anything."""
-TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
-"""Tools whose free text would take in the reason that is given beside it."""
 Kind = Literal["command", "statement", "question"]
 
 
@@ -59,6 +54,7 @@ class Decider:
         self.semantics = semantics
         self._tools, self._router = tools, router
         self._routing = asyncio.Lock()
+        self._hearing = Hearing(router, self._routing, self.by_rules, semantics.decide, tools)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
         """The decision by sentences and words, or else by likeness to examples.
@@ -105,13 +101,15 @@ class Decider:
             msgspec.structs.replace(
                 part,
                 text=text if part.text == named else part.text,
-                decision=doubted(part.decision),
+                decision=doubted(heard_rightly(part.decision)),
             )
             for part in parts
         ]
 
     async def _resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         if part := await self._without_its_reason(whole, text, area):
+            return [part]
+        if is_open(whole) and (part := await self._hearing.likelier(text, whole.language, area)):
             return [part]
         parts = await self._parts(whole, text, area)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
@@ -130,7 +128,10 @@ class Decider:
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._of_a_span(text, whole.language, area)
-        part = part or await self._heard_as(text, whole.language, area, exactly=False)
+        part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
+        if part is None and not is_open(whole):
+            part = await self._hearing.likelier(text, whole.language, area)
+        part = part or await self._hearing.like_the_likeliest(text, whole.language, area)
         return [part] if part else parts
 
     async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
@@ -209,18 +210,6 @@ class Decider:
             return False
         return decision.tool not in WORDED or known.commands(known.stripped(said))
 
-    async def _heard_as(self, text: str, language: str, area: str, *, exactly: bool) -> Part | None:
-        """The one command that ``text`` may have been before it was misheard."""
-        async with self._routing:
-            heard_as = partial(self._router.heard_as, exactly=exactly)
-            others = await asyncio.to_thread(heard_as, text, language)
-        for other in others:
-            found = await self.by_rules(other, language, area)
-            worded = found.tool in WORDED and ("," in text or "，" in text)
-            if found.tool is not None and found.asks in (None, "confirm") and not worded:
-                return Part(text=other, decision=found)
-        return None
-
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
@@ -237,7 +226,7 @@ class Decider:
         ):
             return [part]
         if is_open(whole) and len(text) <= MAXIMUM_UTTERANCE:
-            heard = await self._heard_as(text, whole.language, area, exactly=True)
+            heard = await self._hearing.sounds_like(text, whole.language, area, exactly=True)
             if heard:
                 return [heard]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]

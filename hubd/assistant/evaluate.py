@@ -4,6 +4,7 @@ What it reads is described in the files themselves: the corpus gives intent and 
 fixture it is said in, ours give tool, entities and arguments.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
@@ -35,6 +36,8 @@ OPPOSITES = {
 }
 
 
+_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+", re.IGNORECASE)
+"""What is no part of an item that stands on a list, and does not matter to a search."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -127,7 +130,10 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     if tool == "lists.add":
         said["items"] = items_of(said.get("items", ()))
     if tool in ("lists.remove", "lists.complete"):
-        said["item"] = " ".join(split(str(said.get("item", ""))))
+        item = " ".join(split(str(said.get("item", ""))))
+        said["item"] = _ARTICLE.sub("", item)
+    if tool == "media.search":
+        said["query"] = _ARTICLE.sub("", str(said.get("query", "")))
     if tool == "routines.later":
         when = parse(str(said.get("when", "")), language, datetime.now(UTC))
         said |= {"seconds": when.delay.total_seconds()} if when.delay else {}
@@ -138,6 +144,9 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
             said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
         said["what"] = when.rest or said.get("what")
+    if tool == "alarms.change":
+        moment = parse(str(said.get("to", "")), language, datetime.now(UTC)).at
+        said["time"] = moment.isoformat("minutes") if moment else None
     return said
 
 
@@ -150,6 +159,8 @@ def _labelled(sample: Sample, language: str) -> dict[str, Any]:
         wanted["color"] = tag.value if tag and tag.kind == "color" else color
     if sample.tool in ("lists.remove", "lists.complete") and "items" in wanted:
         wanted["item"] = " ".join(wanted.pop("items"))
+    if query := wanted.get("query"):
+        wanted["query"] = _ARTICLE.sub("", str(query))
     return wanted
 
 

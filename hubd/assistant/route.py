@@ -6,6 +6,7 @@ what the verb says is refused, and so is anything that the utterance negates.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -26,10 +27,11 @@ from hubd.assistant.understanding.grammar import (
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import NAMED, lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
@@ -53,6 +55,9 @@ from plugins.numbers import digits
 STATE = "home.state"
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
+CLAUSES = re.compile("[,，;；]")
+PRONOUNCED = frozenset({"en", "de", "zh"})
+"""The languages of which it is known what sounds like what."""
 
 
 class Router:
@@ -78,6 +83,7 @@ class Router:
         self._compounds: dict[str, frozenset[str]] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
         self._named: dict[str, garbled.Named] = {}
+        self._channels: dict[str, Channel] = {}
         self._paraphrases: dict[str, Paraphrases] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
@@ -189,7 +195,7 @@ class Router:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
             self._phrases, self._compounds, self._vocabularies = {}, {}, {}
-            self._paraphrases, self._named = {}, {}
+            self._paraphrases, self._named, self._channels = {}, {}, {}
 
     def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``text``, which names things alone, with the verb of another text."""
@@ -304,6 +310,20 @@ class Router:
             self._named[language] = garbled.named(phrases, known)
         vocabulary, names = self._vocabulary(language), self._named[language]
         return garbled.forms(text, known, vocabulary, names, exactly=exactly)
+
+    def likelier(self, text: str, language: str) -> list[Said]:
+        """What is likelier to be said to this household than ``text`` and sounds like it, likeliest
+        first."""
+        known, phrases = lexicon(language), self.phrases(language)
+        if language not in PRONOUNCED or known.corrected(text) or CLAUSES.search(text):
+            return []  # clauses are understood one by one, or not
+        if (channel := self._channels.get(language)) is None:
+            named = (p for p, tags in phrases.items() if any(tag.kind in NAMED for tag in tags))
+            names = [name for name in named if "$" not in name]
+            channel = channel_of(language, names, self._vocabulary(language).words)
+            self._channels[language] = channel
+        negated = known.negates(text)
+        return [one for one in likeliest(text, channel) if known.negates(one.text) == negated]
 
     def _vocabulary(self, language: str) -> Vocabulary:
         if language not in self._vocabularies:

@@ -44,6 +44,14 @@ _FIRST_OF_SYLLABLE = (
     "珠zhu 抓zhua 拽zhuai 专zhuan 桩zhuang 椎zhui 谆zhun 捉zhuo 兹zi 鬃zong 邹zou 租zu "
     "钻zuan 嘴zui 尊zun 昨zuo "
 )
+_OTHER_READINGS = {
+    "觉": "jiao", "行": "hang", "调": "diao", "还": "huan", "了": "liao", "乐": "yue",
+    "长": "chang", "重": "chong", "地": "di", "得": "dei", "着": "zhao", "都": "du", "大": "dai",
+    "降": "xiang", "曲": "qu", "的": "di", "会": "kuai", "空": "kong", "卡": "qia", "便": "pian",
+    "间": "jian", "盛": "cheng", "系": "ji", "薄": "bo", "单": "shan", "弹": "tan", "省": "xing",
+    "数": "shu", "量": "liang", "转": "zhuan", "处": "chu", "几": "ji", "少": "shao", "干": "gan",
+}  # fmt: skip
+"""Common characters that are read in another way too, or first in one that is rare."""
 _FLAT = (("zh", "z"), ("ch", "c"), ("sh", "s"))
 _CONSONANTS = {
     "en": (
@@ -61,7 +69,7 @@ _CONSONANTS = {
 def sound(text: str, language: str) -> str:
     """What ``text`` (lower case) sounds like; empty where that says too little."""
     if language == "zh":
-        syllables = [_syllable(character) for character in text]
+        syllables = [syllable(character) for character in text]
         return "'".join(syllables) if len(syllables) > 1 and all(syllables) else ""
     rules = _CONSONANTS.get(language)
     if rules is None:
@@ -82,7 +90,7 @@ def _table() -> tuple[list[bytes], list[str]]:
     return [entry[0].encode("gb2312") for entry in entries], [entry[1:] for entry in entries]
 
 
-def _syllable(character: str) -> str:
+def syllable(character: str) -> str:
     """A character's commonest reading, tones and doubtful sounds left out; empty: not known."""
     try:
         code = character.encode("gb2312")
@@ -91,7 +99,18 @@ def _syllable(character: str) -> str:
     if not b"\xb0\xa1" <= code <= b"\xd7\xf9":
         return ""
     codes, syllables = _table()
-    syllable = syllables[bisect.bisect_right(codes, code) - 1]
+    return _alike(syllables[bisect.bisect_right(codes, code) - 1])
+
+
+def readings(character: str) -> list[str]:
+    """All that a character may sound like, its commonest reading first."""
+    other = _OTHER_READINGS.get(character)
+    found = [syllable(character), _alike(other) if other else ""]
+    return [one for one in dict.fromkeys(found) if one]
+
+
+def _alike(syllable: str) -> str:
+    """A syllable without what is taken for something else."""
     for retroflex, flat in _FLAT:
         if syllable.startswith(retroflex):
             syllable = flat + syllable.removeprefix(retroflex)

@@ -1,0 +1,296 @@
+"""What was said, by what was heard: the likeliest words that sound like it.
+
+A noisy channel (Shannon 1948; Kernighan, Church and Gale 1990): of all sentences that can have
+sounded so the one is taken for which the chance that somebody says it, times the chance that it is
+heard so, is greatest. The first is a bigram model with absolute discounting (Ney, Essen and Kneser
+1994) of the examples, of sentences that the grammars make, and of the household's names; the second
+falls with the difference of sounds. In Chinese the words are characters, and those of one syllable
+are heard for each other.
+
+`bench/fit_channel.py` counts the pairs of words, and has to be run where sentences or examples
+speak of something new. Knows nothing of commands: whoever calls has the rules decide on what comes
+out.
+"""
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from unicode_rbnf import RbnfEngine
+
+from hubd.assistant.understanding.phones import VOWEL, difference, pronounced, skeleton
+from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.sounds import readings
+
+FOLDER = Path(__file__).parent / "pairs"
+NUMBER = "20"
+"""Any number: the examples have no other."""
+FREE = "*"
+"""Any word of a title or an item, and any that no sentence has."""
+START, END = "<", ">"
+DISCOUNT = 0.75
+SPELLED = math.log(3e-3)
+"""The chance of one of all the words that no sentence has."""
+NAMED = 4
+"""How often a household's name counts as said."""
+LONGEST = 3
+"""Words that are heard for one."""
+JOINED = 0.5
+"""What it costs to take words for one that is written so, in nats, as the rest."""
+CHANGED = 2.0
+"""What it costs to take one word for another at all."""
+PER_SOUND = 5.0
+"""The same for a difference of sounds of one."""
+MOST = 1.2
+"""The difference from which on two words do not sound alike."""
+MOST_OF_LENGTH = 0.3
+"""The same, of the length of the longer one."""
+LENGTHS = 3
+"""Sounds by which two words that sound alike may differ in length."""
+KEPT = 4096
+"""Words that were looked for."""
+BEAM = 24
+"""Beginnings of the sentence that are followed."""
+FEWEST_CLASSES = 3
+"""Consonants by which a word is looked for with one of them wrong."""
+GAIN = 3.0
+"""How much likelier than what was heard a sentence has to be, in nats."""
+FORMS = 3
+"""Sentences that are worth a try."""
+USUAL, TOGETHER = 0.02, 0.1
+"""The chance of a word behind another from which on both were heard rightly, and are not one."""
+MOST_WORDS, MOST_CHARACTERS = 16, 28
+"""A command is not longer; the time that is needed grows with it."""
+_NUMERALS = frozenset("零一二两三四五六七八九十百半")
+
+
+class Model(NamedTuple):
+    """How likely words follow each other."""
+
+    single: Mapping[str, float]
+    """Word → the chance of it, whatever stands before it."""
+    pairs: Mapping[str, Mapping[str, float]]
+    """Word → the word behind it → the discounted chance of that."""
+    rest: Mapping[str, float]
+    """Word → what the discounts left for all words behind it."""
+
+    def score(self, before: str, word: str) -> float:
+        """The logarithm of the chance of ``word`` behind ``before``."""
+        pair = self.pairs.get(before, {}).get(word, 0.0)
+        return math.log(pair + self.rest.get(before, 1.0) * self.single[word])
+
+
+class Channel(NamedTuple):
+    """What can be said in a household, by what it sounds like."""
+
+    language: str
+    spaces: bool
+    model: Model
+    sounding: Mapping[str, Sequence[tuple[str, str]]]
+    """Skeleton, with and without one of its consonants → words and their sounds; in Chinese
+    syllable → characters."""
+    found: dict[str, list[tuple[str, float]]]
+    """What was looked for before."""
+
+
+class Said(NamedTuple):
+    """What may have been said."""
+
+    text: str
+    strange: bool
+    """Whether a word of it is one that no sentence has."""
+
+
+class _Begun(NamedTuple):
+    score: float
+    words: tuple[str, ...]
+    last: str
+
+
+def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Channel:
+    """The channel of a household: its names, and further words that a sentence may have."""
+    spaces = language != "zh"
+    pairs = {before: Counter(behind) for before, behind in _counted(language).items()}
+    for name in names:
+        parts = _units(name, spaces)
+        for before, part in zip([FREE, *parts], parts, strict=False):
+            pairs.setdefault(before, Counter())[part] += NAMED
+    single: Counter[str] = Counter()
+    for behind in pairs.values():
+        single.update(behind)
+    words = frozenset(word for word in words if spaces or len(word) == 1)
+    for word in words:
+        single[_class(word, language)] += 1
+    model = _model(single, pairs)
+    vocabulary = {*single, *words, *_numerals(language)} - {END, FREE, NUMBER}
+    if not spaces:
+        vocabulary -= _NUMERALS  # of which some character sounds like each
+    by_sound: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for word in sorted(vocabulary):
+        if not word.isalpha() or (len(word) > 1 and not spaces):
+            continue
+        if not spaces:
+            for reading in readings(word):
+                by_sound[reading].append((word, ""))
+            continue
+        sounds = pronounced(word, language)
+        for key in _keys(skeleton(sounds)):
+            by_sound[key].append((word, sounds))
+    return Channel(language, spaces, model, by_sound, {})
+
+
+def likeliest(text: str, channel: Channel) -> list[Said]:
+    """What was said, likeliest first, where ``text`` was heard and something else is likelier."""
+    heard = _units(text, channel.spaces)
+    if len(heard) > (MOST_WORDS if channel.spaces else MOST_CHARACTERS):
+        return []
+    usual = _usual(heard, channel)
+    reached: list[list[_Begun]] = [[] for _ in range(len(heard) + 1)]
+    reached[0] = [_Begun(0.0, (), START)]
+    for at in range(len(heard)):
+        begun = sorted(reached[at], key=lambda one: -one.score)[:BEAM]
+        for end in range(at + 1, min(at + (LONGEST if channel.spaces else 1), len(heard)) + 1):
+            for word, cost in _choices(heard, at, end, usual, channel):
+                kind = _class(word, channel.language)
+                if kind not in channel.model.single:
+                    kind, cost = FREE, cost - SPELLED
+                reached[end] += [
+                    _Begun(
+                        one.score - cost + channel.model.score(one.last, kind),
+                        (*one.words, word),
+                        kind,
+                    )
+                    for one in begun
+                ]
+    ends = [
+        one._replace(score=one.score + channel.model.score(one.last, END)) for one in reached[-1]
+    ]
+    ends.sort(key=lambda one: -one.score)
+    as_heard = next((one.score for one in ends if list(one.words) == heard), -math.inf)
+    between, single = " " if channel.spaces else "", channel.model.single
+    found = [
+        Said(between.join(one.words), not single.keys() >= set(_classes(one.words, channel)))
+        for one in ends[: FORMS + 1]
+        if one.score >= as_heard + GAIN and list(one.words) != heard
+    ]
+    return list(dict.fromkeys(found))[:FORMS]
+
+
+def _classes(words: Sequence[str], channel: Channel) -> list[str]:
+    return [_class(word, channel.language) for word in words]
+
+
+def _usual(heard: Sequence[str], channel: Channel) -> list[float]:
+    """How usual what stands beside each gap is, the one before the first word among them."""
+    kinds = [START, *_classes(heard, channel), END]
+    return [channel.model.pairs.get(a, {}).get(b, 0.0) for a, b in itertools.pairwise(kinds)]
+
+
+def _choices(
+    heard: Sequence[str], at: int, end: int, usual: Sequence[float], channel: Channel
+) -> Iterator[tuple[str, float]]:
+    """What may have been said where ``heard[at:end]`` was heard, and what each costs."""
+    alone = end == at + 1
+    if alone:
+        yield heard[at], 0.0
+    enough = USUAL if alone else TOGETHER
+    if channel.spaces and min(usual[at : end + 1] if alone else usual[at + 1 : end]) >= enough:
+        return
+    joined = "".join(heard[at:end])
+    if (found := channel.found.get(joined)) is None:
+        if len(channel.found) > KEPT:
+            channel.found.clear()
+        channel.found[joined] = found = list(_sounding_like(joined, channel))
+    for word, cost in found:
+        if not (alone and word == joined):
+            yield word, cost
+
+
+def _sounding_like(joined: str, channel: Channel) -> Iterator[tuple[str, float]]:
+    """The words that what was heard may be, and what each costs."""
+    if not channel.spaces:
+        alike = (one for reading in readings(joined) for one in channel.sounding.get(reading, ()))
+        yield from {word: CHANGED + PER_SOUND * VOWEL for word, _ in alike}.items()
+        return
+    if not joined.isalpha() or len(joined) < 2:
+        return
+    sounds = pronounced(joined, channel.language)
+    candidates = {
+        one: None for key in _keys(skeleton(sounds)) for one in channel.sounding.get(key, ())
+    }
+    for word, other in candidates:
+        if abs(len(sounds) - len(other)) > LENGTHS:
+            continue
+        limit = min(MOST, MOST_OF_LENGTH * max(len(sounds), len(other)))
+        if (unlike := difference(sounds, other, limit)) <= limit:
+            yield word, JOINED if word == joined else CHANGED + PER_SOUND * unlike
+
+
+def _keys(consonants: str) -> list[str]:
+    """What a word is found by: its consonants, all of them or all but one."""
+    if len(consonants) < FEWEST_CLASSES:
+        return [consonants]
+    fewer = [consonants[:i] + consonants[i + 1 :] for i in range(len(consonants))]
+    return list(dict.fromkeys([consonants, *fewer]))
+
+
+def _model(single: Counter[str], pairs: Mapping[str, Counter[str]]) -> Model:
+    total = sum(single.values())
+    chances = {word: count / total for word, count in single.items()}
+    behind: dict[str, dict[str, float]] = {}
+    rest: dict[str, float] = {}
+    for before, counts in pairs.items():
+        times = sum(counts.values())
+        behind[before] = {word: (count - DISCOUNT) / times for word, count in counts.items()}
+        rest[before] = DISCOUNT * len(counts) / times
+    return Model(chances, behind, rest)
+
+
+@cache
+def _counted(language: str) -> Mapping[str, Counter[str]]:
+    """Word → how often which others stand behind it; nothing where a language was not counted."""
+    path = FOLDER / f"{language}.npz"
+    if not path.is_file():
+        return {}
+    with np.load(path) as stored:
+        words = stored["words"].tobytes().decode().split("\n")
+        rows = zip(*(stored[name].tolist() for name in ("before", "behind", "times")), strict=True)
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for before, behind, times in rows:
+        pairs[words[before]][words[behind]] = times
+    return pairs
+
+
+def counts_of(sentences: Iterable[tuple[str, int]], language: str) -> Mapping[str, Counter[str]]:
+    """The same of sentences and how often each counts."""
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for text, times in sentences:
+        words = [_class(word, language) for word in _units(text, language != "zh")]
+        for before, word in zip([START, *words], [*words, END], strict=True):
+            pairs[before][word] += times
+    return pairs
+
+
+def _units(text: str, spaces: bool) -> list[str]:
+    said = plain(text)
+    return said.split() if spaces else list(said.replace(" ", ""))
+
+
+def _class(word: str, language: str) -> str:
+    """The word as the model knows it: any number is one."""
+    return NUMBER if word[:1].isdigit() or word in _numerals(language) else word
+
+
+@cache
+def _numerals(language: str) -> frozenset[str]:
+    """The words for numbers to 100."""
+    if language == "zh":
+        return _NUMERALS
+    engine = RbnfEngine.for_language(language)
+    words = [str(engine.format_number(n).text).replace("\xad", "") for n in range(101)]
+    return frozenset(part for word in words for part in word.replace("-", " ").split())
