@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.intents import COVERS, SWITCHED
+from hubd.assistant.understanding.locks import LOCK, locks_of
 from hubd.assistant.understanding.multiples import FACTORS, multiplied
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.assistant.understanding.words import Reading, slots_of
@@ -51,6 +52,7 @@ SIMPLE: dict[tuple[str, str], str] = {
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
+LOCKING = frozenset({"lock", "unlock"})
 SOUND = {"on": "media.unmute", "off": "media.mute"}
 """What is done with the sound of a player that itself stays on."""
 CUT = ("light", "switch", "fan", "media_player", "input_boolean")
@@ -231,6 +233,9 @@ def _targets(
         return Targets(tuple(known.values()), any(targets.unclear for targets in found))
     if reading.names:
         named = find(snapshot, slots, (), area=area)
+        if LOCKING & reading.actions and domains <= {LOCK}:
+            locks = tuple(locks_of(named.entities, snapshot))
+            return Targets(locks, len(locks) > 1)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
         if domains - {entity.domain for entity in fitting}:
             return NOBODY  # "the lights and the TV": the name is not all that is meant
