@@ -23,7 +23,7 @@ entities:
     [
         ("unlock the front door", "en", "home.unlock", ["lock.front"]),
         ("大门解锁", "zh", "home.unlock", ["lock.front"]),
-        ("麻烦开一下大门的锁,快递小哥在外面等", "zh", "home.unlock", ["lock.front"]),
+        ("麻烦把大门解锁,快递小哥在外面等", "zh", "home.unlock", ["lock.front"]),
         ("把后门锁上", "zh", "home.lock", ["lock.kitchen"]),
         ("帮我确认一下大门有没有锁好", "zh", "home.state", ["lock.front"]),
         ("把窗户锁上", "zh", None, []),
