@@ -14,11 +14,15 @@ plugin = Plugin("chance", sentences="chance.{language}.yaml")
 
 _OR = re.compile(r"\s*(?:,|，|、)\s*(?:or |oder |ou |o )?|\s+(?:or|oder|ou|o)\s+|还是|或者?")
 _AND = re.compile(r"\s+(?:and|und|et|y)\s+|和|跟")
+_CHINESE_CHOICE = re.compile("还是|或|[、和跟]")
 Whole = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
 
 
 def _are_several(arguments: Mapping[str, Any], language: str) -> bool:
-    return len(_choices(str(arguments.get("between", "")))) > 1
+    said = str(arguments.get("between", ""))
+    if language == "zh" and not _CHINESE_CHOICE.search(said):
+        return False  # a comma there may part two clauses
+    return len(_choices(said)) > 1
 
 
 @plugin.tool(risk="read")

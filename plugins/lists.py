@@ -26,7 +26,7 @@ _NO_ITEM = re.compile(
     r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
     r"(?:they|it|there)(?:'\w+)? .*|"
     r"(?:de[nrs]|die|das|da|es) (?:müss|muss|sollt|brauch|hab|hat|ist|sind|war|wär).*|"
-    r"y|et|euh|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|.{1,6}的话|还有|然后|嗯|呃|哦|"
+    r"y|et|euh|全?都|[那这]个|(?:还有)?(?:啥子?|什么|哪些)[喃呢呀啊]?|(?:叫)?什么来着|.{1,6}的话|还有|然后|嗯|呃|哦|"
     r"[哦啊]?对了?)?",
     re.IGNORECASE,
 )

@@ -58,6 +58,8 @@ _NUMBERS = {
     for word in words.split()
 }
 """Numbers of what comes every second week, or on a day of the month; without their endings."""
+_GOES_ON = re.compile(r"[\d点分:：]")
+"""What makes an hour of a number that is a day as well: 11点 is not the 国庆 of 十一."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
@@ -171,6 +173,8 @@ class Reader:
                 ends = [word.end() for word in reversed(words)]
             for end in ends:
                 said = behind[:end].strip(" ,，")
+                if self._language == "zh" and _GOES_ON.match(behind[end:]):
+                    continue
                 found = day_of(said, self._language, today)
                 if found and (begin[0].strip() or any(map(str.isdigit, said))):
                     self._text = f"{self._text[: begin.start()]} {behind[end:]}"

@@ -3,6 +3,7 @@ of a free text, a bare name for a command, something that shall stay as it is fo
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hubd.assistant.decision import Decision
@@ -18,6 +19,7 @@ from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
 from plugins.numbers import digits
+from plugins.when import parse
 from plugins.whereabouts import PEOPLE, is_place
 
 PRONOUN = re.compile(r"\bone\W*$", re.IGNORECASE)
@@ -49,7 +51,9 @@ NO_TITLE = re.compile(
     r"(?:(?:den|die|das|the|my|our) )?(?:geschirrspüler|(?:spül|wasch|kaffee)maschine|trockner|"
     r"(?:back|mikrowellen)?ofen|herd|mikrowelle|(?:saug|mäh)roboter|staubsauger|rasenmäher|"
     r"dishwasher|(?:washing|coffee) machine|washer|dryer|oven|cooker|hob|microwave|kettle|"
-    r"vacuum|hoover|mower|heating|boiler)|(?:洗碗|洗衣|烘干|咖啡|扫地)机|烤箱|微波炉",
+    r"vacuum|hoover|mower|heating|boiler)|(?:洗碗|洗衣|烘干|咖啡|扫地)机|烤箱|微波炉|"
+    r"[上下前]一?(?:.歌?|[首曲]歌?|个)|(?:刚才|刚刚|[这那])[首个支段曲]?.{0,2}|.{0,2}[什哪谁].*|"
+    r"[你您我他她]们?的?(?:[说讲唱弹]|解释|意见|想法|声音|话).*|听.*|完了?|[吧了]",
     re.IGNORECASE,
 )
 """What is asked to go on or to start, and is nothing that is played: "Geschirrspüler starten"."""
@@ -76,6 +80,8 @@ BOUGHT = re.compile(
     re.IGNORECASE,
 )
 """What says that something of the house is an item all the same."""
+NO_PURCHASE = re.compile("买[家主卖方单账断通]")
+"""What begins as buying does in Chinese: 买家 is who buys."""
 STANDS_FOR = re.compile(
     r"(?:it|them|that|those|they|this|these|den|die|das|der|es|sie|ihn|刚才|刚刚|它们?|[这那]个|我们?)",
     re.IGNORECASE,
@@ -155,6 +161,8 @@ def is_misread(
         return True  # "das Lied kann ich nicht mehr hören"; but "play Don't Stop Me Now"
     if tool.risk != "read" and devices and wonders(text, language):
         return True
+    if tool.name == ADDS and NO_PURCHASE.search(text) and not THE_LIST.search(text):
+        return True
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
@@ -170,6 +178,8 @@ def is_misread(
         return True  # "set an alarm for 7 and a timer for 10 minutes"
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
         return True  # 七点叫我起床，八点提醒我打电话
+    if tool.name == REMINDER and _is_called_by_another(match, text, language):
+        return True
     if tool.name == ALARM and OF_ONE_THAT_IS.search(str(match.slots.get("when", ""))):
         return True
     if tool.name == ALARM and AND_MORE.search(str(match.slots.get("when", ""))):
@@ -191,6 +201,14 @@ def is_misread(
     return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
 
 
+def _is_called_by_another(match: Match, text: str, language: str) -> bool:
+    """Whether it is told who calls, and not when: 妈妈叫我去吃饭."""
+    when = str(match.slots.get("when", ""))
+    if language != "zh" or not when or "提醒" in text:
+        return False
+    return not parse(when, language, datetime.now(UTC)).said
+
+
 def _is_of_the_house(name: str, home: House) -> bool:
     """Whether a timer's name is that of a thing: how that is, is asked."""
     known = (n for e in home.snapshot.entities for n in (e.name, *e.aliases))
@@ -201,6 +219,8 @@ def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) ->
     """Whether what is asked of people is not where they are."""
     people = _entities(decision, home.snapshot)
     state = str(match.slots.get("state", ""))
+    if people and COMMA.search(state):
+        return True  # 外婆在打瞌睡，请把音乐关小
     if not state or not people or any(one.domain not in PEOPLE for one in people):
         return False
     known = {one.state for one in home.snapshot.entities if one.domain in PEOPLE}

@@ -59,7 +59,9 @@ _CLOCK = {
 _DELAY = {
     "en": re.compile(r"\bin (?:(?:half )?an hour|\d+ (?:second|minute|hour)s?)\b"),
     "de": re.compile(r"\bin (?:einer(?: halben)? stunde|\d+ (?:sekunde|minute|stunde)n?)\b"),
-    "zh": re.compile(r"(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?:之?后|以后)(?:再)?"),
+    "zh": re.compile(
+        r"(?P<before>再?过|等)?(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?(before)(?:之?后|以后)?再?|(?:之?后|以后)再?)"
+    ),
 }
 _DAY_ALONE = {
     "en": r"\b(?:today|tomorrow)\b",
@@ -72,7 +74,10 @@ _UNKNOWN_REPEAT = re.compile(
     r"weekly|hourly|monatlich|stündlich)|每(?:隔|两|\d|半|月|年|个月|个?小时|个?钟头|分钟)"
 )
 """What may not be done once: "every other day"."""
-_HAS_HAPPENED = re.compile("(?:黑|亮|下山|落山|日落|日出|升起来?|出来)了[，,]")
+_HAS_HAPPENED = re.compile(
+    "(?:黑|亮|下山|落山|日落|日出|升起来?|出来)了[，,]|"
+    "[，,](?:天都?(?:黑|亮)|太阳都?(?:下山|落山|出来|升起来?))了[。！!啦呢]*$"
+)
 """天黑了，把灯打开: it is dark already."""
 _AND = re.compile(r"^\s*(?:and|und|然后|再)\s*(?:then |dann )?", re.IGNORECASE)
 _VALUE = re.compile(r"\d ?(?:%|°|percent|per cent|degrees?|prozent|grad|度)|百分之")

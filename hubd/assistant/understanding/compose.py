@@ -4,13 +4,19 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.intents import COVERS, SWITCHED
+from hubd.assistant.understanding.locks import LOCK, locks_of
 from hubd.assistant.understanding.multiples import FACTORS, multiplied
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.assistant.understanding.words import Reading, slots_of
 from hubd.home.model import Entity, Snapshot
 from plugins.degrees import CELSIUS, SENSIBLE, unit_of
 
-NOUN_DOMAINS = {"volume": "media_player", "brightness": "light", "speed": "fan"}
+NOUN_DOMAINS = {
+    "volume": "media_player",
+    "brightness": "light",
+    "speed": "fan",
+    "humidity": "humidifier",
+}
 PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
 ACTIVATED = ("scene", "script", "button", "input_button")
 
@@ -46,6 +52,7 @@ SIMPLE: dict[tuple[str, str], str] = {
 }  # fmt: skip
 """(action, domain) → tool with nothing but entities."""
 
+LOCKING = frozenset({"lock", "unlock"})
 SOUND = {"on": "media.unmute", "off": "media.mute"}
 """What is done with the sound of a player that itself stays on."""
 CUT = ("light", "switch", "fan", "media_player", "input_boolean")
@@ -72,6 +79,7 @@ VALUED = {
     "light": ("lights.set", "brightness", 100),
     "climate": ("climate.set", "temperature", SENSIBLE[CELSIUS][1]),
     "fan": ("fans.set_speed", "percentage", 100),
+    "humidifier": ("humidifiers.set", "humidity", 100),
     "cover": ("home.set_position", "position", 100),
     "valve": ("home.set_position", "position", 100),
 }
@@ -225,6 +233,9 @@ def _targets(
         return Targets(tuple(known.values()), any(targets.unclear for targets in found))
     if reading.names:
         named = find(snapshot, slots, (), area=area)
+        if LOCKING & reading.actions and domains <= {LOCK}:
+            locks = tuple(locks_of(named.entities, snapshot))
+            return Targets(locks, len(locks) > 1)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
         if domains - {entity.domain for entity in fitting}:
             return NOBODY  # "the lights and the TV": the name is not all that is meant

@@ -33,11 +33,13 @@ AT_SOMETHING = re.compile(
     re.IGNORECASE,
 )
 """A word where a time is said: "at ate this evening"."""
-PAUSE = re.compile(", |，")
+PAUSE = re.compile(r", |，|(?<=[\u4e00-\u9fff]),(?=[\u4e00-\u9fff])")
 CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
+_HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子?))\s*[：:]\s*(?=.)")
+"""A list that is named like a heading: 购物清单：土豆、青椒."""
 _OPENING = re.compile(
-    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟].)"
+    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟给对往向用].)"
 )
 """Politeness by itself: what is stripped loses the pauses between items as well."""
 
@@ -52,6 +54,9 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     if rest and not known.stripped(first):  # "Wart, schreib Mehl auf die Liste"
         seen.add(as_matched(rest[0]))
         yield rest[0], False
+    if (listed := _HEADED.sub(r"\g<list>加", text)) != text:
+        seen.add(as_matched(listed))
+        yield listed, False
     asked_for = _OPENING.sub("", text)
     if asked_for and as_matched(asked_for) not in seen:
         seen.add(as_matched(asked_for))

@@ -12,7 +12,8 @@ from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 
 BREAK = re.compile(
-    r"\s*(?:(?:[,;，；…]|\.\.\.|(?<!\d)[:：](?!\d)|[.!?。！？](?=\s|$)|(?<=[。！？])|\s[-–—]+\s)\s*)+"
+    r"\s*(?:(?:[,;，；…]|\.\.\.|(?<!\d)[:：](?!\d)|[.!?。！？](?=\s|$)|(?<=[。！？])|"
+    r"(?<=[\u4e00-\u9fff》”])[!?](?=[\u4e00-\u9fff《“])|\s[-–—]+\s)\s*)+"
 )
 """Between two clauses."""
 _UNMARKED = {
@@ -45,6 +46,13 @@ TELLS = re.compile(
 """What a reason has in it, and an item of a list or a title mostly not."""
 _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
 """What depends on the clause before it."""
+_PURPOSE = {
+    "zh": re.compile(
+        "^(?:免得|省得|不然|要不然|否则|好让|别太|不要太|这样(?:就|才|我|好)|以免|以防)|"
+        "睡过头|(?:千万|可)(?:别|不能)(?:迟到|误|晚)"
+    )
+}
+"""What begins with what it is good for, or against."""
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 5
 """Of a clause that is like reasons; what is shorter may be an item of a list, or a name."""
 
@@ -82,6 +90,8 @@ def is_reason(text: str, known: Lexicon) -> bool:
         return False  # "the rose window one" is which
     if is_conditional(said):
         return False
+    if _PURPOSE.get(known.language, NEVER).search(plain(text)):
+        return True
     if is_short(said, known) or "、" in said or known.inquires_first(said):
         return False
     if known.subjects(said) and _WANTS.search(said):

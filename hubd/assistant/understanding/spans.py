@@ -88,7 +88,10 @@ _ASKED_FIRST = {
         r"^(?:bitte )?(?:könnten|können|würden) sie\b[^?]*\?\s+",
         re.IGNORECASE,
     ),
-    "zh": re.compile(r"^[^？?]*(?:吗|行不行|好不好|可不可以|行么|好么)[？?]\s*"),
+    "zh": re.compile(
+        r"^(?:[^？?]*(?:吗|行不行|好不好|可不可以|行么|好么|成吗|行吧)|"
+        r"[^？?，,]{0,8}(?:能不能|可不可以|能否|可否|是不是可以|要不)[^？?]*)[？?]\s*"
+    ),
 }
 """A request in the form of a question, before its reason."""
 _LIMITS = re.compile(

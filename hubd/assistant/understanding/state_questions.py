@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.locks import locks_of
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
@@ -47,6 +48,7 @@ class _Forms(NamedTuple):
     quantities: Mapping[str, re.Pattern[str]]
     asks: re.Pattern[str]
     state: re.Pattern[str]
+    locked: re.Pattern[str]
     otherwise: re.Pattern[str]
     idle: re.Pattern[str]
     measures: re.Pattern[str]
@@ -88,6 +90,8 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
         found = named
+        if forms.locked.search(stripped):
+            found = locks_of(named, snapshot) or named
     whole = not (found or named or said.areas or said.floors) and quantity in OF_THE_HOUSE
     if whole:
         found = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]

@@ -1,0 +1,29 @@
+"""The lock of a door that is named as the door: "lock the front door", where a sensor tells whether
+it is open, and the lock is called after it."""
+
+from collections.abc import Collection
+
+from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.plain import plain
+from hubd.home.model import Entity, Snapshot
+
+LOCK = "lock"
+DOORS = frozenset({"door", "opening"})
+"""Device classes of the sensors at a door."""
+
+
+def locks_of(named: Collection[Entity], snapshot: Snapshot) -> list[Entity]:
+    """The locks of the doors that are named; a lock that is named itself is meant alone."""
+    if any(one.domain == LOCK for one in named):
+        return [one for one in named if one.domain == LOCK]
+    doors = [one for one in named if _is_door(one)]
+    locks = [one for one in snapshot.entities if one.domain == LOCK]
+    names = {plain(name) for door in doors for name in called(door)}
+    after = [
+        one for one in locks if any(door in plain(name) for name in called(one) for door in names)
+    ]
+    return after or [one for one in locks if any(one.area == door.area for door in doors)]
+
+
+def _is_door(entity: Entity) -> bool:
+    return entity.domain == "binary_sensor" and entity.attributes.get("device_class") in DOORS
