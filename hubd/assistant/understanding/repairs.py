@@ -337,7 +337,8 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     "to fifty percent"; empty where ``instead`` begins with none."""
     before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
     for words, minutes in _PARTS_OF_AN_HOUR:
-        before, after = words.sub(minutes, before), words.sub(minutes, after)
+        after = words.sub(minutes, after)
+        before = words.sub(minutes, before) if known.language == "de" else before
     after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
     if not known.spaces:
         after = re.sub("[吧啊呀]$", "", after)
