@@ -26,6 +26,7 @@ from hubd.assistant.timed import (
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.readings import wonders
 from plugins.api import ToolCall
 from plugins.when import parse
 
@@ -83,7 +84,9 @@ async def _left(
     bare = bool(when) and not every and is_bare(when, command)
     if not decisions or not all(_can_wait(one, bare=bare) for one in decisions):
         return None
-    command = as_written(command, text)
+    if wonders(text, known.language):
+        return None
+    command = as_written(command, text).rstrip("?？ ")
     arguments = {"command": command, "when": when, "every": every, "after": after}
     call = ToolCall(tool=LATER, arguments={name: said for name, said in arguments.items() if said})
     return Decision(

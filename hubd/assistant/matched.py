@@ -20,7 +20,7 @@ Tools = Mapping[str, Tool]
 """Those that there are, by name."""
 OUTDOORS = "outside temperature"
 """The name that our sentences give to how warm it is out there."""
-WEATHER = "weather.now"
+WEATHER, CLEANS_ROOM = "weather.now", "vacuum.clean_area"
 _OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
 _STATES = "HassGetState"
 _OF_STATES = (_STATES, "HassClimateGetTemperature", "HassGetWeather")
@@ -97,7 +97,7 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
         return targets.NOBODY
     else:
         domains = rule.domains
-    if match.intent == "HassVacuumCleanArea":
+    if tool_of(match) == CLEANS_ROOM:
         slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
     found = targets.find(
         snapshot, slots, domains, area=area, everywhere=match.everything or not match.here

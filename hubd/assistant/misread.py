@@ -15,6 +15,7 @@ from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import ALARM, free_words, wonders
+from hubd.assistant.understanding.requested import imperative
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
@@ -198,7 +199,8 @@ def is_misread(
     if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
         spoken = home.mentions(text, language)
         return bool(spoken.numbers) and not spoken.nouns and not spoken.names
-    return match.free and tool.risk != "read" and known.inquires_first(known.stripped(text))
+    asked_so = known.stripped(imperative(text, language) or text)
+    return match.free and tool.risk != "read" and known.inquires_first(asked_so)
 
 
 def _is_called_by_another(match: Match, text: str, language: str) -> bool:

@@ -17,7 +17,7 @@ from hubd.assistant.matched import asking, decided, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import garbled, intents, words
 from hubd.assistant.understanding.compose import compose
-from hubd.assistant.understanding.fluent import fluent
+from hubd.assistant.understanding.fluent import fluent, owned_up
 from hubd.assistant.understanding.grammar import (
     LANGUAGES,
     MAXIMUM_UTTERANCE,
@@ -32,6 +32,7 @@ from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
+from hubd.assistant.understanding.owners import placed
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
@@ -44,6 +45,7 @@ from hubd.assistant.understanding.readings import (
     worn,
 )
 from hubd.assistant.understanding.receivers import without_receiver
+from hubd.assistant.understanding.requested import commanded
 from hubd.assistant.understanding.reworded import rewordings
 from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.state_questions import asked_state
@@ -52,7 +54,11 @@ from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
 
-STATE = "home.state"
+STATE, MOVE, LATER = "home.state", "home.move", "routines.later"
+BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
+"""Tools that go all the way, and which way."""
+A_BIT = 20
+"""Percent of the way."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
 CLAUSES = re.compile("[,，;；]")
@@ -110,6 +116,24 @@ class Router:
 
     def route(self, text: str, *, language: str | None = None, area: str = "") -> Decision:
         """The decision on ``text``, said in ``language`` in the area of that id or name."""
+        found = self._route(text, language, area)
+        if found.tool == LATER and not wonders(text, found.language):
+            return _without_mark(found)
+        return self._by_a_bit(found, text) if found.tool in BIT_BY_BIT else found
+
+    def _by_a_bit(self, found: Decision, text: str) -> Decision:
+        """The decision, which opens or closes, where it says by a bit: no more than that."""
+        things = [e for e in self._snapshot().entities if e.id in found.entities]
+        if not lexicon(found.language).a_bit(text) or any(e.domain != "cover" for e in things):
+            return found
+        by = {"step": BIT_BY_BIT[found.tool or ""], "by": A_BIT}
+        call = ToolCall(tool=MOVE, arguments={**by, "entities": found.entities})
+        moved = msgspec.structs.replace(
+            found, tool=MOVE, call=call, arguments={**found.arguments, **by}, asks=None
+        )
+        return self.asking(moved, Targets(tuple(things), unclear=found.asks == "which"))
+
+    def _route(self, text: str, language: str | None, area: str) -> Decision:
         spoken = self._spoken(text, language)
         if len(text) > MAXIMUM_UTTERANCE or not text.strip():
             return Decision(route="documents", reason="no command is this long", language=spoken)
@@ -120,7 +144,9 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
-        text = self._joined(fluent(text, spoken), spoken, area)
+        text = self._joined(fluent(owned_up(text, spoken), spoken), spoken, area)
+        if lexicon(spoken).corrected(text):
+            return Decision(route="documents", reason="it corrects itself", language=spoken)
         match = self._matched(text, spoken, area_name)
         by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
@@ -264,14 +290,17 @@ class Router:
         )
 
     def by_names(self, text: str, language: str, area: str = "") -> str:
-        """``text`` with things by the names that they have here; area: of that id or name."""
+        """``text``, a polite clause as its command, with things by the names that they have here;
+        area: of that id or name."""
         if len(text) > MAXIMUM_UTTERANCE:
             return text
+        text = commanded(owned_up(text, language), language)
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None
+        text = placed(text, snapshot, known, self.phrases(language))
         return renamed(text, place.id if place else "", others, known)
 
     def _joined(self, text: str, language: str, area: str = "") -> str:
@@ -357,3 +386,13 @@ class Router:
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)
+
+
+def _without_mark(found: Decision) -> Decision:
+    """What is left for later, without the mark of the polite question that asked for it."""
+    if found.call is None:
+        return found
+    given = found.call.arguments
+    given = {**given, "command": str(given.get("command", "")).rstrip("?？ ")}
+    call = msgspec.structs.replace(found.call, arguments=given)
+    return msgspec.structs.replace(found, call=call, arguments={**found.arguments, **given})

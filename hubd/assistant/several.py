@@ -13,6 +13,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.understanding.asides import is_aside
+from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -60,6 +61,10 @@ _CRY = re.compile(rf"\s*(?:{_STOP}(?:\s*{_STOP})*\s*[,，!！.。]+\s*)+(?=\w)",
 _EXAMPLE = re.compile(
     r"^(?:like|such as|for example|zum beispiel|wie zum beispiel)\b|^(?:比如|例如)"
 )
+
+SETTING = {tool: argument for tool, argument, _ in VALUED.values()}
+"""Tools that bring a thing to a value, and what it is called."""
+CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 
 Decide = Callable[[str, Decision | None, str], Awaitable[Decision]]
 """The decision on a part, after the one before it; the third is the part whose verb it shares, and
@@ -118,6 +123,7 @@ async def commands_in(
     last: Decision | None = None
     left_out = False  # whether a part before the first command names something
     item = False  # whether what stands before may be one of a list
+    hints: list[Decision] = []  # what is done because of a remark, which names no thing
     verb_of = ""
     pieces = split(text, known)
     if any(known.breaks_off(piece) for piece in pieces[:-1]):
@@ -172,6 +178,8 @@ async def commands_in(
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20
             last = decision
+            if decision.route == "semantic" and not (said.actions or said.names):
+                hints.append(decision)
             parts.append(Part(text=text if bare else piece, decision=decision))
         elif (
             last is not None
@@ -184,7 +192,42 @@ async def commands_in(
         else:
             left_out = left_out or bool(said.names)
             item = not known.remarks(piece) and not known.is_clause(known.stripped(piece))
-    return parts if last else []
+    return _without_explained(parts, hints) if last else []
+
+
+def _without_explained(parts: list[Part], hints: Sequence[Decision]) -> list[Part]:
+    """The parts without the remarks that only say why another one is asked for ("the sun's in my
+    eyes, close the kitchen blind"), and without the direction of what is brought to a value."""
+    plain_ones = [part.decision for part in parts if part.decision not in hints]
+    kept = [
+        part
+        for part in parts
+        if not any(
+            _explains(part.decision, other)
+            if part.decision in hints
+            else _says_less(part.decision, other)
+            for other in plain_ones
+        )
+    ]
+    return kept or parts
+
+
+def _explains(hint: Decision, command: Decision) -> bool:
+    if hint.tool == command.tool or _plugin_of(hint.tool) == _plugin_of(command.tool) != "":
+        return True
+    of_covers = _is_of(command, {"cover"})
+    return of_covers and (_is_of(hint, {"cover"}) or _is_light_or_air(hint))
+
+
+def _says_less(one: Decision, other: Decision) -> bool:
+    """Whether a command says which way, or that there is dirt, and the other one where to: "a bit
+    cooler, seventeen degrees"."""
+    if _plugin_of(one.tool) != _plugin_of(other.tool) or _plugin_of(one.tool) == "":
+        return False
+    value = SETTING.get(other.tool or "")
+    steps = one.tool in STEPPED.values() and value is not None and value in other.arguments
+    same = set(one.entities) == set(other.entities)
+    return same and (steps or (one.tool == CLEANS and other.tool == CLEANS_ROOM))
 
 
 def _is_remark(

@@ -76,6 +76,10 @@ _KEPT = re.compile(
     r"(?:不要|别|不用)(?:取消|关|删|停)"
 )
 """What leaves an alarm as it is; "I don't need it" does not."""
+_MEASURE = re.compile(
+    r"(?:grad|prozent|degrees?|percent|minut|stunde|sekund|hour|stufe|level|punkt)"
+)
+"""What makes a value of a number."""
 _PERCENT = re.compile(r"%|per ?cent|prozent|百分")
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
@@ -213,7 +217,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     valued = {tool: (domain, argument) for domain, (tool, argument, _) in VALUED.items()}
     if intent.tool not in valued:
         # "20", "green" or "full" where no value is wanted is something that was not understood.
-        spoken = said.numbers or said.colors or said.actions & {"half", "full", *FACTORS}
+        numbers = () if _only_counts(intent, said) else said.numbers
+        spoken = numbers or said.colors or said.actions & {"half", "full", *FACTORS}
         return None if spoken else {}
     if said.difference:
         return None
@@ -227,6 +232,14 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if argument == "percentage" and numbers[0] < LEAST_SPEED and not _PERCENT.search(said.text):
         return None  # "on level 2"
     return {argument: int(numbers[0]) if numbers[0].is_integer() else numbers[0]}
+
+
+def _only_counts(intent: Intent, said: Mentions) -> bool:
+    """Whether the numbers in a complaint say how many there are of something, and no value: "two
+    blankets", "durch drei Wände"."""
+    implied = {intent.tool, f"{intent.tool}:{intent.arguments.get('step')}"} & said.implied
+    counted = re.findall(r"\d+(?:[.,]\d+)?(?: ([^\W\d]{4,}))?(?!\S)", said.text)
+    return bool(implied) and all(word and not _MEASURE.match(word) for word in counted)
 
 
 def _which(said: Mentions, language: str) -> dict[str, Any]:

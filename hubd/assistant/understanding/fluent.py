@@ -52,6 +52,37 @@ _LEFT_OPEN = re.compile(
 """A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes"."""
 
 
+_THOUGHT = {
+    "de": re.compile(
+        r"(?i), (?:(?:ich )?wei(?:ß|ss) (?:ich )?(?:auch |gar )?nicht(?: genau)?|keine ahnung|"
+        r"was wei(?:ß|ss) ich|wie soll ich sagen|(?:na )?sag schon|moment(?: mal)?|lass mich "
+        r"(?:kurz |mal )*(?:überlegen|nachdenken)|wie hei(?:ß|ss)(?:t|en) (?:der|die|das|sie|er)"
+        r"(?: noch| gleich| nochmal)?)(?=,)"
+    )
+}
+"""Thinking aloud between commas."""
+_NUMBER = (
+    r"(?:\d+|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?(?:zwan|drei|vier|fünf|sech|sieb|"
+    r"acht|neun)(?:zig|ßig|ssig)|\w{3,5}zehn|zehn|elf|zwölf|zwei|drei|vier|fünf|sechs|sieben|acht|neun)"
+)
+_TWO_NUMBERS = {
+    "de": re.compile(rf"(?i)\b({_NUMBER}),? (?:ä+h*m*|ö+hm*|hm+)[,.…]* (?={_NUMBER}\b)"),
+}
+"""A number that is said anew after a pause: "siebzehn, äh, achtzehn Grad"."""
+
+
+def owned_up(text: str, language: str) -> str:
+    """``text`` with a "no" where a number is said anew after a pause."""
+    pattern = _TWO_NUMBERS.get(language)
+    return pattern.sub(r"\1, nein, ", text) if pattern else text
+
+
+def without_thoughts(text: str, language: str) -> str:
+    """``text`` without thinking aloud between commas."""
+    pattern = _THOUGHT.get(language)
+    return pattern.sub("", text) if pattern else text
+
+
 def fluent(text: str, language: str) -> str:
     """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
     hesitation = _HESITATION.get(language)

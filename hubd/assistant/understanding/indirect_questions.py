@@ -67,7 +67,7 @@ def _german(clause: str) -> str:
     if asking := _ASKING_WORD.match(clause):
         rest = clause[asking.end() :]
         return asking[0] + re.sub(rf"^(.+) ({_LAST})$", r"\2 \1", rest)
-    clause = re.sub(r"^(.+ \w+e?n) (wird|muss|müssen|kann|soll)$", r"\2 \1", clause)
+    clause = re.sub(r"^(.+ \w+e?n) (wird|muss|müssen|kann|können|soll|sollen)$", r"\2 \1", clause)
     return re.sub(rf"^(.+) ({_LAST})$", r"\2 \1", clause)
 
 
@@ -83,8 +83,10 @@ _LAST = (
 )
 """Verbs that a clause ends with, and a question begins with."""
 _ASKING_WORD = re.compile(
-    r"^(?:welche\w* \w+|wie (?:viele?|lange?|spät|warm|kalt|heiß|hell|laut|weit"
-    r"|feucht|voll|hoch|schnell)|wie|was|wo|wer|wann) (?!ist |sind |hat |haben )"
+    r"^(?:welche\w* \w+|wie (?:"
+    r"viele?(?: (?:grad|minuten|stunden|tage|uhr|prozent|zeit|geld))?|"
+    r"lange?|spät|warm|kalt|heiß|hell|laut|weit"
+    r"|feucht|voll|hoch|schnell)|wie|was|wo|wer|wann|de[rn] wievielten?) (?!ist |sind |hat |haben )"
 )
 
 
@@ -109,7 +111,7 @@ _SAG = (
     r"nachschauen|nachsehen|frage mich|"
     r"prüf(?:e|en)?|überprüf(?:e|en)?|guck(?:en)?|kontrollier(?:e|en)?|ich frage mich|"
     r"verrat(?:en)?|verrätst|"
-    r"ich wei(?:ß|ss) gar|ich wüsste gern|wüsste gern|wissen)"
+    r"(?:ich )?überleg(?:e)?|ich wei(?:ß|ss) gar|ich wüsste gern|wüsste gern|wissen)"
 )
 _MAY_ASK = "(?:darf|dürfte) (?:ich|man) (?:mal |kurz )?(?:fragen|wissen)"
 _TELLS_WHETHER = (
@@ -127,7 +129,9 @@ FORMS: Mapping[str, _Forms] = {
     ),
     "de": _Forms(
         opening=re.compile(rf"^(?:{_SAG} )?ob "),
-        asking=re.compile(rf"^(?:{_SAG}|{_MAY_ASK}) (?=welche|was |wo |wer |wann |wie )"),
+        asking=re.compile(
+            rf"^(?:{_SAG}|{_MAY_ASK}) (?=welche|was |wo |wer |wann |wie |de[rn] wievielten? )"
+        ),
         direct=_german,
         idle=re.compile(r"\b(?:noch|gerade|momentan|zufällig|irgendwo|überhaupt)\b"),
     ),

@@ -25,6 +25,7 @@ something works, which is one for the documents. ``remarks``: how a part of a se
 that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
+``a_bit``: a pattern of a move that is not all the way.
 ``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``links``:
 what stands between the two parts of a name, and ``owned_by`` between a thing and its owner.
 """
@@ -121,6 +122,7 @@ class Lexicon:
         self._negation = pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = pattern([*data["asking"], *data["past"]])
+        self._a_bit = re.compile(data.get("a_bit", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
         self.links: Sequence[str] = data.get("links", ())
         self.owned_by: Sequence[str] = data.get("owned_by", ())
@@ -198,6 +200,10 @@ class Lexicon:
             return [noun]
         return [phrase for phrase, other in self.phrases.items() if other == tag]
 
+    def a_bit(self, text: str) -> bool:
+        """Whether ``text`` says that a blind shall be moved by a bit, and not all the way."""
+        return self._a_bit.search(plain(text)) is not None
+
     def without_lacking(self, text: str) -> str:
         """``text`` without what it says is used up."""
         return self._lacking.sub(" ", plain(text))
@@ -272,7 +278,8 @@ class Lexicon:
     def remarks(self, text: str) -> bool:
         """Whether ``text`` begins as a remark does, that says why: "it's so dark"."""
         said = self.stripped(text)
-        return any(pattern.search(said) for pattern in self._remarks) and not self.commands(said)
+        begins = any(p.search(one) for p in self._remarks for one in (said, plain(text)))
+        return begins and not self.commands(said)
 
     def places(self, text: str, words: Collection[str]) -> bool:
         """Whether one of ``words`` says where: "in the dungeon"."""

@@ -131,12 +131,28 @@ def named_entities(said: Mentions, snapshot: Snapshot) -> list[Entity]:
     return list(found.values())
 
 
+SUFFERED = frozenset({
+    "climate.change:up", "climate.change:down", "media.change_volume:down", "home.turn_on",
+    "lights.change:up", "lights.change:down", "home.unlock", "home.open", "vacuum.clean_area",
+})  # fmt: skip
+"""What is asked for by telling how somebody fares: "Katrin friert oben unterm Dach"."""
+LET_IN = frozenset({"home.unlock", "home.open"})
+_SUFFERS = {
+    "de": r" (?:steht|stehen|kommt|kommen|sitzt|sitzen|friert|frieren|schwitzt|schwitzen|zittert|"
+    r"bibbert|hat|haben|kann|können|wartet|warten)\b"
+}
+_SPEAKING = re.compile(r"\b(?:ge)?(?:sagt|meint|fragt|erzählt|findet|glaubt|denkt|mag|liebt)e?\b")
+
+
 def without_bystanders(said: Mentions, snapshot: Snapshot, known: Lexicon) -> Mentions:
     """What is said, but for persons whose mess lies about ("Tom's crumbs are all over the floor"),
     or for whom a command is given (打开作业模式乐乐要写字了): nobody did or said anything."""
     people = {e.id: e for e in named_entities(said, snapshot) if e.domain == "person"}
     names = {name for name in said.names for e in Names.entities(snapshot, name) if e.id in people}
     forms = [_OWNS.get(known.language)] if CLEANED & said.implied and said.areas else []
+    places_said = said.areas or said.floors or LET_IN & said.implied
+    if SUFFERED & said.implied and places_said and not _SPEAKING.search(said.text):
+        forms.append(_SUFFERS.get(known.language))
     forms += [_WHY.get(known.language)] if names and known.commands(said.text) else []
     beside = {
         name

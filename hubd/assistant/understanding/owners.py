@@ -5,6 +5,7 @@ Which words link the parts is in the lexicon (``links``, ``owned_by``); a langua
 none. What would name two things names neither.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
@@ -64,3 +65,45 @@ def _is_called_after(area: Area, person: str) -> bool:
 
 def _genitives(person: str) -> tuple[str, ...]:
     return person, f"{person}s", f"{person}'", f"{person}'s"
+
+
+def placed(text: str, snapshot: Snapshot, lexicon: Lexicon, known: Collection[str]) -> str:
+    """``text`` with the room of somebody in the place of their name: "bei Ida" is "in Idas Zimmer",
+    and "Idas Licht" the "Licht in Idas Zimmer". As it is where it is about a list or a reminder.
+
+    known: the phrases that are names here already
+    """
+    if not lexicon.owned_by or lexicon.subjects(text):
+        return text
+    said = plain(text)
+    for entity in snapshot.entities:
+        for person in map(plain, called(entity)) if entity.domain == "person" else ():
+            rooms = [area for area in snapshot.areas if _is_called_after(area, person)]
+            if person in said and len(rooms) == 1:
+                text = _in_room(text, person, rooms[0], snapshot, lexicon, known)
+    return text
+
+
+def _in_room(
+    text: str,
+    person: str,
+    room: Area,
+    snapshot: Snapshot,
+    lexicon: Lexicon,
+    known: Collection[str],
+) -> str:
+    where, said = f"in {room.name}", plain(text)
+    at = "|".join(lexicon.owned_by)
+    bare = {f"{word} {person}" for word in lexicon.owned_by}
+    its_own = any(p.endswith(f" {person}") and p in said for p in known if p not in bare)
+    if not its_own:
+        text = re.sub(rf"(?i)(?<!\w)(?:{at}) {re.escape(person)}(?!\w)(?! (?:zu|da))", where, text)
+    own = [name for e in snapshot.entities if e.area == room.id for name in map(plain, called(e))]
+    nouns = [phrase for phrase in lexicon.phrases if lexicon.is_noun(phrase)]
+    for owner in _genitives(person)[1:]:
+        for thing in (*own, *nouns):
+            phrase = f"{owner} {thing}"
+            if phrase in said and phrase not in known:
+                meant = thing if thing in own else f"{thing} {where}"
+                return re.sub(rf"(?i)(?<!\w){re.escape(phrase)}(?!\w)", meant, text)
+    return text

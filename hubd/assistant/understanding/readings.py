@@ -8,6 +8,7 @@ from hubd.assistant.understanding.grammar import Match, as_matched
 from hubd.assistant.understanding.indirect_questions import direct
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.requested import imperative
 from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import When, parse
@@ -65,6 +66,11 @@ def forms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     fixed = known.fixed(stripped)
     asked = known.wonders(fixed) or known.stays(fixed)  # of a place elsewhere a text may be
     for form in (stripped, fixed):
+        if form and (matched := as_matched(form)) not in seen:
+            seen.add(matched)
+            yield form, asked
+    commands = imperative(text, language)
+    for form in (commands, known.fixed(known.stripped(commands))):
         if form and (matched := as_matched(form)) not in seen:
             seen.add(matched)
             yield form, asked

@@ -41,7 +41,9 @@ _ARTICLE = re.compile(r"(?:the|an?|my|our|that|those|der|die|das|den|dem|ein\w*|
 TELLS = re.compile(
     r"[我你他她它们了]|\b(?:i|we|he|she|they|it|ich|wir|er|sie|es|man|is|are|was|has|have|had|can't|"
     r"don't|\w+'(?:s|re|ve|m|ll|d)|ist|sind|hat|haben|wird|wollen|will|kommt|kommen|muss|müssen|"
-    r"braucht|brauchen)\b|(?:要|得)[用放带]的?$|用得上$"
+    r"braucht|brauchen|kocht|kochen|hängt|hängen|steht|stehen|liegt|liegen|schläft|schlafen|geht|gehen|"
+    r"läuft|laufen|macht|machen|scheint|wartet|warten|sitzt|sitzen|friert|frieren|beschwer\w+|"
+    r"werden|darf|dürfen|soll|sollen|kann|können)\b|(?:要|得)[用放带]的?$|用得上$"
 )
 """What a reason has in it, and an item of a list or a title mostly not."""
 _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
@@ -92,7 +94,8 @@ def is_reason(text: str, known: Lexicon) -> bool:
         return False
     if _PURPOSE.get(known.language, NEVER).search(plain(text)):
         return True
-    if is_short(said, known) or "、" in said or known.inquires_first(said):
+    short = is_short(said, known) and not (known.spaces and known.remarks(text))
+    if short or "、" in said or known.inquires_first(said):
         return False
     if known.subjects(said) and _WANTS.search(said):
         return False  # "I could do with a timer for the roast"

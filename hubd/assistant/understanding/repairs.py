@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from hubd.assistant.understanding.asides import is_aside
-from hubd.assistant.understanding.fluent import fluent
+from hubd.assistant.understanding.fluent import fluent, without_thoughts
 from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import NEVER as NEVER_FOUND
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import NEVER, PART_OF_DAY, VALUE
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
@@ -30,6 +31,8 @@ _LINK = re.compile(
     r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
+_LEFT_OPEN = re.compile(r"^(?:the|my|our|der|die|das|den|dem|eine[nmr]?|mein\w*|unser\w*)$")
+"""What nothing ends with; "an" ends a command in German."""
 _PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
 """How a correction begins that says where."""
 _ENOUGH = re.compile(
@@ -56,6 +59,7 @@ _TAKEN_BACK = {
     ),
 }
 """What takes back at the end what was asked for: "actually, leave it"."""
+_IS_SO = re.compile(r" (?:sein|machen|haben|werden|bitte)$")
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
 _I_MEAN = re.compile(r"^(?:i meant?|ich mein\w*|我是说|我的意思是)[, ，]*", re.IGNORECASE)
@@ -70,9 +74,9 @@ DAYS = frozenset({"clock"})
 BEGINNING = 4
 """Characters by which a verb is told: "remind me at four, no, remind me at five" is one command."""
 _PARTS_OF_AN_HOUR = (
-    (re.compile(r"\b(?:eine )?dreiviertelstunde\b"), "45 minuten"),
-    (re.compile(r"\b(?:eine )?viertelstunde\b"), "15 minuten"),
-    (re.compile(r"\b(?:eine )?halbe stunde\b"), "30 minuten"),
+    (re.compile(r"\b(?:einer? )?dreiviertelstunde\b"), "45 minuten"),
+    (re.compile(r"\b(?:einer? )?viertelstunde\b"), "15 minuten"),
+    (re.compile(r"\b(?:einer? )?halben? stunde\b"), "30 minuten"),
     (re.compile(r"\ba quarter of an hour\b"), "15 minutes"),
     (re.compile(r"\b(?:half an|a half) hour\b"), "30 minutes"),
     (re.compile("一刻钟"), "15分钟"),
@@ -82,6 +86,13 @@ _PARTS_OF_AN_HOUR = (
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
 _GOES_ON = re.compile(r"^(?:to (?!\d|the )\w|dass |an (?:die|den|das|meine?n?|unsere?n?) \w)")
 """How a sentence goes on behind what was corrected in it."""
+_DAYS = {
+    "de": re.compile(
+        r"\b(?:am |für |auf )?(?:heute|morgen|übermorgen|(?:mon|diens|donners|frei|sams|sonn)tag|"
+        r"mittwoch)(?: früh| abend| nachmittag| mittag| vormittag| nacht)?\b"
+    )
+}
+"""How a day is said; other languages know days as words of their plugins."""
 _DENIED = {
     "en": re.compile(r"^(?:not|no) (?:(?:the|a|an|any) )?(.+)$"),
     "de": re.compile(r"^(?:nicht|kein\w{0,2}) (?:(?:der|die|das|den|dem|ein\w{0,2}) )?(.+)$"),
@@ -98,7 +109,7 @@ def is_taken_back(text: str, known: Lexicon) -> bool:
 
 def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
-    if (found := known.corrected(fluent(text, known.language))) is None:
+    if (found := known.corrected(_thought_out(text, known.language))) is None:
         return []
     first, instead = _JOINED_ON.sub("", _begun(found[0], known)), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
@@ -169,7 +180,13 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
     if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
         if "," not in clauses[1] and denied in first:
             yield _exchanged(first, denied, clauses[1])
+        elif left_open := _left_open(first):
+            yield f"{left_open} {', '.join(clauses[1:])}"
         return
+    if (left_open := _left_open(first)) and not known.negates(instead):
+        yield f"{left_open} {instead}"  # "turn on the, no, the shelf lamp"
+    if by_day := _with_day(first, instead, known):
+        yield by_day
     if len(clauses) > 1 and _only_denies(clauses[-1], known, phrases):
         yield from _repaired(first, ", ".join(clauses[:-1]), known, phrases)
         return
@@ -189,6 +206,29 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
     yield from _taking_up(first, instead, known, phrases)
+
+
+def _thought_out(text: str, language: str) -> str:
+    return without_thoughts(fluent(text, language), language)
+
+
+def _left_open(first: str) -> str:
+    """``first`` without the article that it breaks off with; empty where it ends with none."""
+    said = first.split()
+    while said and _LEFT_OPEN.match(said[-1]):
+        said.pop()
+    return " ".join(said) if said and len(said) < len(first.split()) else ""
+
+
+def _with_day(first: str, instead: str, known: Lexicon) -> str:
+    """``first`` with its last day exchanged: "tomorrow" by "the day after"; empty where ``instead``
+    does not begin with one."""
+    pattern = _DAYS.get(known.language, NEVER_FOUND)
+    said, meant = list(pattern.finditer(plain(first))), pattern.match(plain(instead))
+    if not said or meant is None:
+        return ""
+    before, rest = plain(first)[: said[-1].start()], plain(instead)[meant.end() :]
+    return f"{before}{meant[0]}{rest or plain(first)[said[-1].end() :]}"
 
 
 def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
@@ -298,6 +338,7 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
     for words, minutes in _PARTS_OF_AN_HOUR:
         after = words.sub(minutes, after)
+        before = words.sub(minutes, before) if known.language == "de" else before
     after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
     if not known.spaces:
         after = re.sub("[吧啊呀]$", "", after)
@@ -324,6 +365,7 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
 def _with_color(first: str, instead: str, known: Lexicon) -> str:
     if not known.colors_in(first):
         first = known.fixed(first)  # 红的 is 红色的
+    instead = _IS_SO.sub("", instead) if known.language == "de" else instead
     said, meant = known.colors_in(first), known.colors_in(instead)
     if not said or [color[0] for color in meant] != [re.sub("的?[吧啊]?$", "", instead)]:
         return ""

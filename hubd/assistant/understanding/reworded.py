@@ -26,6 +26,8 @@ _NOT_BUT = {
     )
 }
 """One verb that is denied, and another one for the same: "don't cancel it, just pause it"."""
+MOST_REWORDED = 3
+"""Of the sentences that one which corrects itself may come to, those that may be said otherwise."""
 MOST_WORDS_ASIDE = 5
 """Of what is said in the middle of a sentence; in Chinese twice as many characters."""
 _SURELY, _SHORTEST_THOUGHT = 0.92, 3
@@ -54,7 +56,9 @@ _ASIDE = {
 def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to; each says less than it, and nothing else."""
     if known.corrected(text):
-        return repairs(text, known, phrases)
+        made = repairs(text, known, phrases)
+        further = (one for said in made[:MOST_REWORDED] for one in rewordings(said, known, phrases))
+        return list(dict.fromkeys([*made, *further]))
     if instead := _done_instead(text, known):
         return [instead, *rewordings(instead, known, phrases)]
     if (now := without_meanwhile(text, known.language)) != text:

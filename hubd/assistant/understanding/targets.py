@@ -15,8 +15,8 @@ SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather"
 ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
 """Of several players the one that plays is meant."""
 
-_ALIKE = frozenset({"blind", "shade"})
-"""Device classes of what people call by either word."""
+_ALIKE = frozenset({"blind", "shade", "shutter"})
+"""Device classes of what people call by either word: a "Rollo" is a blind or a shutter."""
 
 
 class Targets(NamedTuple):
