@@ -20,6 +20,7 @@ KEPT = {
     "valve": ("current_position",),
     "climate": ("temperature",),
     "fan": ("percentage",),
+    "humidifier": ("humidity",),
     "media_player": ("volume_level", "is_volume_muted"),
 }
 """The attributes that undoing brings back."""

@@ -183,6 +183,7 @@ class Before(msgspec.Struct, kw_only=True):
     current_position: int | None = None
     temperature: float | None = None
     percentage: int | None = None
+    humidity: int | None = None
     volume_level: float | None = None
     is_volume_muted: bool | None = None
 
@@ -230,6 +231,8 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
         calls.append(("climate.set_temperature", {"temperature": before.temperature}))
     if domain == "fan" and before.state == "on" and before.percentage is not None:
         return [("fan.set_percentage", {"percentage": before.percentage})]
+    if domain == "humidifier" and before.state == "on" and before.humidity is not None:
+        calls.append(("humidifier.set_humidity", {"humidity": before.humidity}))
     if domain == "media_player" and before.volume_level is not None:
         calls.append(("media_player.volume_set", {"volume_level": before.volume_level}))
     if domain == "media_player" and before.state in ("playing", "paused"):

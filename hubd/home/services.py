@@ -120,6 +120,7 @@ EFFECTS: dict[str, Effect] = {
     "climate.turn_on": _state("heat"),
     "climate.set_fan_mode": _attribute("fan_mode", "fan_mode"),
     "fan.set_percentage": _fan,
+    "humidifier.set_humidity": _attribute("humidity", "humidity"),
     "media_player.media_play": _state("playing"),
     "media_player.media_pause": _state("paused"),
     "media_player.media_stop": _state("idle"),

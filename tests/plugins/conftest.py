@@ -29,6 +29,7 @@ entities:
   - {id: fan.fan, name: Fan, area: Bedroom, state: off}
   - {id: climate.heater, name: Heater, area: Bedroom, state: heat,
      attributes: {temperature: 20, current_temperature: 19.5}}
+  - {id: humidifier.damp, name: Humidifier, area: Bedroom, state: on, attributes: {humidity: 45}}
   - {id: media_player.radio, name: Radio, area: Kitchen, state: playing,
      attributes: {volume_level: 0.4}}
   - {id: vacuum.robbie, name: Robbie, area: Kitchen, state: docked}

@@ -51,6 +51,10 @@ async def test_covers_climate_fans_and_players(workshop):
     assert (await workshop("fans.set_speed", entities=["fan.fan"], percentage=50)).text == (
         "Fan is at 50%."
     )
+    damper = await workshop("humidifiers.set", entities=["humidifier.damp"], humidity=55)
+    assert damper.text == "Humidifier is set to 55% humidity."
+    await workshop.undo(damper)
+    assert workshop.entity("humidifier.damp").attributes["humidity"] == 45
     quieter = await workshop("media.change_volume", entities=["media_player.radio"], step="down")
     assert quieter.text == "The volume of Radio is at 30%."
     await workshop.undo(quieter)

@@ -10,7 +10,12 @@ from hubd.assistant.understanding.words import Reading, slots_of
 from hubd.home.model import Entity, Snapshot
 from plugins.degrees import CELSIUS, SENSIBLE, unit_of
 
-NOUN_DOMAINS = {"volume": "media_player", "brightness": "light", "speed": "fan"}
+NOUN_DOMAINS = {
+    "volume": "media_player",
+    "brightness": "light",
+    "speed": "fan",
+    "humidity": "humidifier",
+}
 PLAYER = {"pause", "play", "next", "previous", "mute", "unmute"}
 ACTIVATED = ("scene", "script", "button", "input_button")
 
@@ -72,6 +77,7 @@ VALUED = {
     "light": ("lights.set", "brightness", 100),
     "climate": ("climate.set", "temperature", SENSIBLE[CELSIUS][1]),
     "fan": ("fans.set_speed", "percentage", 100),
+    "humidifier": ("humidifiers.set", "humidity", 100),
     "cover": ("home.set_position", "position", 100),
     "valve": ("home.set_position", "position", 100),
 }
