@@ -36,7 +36,9 @@ from hubd.assistant.understanding.polarity import contradiction
 from hubd.assistant.understanding.readings import (
     asks_nothing,
     forms,
+    politer,
     put_right,
+    thinks_aloud,
     untimely,
     wonders,
     worn,
@@ -50,7 +52,11 @@ from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
 
-STATE = "home.state"
+STATE, MOVE = "home.state", "home.move"
+BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
+"""Tools that go all the way, and which way."""
+A_BIT = 20
+"""Percent of the way."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
 
@@ -104,6 +110,22 @@ class Router:
 
     def route(self, text: str, *, language: str | None = None, area: str = "") -> Decision:
         """The decision on ``text``, said in ``language`` in the area of that id or name."""
+        found = self._route(text, language, area)
+        return self._by_a_bit(found, text) if found.tool in BIT_BY_BIT else found
+
+    def _by_a_bit(self, found: Decision, text: str) -> Decision:
+        """The decision, which opens or closes, where it says by a bit: no more than that."""
+        things = [e for e in self._snapshot().entities if e.id in found.entities]
+        if not lexicon(found.language).a_bit(text) or any(e.domain != "cover" for e in things):
+            return found
+        by = {"step": BIT_BY_BIT[found.tool or ""], "by": A_BIT}
+        call = ToolCall(tool=MOVE, arguments={**by, "entities": found.entities})
+        moved = msgspec.structs.replace(
+            found, tool=MOVE, call=call, arguments={**found.arguments, **by}, asks=None
+        )
+        return self.asking(moved, Targets(tuple(things), unclear=found.asks == "which"))
+
+    def _route(self, text: str, language: str | None, area: str) -> Decision:
         spoken = self._spoken(text, language)
         if len(text) > MAXIMUM_UTTERANCE or not text.strip():
             return Decision(route="documents", reason="no command is this long", language=spoken)
@@ -153,9 +175,9 @@ class Router:
                 return match
             if match is None:
                 continue
-            better = free is None or match.intent in self._tools
+            better = free is None or match.intent in self._tools or politer(match, free)
             if whole and tool_of(match) == tool_of(whole) and worn(match, whole):
-                better = False
+                better = free is None and thinks_aloud(whole, match, language)
             whole = whole or match
             if tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
                 continue  # "what d'you call it" is on no list

@@ -30,6 +30,9 @@ _LINK = re.compile(
     r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
+_ENDING = re.compile(r"(?:[, ]+(?:all|the|a|an|my|our|to|at|on|up|der|die|das|den|dem|zu|auf))+$")
+"""How what was broken off ends."""
+_LEADS = re.compile(r"^(?:(?:only|just|nur|bloß|about|around|etwa|to|at|auf|bis|up) )+")
 _PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
 """How a correction begins that says where."""
 _ENOUGH = re.compile(
@@ -169,7 +172,11 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
     if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
         if "," not in clauses[1] and denied in first:
             yield _exchanged(first, denied, clauses[1])
+        elif known.breaks_off(first):  # "turn off the, no, not the lamp, the ceiling light"
+            yield f"{_ENDING.sub('', first)} {', '.join(clauses[1:])}"
         return
+    if len(clauses) == 1 and known.breaks_off(first) and _is_value(instead, known):
+        yield f"{_ENDING.sub('', first)} {instead}"  # "open them all the, no, to forty percent"
     if len(clauses) > 1 and _only_denies(clauses[-1], known, phrases):
         yield from _repaired(first, ", ".join(clauses[:-1]), known, phrases)
         return
@@ -189,6 +196,13 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
     yield from _taking_up(first, instead, known, phrases)
+
+
+def _is_value(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` is a number with its unit and nothing else: "only to about 40 percent"."""
+    said = _LEADS.sub("", digits(plain(text), known.language))
+    found = re.match(VALUE.get(known.language, NEVER), said)
+    return known.spaces and found is not None and found.end() == len(said) and bool(found["unit"])
 
 
 def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
@@ -270,7 +284,11 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             verb = [] if "action" in kinds else _verb_behind(before[at + 1 :])
             yield between.join([*kept, bare, *verb])
             return
-    if kinds == ["thing"] and kind_of(before[-1]) == "unknown":
+    if (
+        kinds[0] == "thing"
+        and set(kinds) <= {"thing", "action"}
+        and kind_of(before[-1]) == "unknown"
+    ):
         kept = [piece.text for piece in before]
         while len(kept) > 1 and kind_of(before[len(kept) - 1]) == "unknown":
             kept.pop()  # "lock the front, no, the back door": of a name that was not ended

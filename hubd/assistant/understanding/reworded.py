@@ -54,7 +54,10 @@ _ASIDE = {
 def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to; each says less than it, and nothing else."""
     if known.corrected(text):
-        return repairs(text, known, phrases)
+        repaired = repairs(text, known, phrases)
+        parted = [[one for one in COMMA.split(said) if known.stripped(one)] for said in repaired]
+        taken_up = [_taken_up(parts, known, phrases) for parts in parted if len(parts) > 1]
+        return [*repaired, *filter(None, taken_up)]
     if instead := _done_instead(text, known):
         return [instead, *rewordings(instead, known, phrases)]
     if (now := without_meanwhile(text, known.language)) != text:

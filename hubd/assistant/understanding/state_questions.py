@@ -33,6 +33,7 @@ MEASURING = {
     "volume": frozenset({"media_player"}),
     "position": frozenset({"cover", "valve"}),
     "speed": frozenset({"fan"}),
+    "duration": frozenset(),
     "energy": frozenset(),
     "power": frozenset(),
 }
