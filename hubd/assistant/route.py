@@ -30,6 +30,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.owners import in_own_room
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
@@ -285,6 +286,7 @@ class Router:
             return text
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
+        text = in_own_room(text, snapshot) if language == "en" else text
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None
