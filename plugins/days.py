@@ -21,6 +21,10 @@ WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
 FARTHEST = 10_000
 """Of the units that are said: 10 000 days are 27 years."""
 LONGEST = 80
+_SHORT = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NTH = re.compile(rf"(\d\d)-([1-4l])({'|'.join(_SHORT)})(\+\d)?")
+"""A feast on a weekday of a month; days.yaml says how it is written."""
+_NEXT_YEAR = re.compile(r"^明年的?|,? (?:next year|nächstes jahr)$")
 _THIS_YEAR = re.compile(r"^今年的?|,? (?:this year|dieses jahr)$|^dieses jahr ")
 
 
@@ -226,6 +230,8 @@ def _feast(text: str, language: str, today: date, *, past: bool) -> date | None:
     text = _THIS_YEAR.sub("", text)
     year_said = re.fullmatch(r"(.+?)(?: (?:of |in )?(\d{4}))", text)
     name, year = (year_said[1], int(year_said[2])) if year_said else (text, 0)
+    if (next_year := _NEXT_YEAR.sub("", text)) != text:
+        name, year = next_year, today.year + 1
     rule = _feasts(language).get(name.removeprefix("the "))
     if rule is None:
         return None
@@ -242,9 +248,20 @@ def _days_of(rule: str, year: int) -> list[date]:
     """The day of a feast in a year; none where the calendar of the file does not reach."""
     if rule.startswith("easter"):
         return [easter(year) + timedelta(days=int(rule.removeprefix("easter")))]
+    if found := _NTH.fullmatch(rule):
+        return [_nth(year, *found.groups())]
     if len(rule) == len("12-25"):
         return [date(year, int(rule[:2]), int(rule[3:]))]
     return [date.fromisoformat(day) for day in rule.split() if day.startswith(f"{year}-")]
+
+
+def _nth(year: int, month: str, which: str, weekday: str, more: str | None) -> date:
+    """The first to fourth or the last weekday of a month, or a day so many days later."""
+    last = calendar.monthrange(year, int(month))[1]
+    days = [date(year, int(month), day) for day in range(1, last + 1)]
+    fitting = [day for day in days if _SHORT[day.weekday()] == weekday]
+    found = fitting[-1 if which == "l" else int(which) - 1]
+    return found + timedelta(days=int(more or 0))
 
 
 def easter(year: int) -> date:

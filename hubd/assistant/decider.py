@@ -28,6 +28,7 @@ from hubd.assistant.several import (
     commands_in,
     with_items_joined,
 )
+from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
@@ -92,7 +93,8 @@ class Decider:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
         async with self._routing:
             by_names = self._router.by_names
-            named = await asyncio.to_thread(by_names, text, whole.language, area)
+            said = unframed(text, lexicon(whole.language).frames)
+            named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area)
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
@@ -350,6 +352,7 @@ class Decider:
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
         if len(text) <= MAXIMUM_UTTERANCE:
+            text = unframed(text, lexicon(spoken).frames)
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)

@@ -16,6 +16,7 @@ from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import ALARM, free_words, wonders
 from hubd.assistant.understanding.requested import imperative
+from hubd.assistant.understanding.titles import is_played
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
@@ -75,6 +76,10 @@ OF_ONE = frozenset({"lists.remove", "lists.complete", "timers.start"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
 ADDS = "lists.add"
+LIST_FIRST = re.compile(
+    r"(?:(?:the|my|our) )?\w+ list (?!(?:add|put|we|want|needs?)\b)", re.IGNORECASE
+)
+"""A list that is named and not paused after, as by whom puts something on it."""
 BOUGHT = re.compile(
     r"\b(?:list|buy|pick up|get)\b|"
     r"liste\b|zettel\b|\b(?:kauf|besorg|mitbring)|einkauf|清单|单子|买",
@@ -155,6 +160,10 @@ def is_misread(
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if tool.name == SEARCH and TOLD.search(query):
         return True  # "die Nachbarn können uns auf den Teller schauen"
+    if match.intent == SEARCH and language == "en" and match.free:
+        if not is_played(query, plain(text)) or home.mentions(query, language).names:
+            return True  # "put your shoes on", "let's have Movie Night"
+        said = query  # "can I hear some Nina Simone" asks nothing
     tired = known.negates(query) and not known.commands(known.stripped(text))
     meanwhile = without_meanwhile(query, language) != query  # "jazz while we cook"
     reason = meanwhile or PURPOSE.search(query) or NO_TITLE.fullmatch(query)
@@ -164,6 +173,8 @@ def is_misread(
         return True
     if tool.name == ADDS and NO_PURCHASE.search(text) and not THE_LIST.search(text):
         return True
+    if tool.name == ADDS and LIST_FIRST.match(text):
+        return True  # "shopping list please"; but "shopping list: milk"
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
@@ -199,8 +210,9 @@ def is_misread(
     if tool.name == "lights.set" and not UNIT.search(text) and match.slots.get("area"):
         spoken = home.mentions(text, language)
         return bool(spoken.numbers) and not spoken.nouns and not spoken.names
-    asked_so = known.stripped(imperative(text, language) or text)
-    return match.free and tool.risk != "read" and known.inquires_first(asked_so)
+    asked = known.stripped(imperative(text, language) or text)
+    asked = said if tool.name == SEARCH else asked
+    return match.free and tool.risk != "read" and known.inquires_first(asked)
 
 
 def _is_called_by_another(match: Match, text: str, language: str) -> bool:

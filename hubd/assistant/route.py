@@ -32,14 +32,16 @@ from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
-from hubd.assistant.understanding.owners import placed
+from hubd.assistant.understanding.owners import in_own_room, placed
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import contradiction
 from hubd.assistant.understanding.readings import (
     asks_nothing,
     forms,
+    politer,
     put_right,
+    thinks_aloud,
     untimely,
     wonders,
     worn,
@@ -185,9 +187,9 @@ class Router:
                 return match
             if match is None:
                 continue
-            better = free is None or match.intent in self._tools
+            better = free is None or match.intent in self._tools or politer(match, free)
             if whole and tool_of(match) == tool_of(whole) and worn(match, whole):
-                better = False
+                better = free is None and thinks_aloud(whole, match, language)
             whole = whole or match
             if tool_of(match) in OF_WORDS and known.is_clause(free_text(match)):
                 continue  # "what d'you call it" is on no list
@@ -297,6 +299,7 @@ class Router:
         text = commanded(owned_up(text, language), language)
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
+        text = in_own_room(text, snapshot) if language == "en" else text
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None

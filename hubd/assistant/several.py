@@ -65,6 +65,8 @@ _EXAMPLE = re.compile(
 SETTING = {tool: argument for tool, argument, _ in VALUED.values()}
 """Tools that bring a thing to a value, and what it is called."""
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
+_WHERE_ALONE = re.compile(r"^(?:up|down|over|out|back|through) (?:in|on|at|by) (?:\S+ ?){1,4}$")
+"""Where something is that was spoken of before."""
 
 Decide = Callable[[str, Decision | None, str], Awaitable[Decision]]
 """The decision on a part, after the one before it; the third is the part whose verb it shares, and
@@ -132,6 +134,8 @@ async def commands_in(
         if is_aside(piece, known):
             continue
         said = await mentioned(piece)
+        if piece is not pieces[0] and _WHERE_ALONE.match(plain(piece)):
+            return []  # "shut the blind, you know, up in Ellie's room"
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):
             return []  # "the lamp and the radio off": the verb comes last, and is of both

@@ -39,7 +39,9 @@ _ASKED_AGAIN = re.compile(
 """A question that begins again: "was ist, was steht auf der Liste"."""
 _SAY = re.compile(
     r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
-    r"(?<=\w), (?:let's say|sagen wir(?: mal)?)(?= \w)"
+    r"(?<=\w)(?<!, no)(?<!, or), (?:let's say|sagen wir(?: mal)?)(?= \w)|"
+    r"(?:, (?:what|like|oh|ooh|maybe|perhaps|i don't know|i dunno))+,(?= (?:\d|an? |half |"
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)|one |two |three |four |five |ten |eleven |twelve ))"
 )
 """Before a value that is thought about: "in, say, twenty minutes"."""
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")

@@ -30,9 +30,11 @@ MAXIMUM_UTTERANCE = 300
 LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
 """Our name of a language → the name of Home Assistant's sentences in it."""
 
-SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
-"""Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
-comes before them."""
+SMALL_TALK = frozenset(
+    {"HassNevermind", "HassRespond", "HassMediaPause", "HassShoppingListCompleteItem"}
+)
+"""Intents that do nothing, that a bare "stop" means only where nothing rings, or to which what is
+removed from a list is done: a sentence of ours comes before them."""
 
 REMIND = re.compile(
     r"(?:please )?(?:remind |(?:tell|ping|nudge|prod) (?:me|us) (?:to|that) )|erinner|rappelle|"
@@ -41,6 +43,8 @@ REMIND = re.compile(
 )
 ITEMS = frozenset({"item", "items"})
 """Slots of what stands on a list."""
+WHOLE_WORDS = frozenset({"en"})
+"""The languages in which no sentence of ours begins or ends within a word."""
 SOMEWHERE = "somewhere"
 """The area of a device whose area is not known."""
 
@@ -135,7 +139,11 @@ class Grammar:
             "language": LANGUAGES[self.language],
         }
         if fits.keys().isdisjoint(intents.intents):
-            return recognize_best(text.strip(), intents, best_slot_name="name", **asked)
+            best = recognize_best(text.strip(), intents, best_slot_name="name", **asked)
+            if best is None or self.language not in WHOLE_WORDS or not _cuts(best, text):
+                return best
+            uncut = (r for r in recognize_all(text.strip(), intents, **asked) if not _cuts(r, text))
+            return min(uncut, key=_free_text, default=None)
         results = recognize_all(text.strip(), intents, **asked)
         fitting = (result for result in results if _makes_sense(result, fits, self.language))
         # Of two that leave as much to any text, the one whose tool has looked at it.
@@ -145,6 +153,13 @@ class Grammar:
 def as_matched(text: str) -> str:
     """``text`` as hassil compares it: without marks, capitals and further spaces."""
     return str(normalize_for_matching(text).text).lower()
+
+
+def _cuts(result: RecognizeResult, text: str) -> bool:
+    """Whether a free text ends within a word: "Simon" is not "Sim" and "on"."""
+    said = as_matched(text)
+    free = (as_matched(entity.text) for entity in result.entities_list if entity.is_wildcard)
+    return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", said) is None for one in free)
 
 
 def _makes_sense(result: RecognizeResult, fits: Mapping[str, FitsRule], language: str) -> bool:

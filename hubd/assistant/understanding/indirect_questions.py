@@ -4,7 +4,7 @@ What comes out is a question and nothing else: whoever uses it may answer, and n
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -45,12 +45,29 @@ def _idle(text: str, forms: _Forms) -> str:
 
 def _english(clause: str) -> str:
     """ "the door is locked" → "is the door locked"; "any windows are open" too."""
-    clause = re.sub(r"^(?:i|we)(?:'ve| have)? (locked|closed|shut) (.+)$", r"\2 is \1", clause)
+    for told, state in _DONE_BY:
+        clause = told.sub(state, clause)
     clause = re.sub(r"^(i|we|it|you)(?:'ll| will) (.+)$", r"will \1 \2", clause)
-    clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back)", r"\1 is ", clause)
+    clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back|worth)", r"\1 is ", clause)
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
 
 
+_SOMEBODY = (
+    r"^(?:i|we|you|he|she|they|any(?:one|body)|some(?:one|body)|no ?(?:one|body)|"
+    r"(?:the )?(?:kids|children|boys|girls))(?:'ve|'s|'d| have| has| had| did)?"
+    r"(?: (?:already|actually|even|just|ever|properly|remembered to|forgot to))?"
+)
+_DONE_BY: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = (
+    (re.compile(rf"{_SOMEBODY} (locked|closed|shut|opened|unlocked|lock|close) (?:up )?(.+)$"),
+     lambda done: f"{done[2]} is {_DONE_SO.get(done[1], done[1])}"),
+    (re.compile(rf"{_SOMEBODY} (?:left|forgot) (.+) (on|open|unlocked|running|up|down|off)$"),
+     r"\1 is \2"),
+    (re.compile(rf"{_SOMEBODY} (?:turned|switched|put|got|set|turn|switch) (.+) (on|off|up|down)$"),
+     r"\1 is \2"),
+    (re.compile(rf"{_SOMEBODY} (?:turned|switched|put|turn|switch) (on|off) (.+)$"), r"\2 is \1"),
+)  # fmt: skip
+_DONE_SO: Mapping[str, str] = {"opened": "open", "lock": "locked", "close": "closed"}
+"""What somebody may have done, and the state that it would be in."""
 _REPORTED = re.compile(
     r"^(what|when|where|who|how(?: \w+)?) (?!is |are |will |has |do |does )"
     r"((?:the|my|our|it|there)\b(?: [\w']+){0,3}?) (is|are|will|has|was)\b(?<! there is)"
@@ -96,6 +113,7 @@ _STATES = {
 }  # fmt: skip
 _DONE = re.compile(rf"^(?:ich|wir) (.+) ({'|'.join(_STATES)}) (?:habe?|haben)$")
 """What somebody did not know to have done, and the state that it would be in."""
+_I = "(?:i (?:honestly |really |do )?)?"
 _TELL = (
     r"(?:tell(?:ing)? (?:me|us)|let (?:me|us) know|letting me know|"
     r"check(?:ing)?(?: up)?|see(?:ing)?|"
@@ -104,7 +122,11 @@ _TELL = (
     r"(?:(?:i've|i have) )?no idea|(?:i've|i have) forgotten|"
     r"i haven't (?:a clue|the foggiest|any idea)|"
     r"i want to know|i'd like to know|know|i'm not sure|make sure i know|say|confirm|"
-    r"(?:i )?(?:can't|don't) (?:remember|recall|know)|i (?:forget|forgot))"
+    r"(?:to )?(?:know|hear|ask|find out)|i'm not(?: sure)?|"
+    r"(?:(?:can't|cannot|can not|don't|do not|couldn't|wouldn't)"
+    r"(?: for the life of me| quite| really| honestly| just)*"
+    r" (?:remember|recall|know|think|say|tell)|"
+    r"(?:forget|forgot)))"
 )
 _SAG = (
     r"(?:sag(?:en|st)?(?: mir| uns)?|wei(?:ß|ss)t?|wissen|schau(?:en)?(?: nach)?|"
@@ -120,8 +142,8 @@ _TELLS_WHETHER = (
 )
 FORMS: Mapping[str, _Forms] = {
     "en": _Forms(
-        opening=re.compile(rf"^(?:i )?{_TELL} (?:if|whether) "),
-        asking=re.compile(rf"^{_TELL} (?=which |how |(?:what|where|who|when)(?:'s)? )"),
+        opening=re.compile(rf"^{_I}{_TELL} (?:if|whether) "),
+        asking=re.compile(rf"^{_I}{_TELL} (?=which |how |(?:what|where|who|when)(?:'s)? )"),
         direct=_english,
         idle=re.compile(
             r"\b(?:still|yet|already|currently|at the moment|by any chance|anywhere|even)\b"

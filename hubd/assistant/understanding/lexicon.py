@@ -1,7 +1,8 @@
 """The words of commands in one language: what to leave out, what they mean, what forbids acting.
 
 A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
-``fillers``: the same as patterns. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
+``fillers``: the same as patterns; ``frames``: patterns of what a polite sentence begins or ends
+with, of which a group stays. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
 (things shall stay as they are, or all but one are meant): the utterance is then no command,
 whatever else it says. ``elsewhere``, the same for places that are not of the house. ``subject``: a
 pattern of what a sentence says something about, which is no complaint of a device unless it is one
@@ -39,6 +40,7 @@ from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.fluent import said_once
+from hubd.assistant.understanding.frames import without_frames
 from hubd.assistant.understanding.plain import pattern_of, plain
 from hubd.assistant.understanding.sounds import sound
 
@@ -89,6 +91,7 @@ class Lexicon:
         self._verb_in_place = pattern(said_last)
         self.common = frozenset(plain(word) for word in data.get("common", ()))
         self._drop = pattern(data["drop"])
+        self.frames = [re.compile(pattern) for pattern in data.get("frames", ())]
         self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
         self._fix = pattern(list(self._fixes)) if self._fixes else None
         self._hints = self._patterns(data.get("hints", {}))
@@ -142,7 +145,7 @@ class Lexicon:
         said = plain(text)
         if self._request.search(said):  # 能把灯打开吗 is no question
             said = self._question.sub(" ", said)
-        said = self._drop.sub(" ", said)
+        said = self._drop.sub(" ", without_frames(said, self.frames))
         for pattern in self._fillers:
             said = pattern.sub(" ", said)
         said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)

@@ -18,6 +18,9 @@ from hubd.home.model import Entity, Snapshot
 from plugins.numbers import digits
 
 CLEANED = frozenset({"vacuum.start", "vacuum.clean_area"})
+FELT = frozenset({"climate.change:up", "climate.change:down"})
+_FEELS = {"en": r"(?!.*\bkitchen)(?:'s| is|'s \w+ are|'s \w+ is| has been| feels| looks)(?= )"}
+"""What follows the name of somebody who is too cold or too warm in a room."""
 _OWNS = {"zh": "[^说讲问叫让,，]{0,4}的", "en": r"'s\b"}
 """What follows the name of somebody whose things are spoken of."""
 _WHY = {"zh": "(?:要|在|得|该|正)[^说讲问叫让时后再,，]{1,6}了?$"}
@@ -146,13 +149,15 @@ _SPEAKING = re.compile(r"\b(?:ge)?(?:sagt|meint|fragt|erzählt|findet|glaubt|den
 
 def without_bystanders(said: Mentions, snapshot: Snapshot, known: Lexicon) -> Mentions:
     """What is said, but for persons whose mess lies about ("Tom's crumbs are all over the floor"),
-    or for whom a command is given (打开作业模式乐乐要写字了): nobody did or said anything."""
+    who are cold in a room, or for whom a command is given (打开作业模式乐乐要写字了): nobody did or
+    said anything."""
     people = {e.id: e for e in named_entities(said, snapshot) if e.domain == "person"}
     names = {name for name in said.names for e in Names.entities(snapshot, name) if e.id in people}
     forms = [_OWNS.get(known.language)] if CLEANED & said.implied and said.areas else []
     places_said = said.areas or said.floors or LET_IN & said.implied
     if SUFFERED & said.implied and places_said and not _SPEAKING.search(said.text):
         forms.append(_SUFFERS.get(known.language))
+    forms += [_FEELS.get(known.language)] if FELT & said.implied and said.areas else []
     forms += [_WHY.get(known.language)] if names and known.commands(said.text) else []
     beside = {
         name

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from hubd.assistant.understanding.lexicon import Lexicon, Tag
-from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.names import Names, called
 from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Area, Snapshot
 
@@ -107,3 +107,25 @@ def _in_room(
                 meant = thing if thing in own else f"{thing} {where}"
                 return re.sub(rf"(?i)(?<!\w){re.escape(phrase)}(?!\w)", meant, text)
     return text
+
+
+_OWN_ROOM = re.compile(
+    r"\b(in|up in|down in) (?:her|his|their) (?:own )?(?:bed)?room\b", re.IGNORECASE
+)
+
+
+def in_own_room(text: str, snapshot: Snapshot) -> str:
+    """``text`` with somebody's room by its name: "Nan's freezing in her room" is of Nan's room. As
+    it is where more than one, or none, is spoken of who has a room here."""
+    if _OWN_ROOM.search(text) is None:
+        return text
+    rooms = [name for area in snapshot.areas for name in called(area) if _whose(name)]
+    spoken = [r for r in rooms if re.search(rf"\b{re.escape(_whose(r))}\b", text, re.IGNORECASE)]
+    areas = {Names.area(snapshot, room) for room in spoken}
+    return _OWN_ROOM.sub(rf"\1 {spoken[0]}", text) if len(areas) == 1 and spoken else text
+
+
+def _whose(room: str) -> str:
+    """Who a room is called after: "Nan" of "Nan's room"; empty where it is after nobody."""
+    found = re.fullmatch(r"(.+?)(?:['’]s|(?<=s)['’]) (?:bed)?room", room, re.IGNORECASE)
+    return found[1] if found else ""

@@ -152,6 +152,26 @@ def _lost(before: object, after: object) -> set[str]:
     )
 
 
+def politer(match: Match, before: Match) -> bool:
+    """Whether a reading is the same one without a "please" that its text ended with; "Please Please
+    Me" is a title."""
+    if match.intent != before.intent or match.slots.keys() != before.slots.keys():
+        return False
+    pairs = [(str(match.slots[k]), str(before.slots[k])) for k in match.slots]
+    pairs = [(now.casefold(), said.casefold()) for now, said in pairs if now != said]
+    return bool(pairs) and all(
+        said.startswith(now) and set(re.findall(r"\w+", said[len(now) :])) <= POLITE
+        for now, said in pairs
+    )
+
+
+def thinks_aloud(whole: Match, match: Match, language: str) -> bool:
+    """Whether a reading is ``match`` but for what somebody said to themselves: "bananas and, what
+    was it, porridge oats"."""
+    known, said = lexicon(language), " ".join(free_words(whole))
+    return known.is_clause(said) and known.stripped(said) == plain(" ".join(free_words(match)))
+
+
 def worn(match: Match, before: Match) -> bool:
     """Whether a reading for the same tool lost words from within its free text."""
     if any(_lost(before.slots.get(slot), match.slots.get(slot)) - POLITE for slot in VERBATIM):

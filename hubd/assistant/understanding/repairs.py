@@ -33,6 +33,9 @@ _LINK = re.compile(
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
 _LEFT_OPEN = re.compile(r"^(?:the|my|our|der|die|das|den|dem|eine[nmr]?|mein\w*|unser\w*)$")
 """What nothing ends with; "an" ends a command in German."""
+_ENDING = re.compile(r"(?:[, ]+(?:all|the|a|an|my|our|to|at|on|up|der|die|das|den|dem|zu|auf))+$")
+"""How what was broken off ends."""
+_LEADS = re.compile(r"^(?:(?:only|just|nur|bloß|about|around|etwa|to|at|auf|bis|up) )+")
 _PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
 """How a correction begins that says where."""
 _ENOUGH = re.compile(
@@ -187,6 +190,8 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         yield f"{left_open} {instead}"  # "turn on the, no, the shelf lamp"
     if by_day := _with_day(first, instead, known):
         yield by_day
+    if len(clauses) == 1 and known.breaks_off(first) and _is_value(instead, known):
+        yield f"{_ENDING.sub('', first)} {instead}"  # "open them all the, no, to forty percent"
     if len(clauses) > 1 and _only_denies(clauses[-1], known, phrases):
         yield from _repaired(first, ", ".join(clauses[:-1]), known, phrases)
         return
@@ -229,6 +234,13 @@ def _with_day(first: str, instead: str, known: Lexicon) -> str:
         return ""
     before, rest = plain(first)[: said[-1].start()], plain(instead)[meant.end() :]
     return f"{before}{meant[0]}{rest or plain(first)[said[-1].end() :]}"
+
+
+def _is_value(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` is a number with its unit and nothing else: "only to about 40 percent"."""
+    said = _LEADS.sub("", digits(plain(text), known.language))
+    found = re.match(VALUE.get(known.language, NEVER), said)
+    return known.spaces and found is not None and found.end() == len(said) and bool(found["unit"])
 
 
 def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
@@ -310,7 +322,11 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             verb = [] if "action" in kinds else _verb_behind(before[at + 1 :])
             yield between.join([*kept, bare, *verb])
             return
-    if kinds == ["thing"] and kind_of(before[-1]) == "unknown":
+    if (
+        kinds[0] == "thing"
+        and set(kinds) <= {"thing", "action"}
+        and kind_of(before[-1]) == "unknown"
+    ):
         kept = [piece.text for piece in before]
         while len(kept) > 1 and kind_of(before[len(kept) - 1]) == "unknown":
             kept.pop()  # "lock the front, no, the back door": of a name that was not ended

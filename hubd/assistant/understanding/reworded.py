@@ -57,8 +57,10 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to; each says less than it, and nothing else."""
     if known.corrected(text):
         made = repairs(text, known, phrases)
+        parted = [[one for one in COMMA.split(said) if known.stripped(one)] for said in made]
+        taken_up = [_taken_up(parts, known, phrases) for parts in parted if len(parts) > 1]
         further = (one for said in made[:MOST_REWORDED] for one in rewordings(said, known, phrases))
-        return list(dict.fromkeys([*made, *further]))
+        return list(dict.fromkeys([*made, *filter(None, taken_up), *further]))
     if instead := _done_instead(text, known):
         return [instead, *rewordings(instead, known, phrases)]
     if (now := without_meanwhile(text, known.language)) != text:

@@ -69,7 +69,9 @@ _REPORTED = {
 """Who complains: "he says his hands are cold"."""
 _REQUEST = {
     "en": re.compile(
-        r"[,.;!]\s+(?:so |and )?(?=(?:please|(?:could|can|would|will) you)\b)", re.IGNORECASE
+        r"[,.;!]\s+(?:so |and )?(?=(?:please|(?:could|can|would|will|might) you|"
+        r"(?:could|can|may|might) (?:i|we) (?:just |please )?(?:ask|know|check|hear|have|get))\b)",
+        re.IGNORECASE,
     ),
     "de": re.compile(
         r"[,.;!]\s+(?:also |und )?(?=(?:bitte|(?:kannst|könntest|würdest|wärst) du|"

@@ -92,12 +92,12 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
     )
     for kind, things in kinds:
         for thing in things:
-            for name in called(thing):
-                tag = Tag(kind, name)
-                known = phrases.get(plain(name), ())
+            once = {plain(name): name for name in reversed(called(thing))}  # "Twins' Room"
+            for said, name in once.items():
+                tag, known = Tag(kind, name), phrases.get(said, ())
                 if any(other.kind == "action" for other in known):
                     continue  # a name that is a verb as well would make every sentence its own
-                phrases[plain(name)] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
+                phrases[said] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
     for phrase, tag in said_otherwise(snapshot, lexicon).items():
         phrases.setdefault(phrase, (tag,))
     people = [entity for entity in snapshot.entities if entity.domain == "person"]
