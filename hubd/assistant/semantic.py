@@ -23,7 +23,7 @@ from hubd.assistant.conditions import (
 from hubd.assistant.decision import Decision
 from hubd.assistant.proposals import QUESTIONS, changes, may_wish, worth_asking
 from hubd.assistant.route import Router
-from hubd.assistant.understanding.fill import Filled, fill
+from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     Classifier,
@@ -164,6 +164,7 @@ class Semantics:
             return None
         if reads and tool.startswith(KEPT) and known.asks_how_it_works(text):
             return None  # "how do I turn the alarm off": that stands in a manual
+        found = found._replace(filled=narrowed(found.filled, said))
         decision = _decision(found, language)
         return self._router.asking(decision, found.filled.targets)
 

@@ -17,6 +17,7 @@ from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.likeness import Intent, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.multiples import FACTORS
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
@@ -240,6 +241,19 @@ def _only_counts(intent: Intent, said: Mentions) -> bool:
     implied = {intent.tool, f"{intent.tool}:{intent.arguments.get('step')}"} & said.implied
     counted = re.findall(r"\d+(?:[.,]\d+)?(?: ([^\W\d]{4,}))?(?!\S)", said.text)
     return bool(implied) and all(word and not _MEASURE.match(word) for word in counted)
+
+
+def narrowed(filled: Filled, said: Mentions) -> Filled:
+    """Of several things the one whose name has a word that nothing else explains: "the ceiling
+    light in the boys' room" is not all three of them."""
+    words, entities = set(said.unknown), filled.targets.entities
+    fitting = tuple(e for e in entities if words & set(plain(e.name).split()))
+    if len(entities) < 2 or len(fitting) != 1 or not said.nouns:
+        return filled
+    targets = Targets(fitting)
+    arguments = {**filled.call.arguments, "entities": targets.ids}
+    call = ToolCall(tool=filled.call.tool, arguments=arguments)
+    return filled._replace(call=call, targets=targets)
 
 
 def _which(said: Mentions, language: str) -> dict[str, Any]:

@@ -148,3 +148,10 @@ async def test_the_time_of_a_reason_is_not_when_it_shall_be_done(make_house, tex
                                   "in five minutes turn the telly off"])  # fmt: skip
 async def test_a_time_of_its_own_is(make_house, text):
     assert [one.tool for one in await decided(make_house, text)] == ["routines.later"]
+
+
+async def test_of_a_rooms_lights_the_one_that_is_spoken_of(make_house, assistant_data):
+    house = await make_house(assistant_data / "home27.en.yaml")
+    text = "turn off the ceiling light in the boys' room"
+    (part,) = await house.commands.decider.parts(text, "en", "family_room")
+    assert part.decision.entities == ["light.twins_ceiling"]
