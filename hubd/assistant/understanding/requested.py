@@ -32,7 +32,8 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 _WISHES = re.compile(
-    r"\b(?:möchten?|will|wollen|wünschen?|wünsch|bräuchten?|bitten?|hätte?n? gerne?)\b|"
+    r"\b(?:möchten?|will|wollen|wünschen?|wünsch|bräuchten?|(?:ich|wir) bitten?|bitten)\b|"
+    r"\bhätte?n? gerne?\b|"
     r"\b(?:hätte?n?|hätt|wäre?n?|wär's|würden?|würd|fänden?|fänd|ginge)\b.*\b(?:gerne?|lieb\w*|nett|"
     r"gut|schön|toll|super|prima|klasse|recht|dankbar|froh|freuen|dagegen|hilfreich|praktisch|besser|"
     r"gefallen|schlecht|möglich|verbunden)\b",
