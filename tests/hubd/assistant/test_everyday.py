@@ -11,9 +11,9 @@ from tests.hubd.assistant.strangers import counts_of, kept
 BOUNDS = {
     "everyday.en": (97, 2), "everyday.de": (104, 0), "everyday.zh": (105, 1),
     "mended.en": (96, 0), "mended.de": (67, 0), "mended.zh": (67, 0),
-    "mended2.zh": (191, 0), "mended2.en": (8, 0),
+    "mended2.zh": (199, 0), "mended2.en": (8, 0),
 }  # fmt: skip
-"""Of 114 each, then of 99, 69, 69, 194 and 9: how many were right when the bound was set, less a
+"""Of 114 each, then of 99, 69, 69, 202 and 9: how many were right when the bound was set, less a
 few, and how many wrong."""
 
 
