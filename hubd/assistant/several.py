@@ -23,7 +23,7 @@ from hubd.assistant.understanding.reasons import is_reason
 from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
-TALK, NEVER_MIND = "help.", "help.never_mind"
+TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
 LISTED = "lists.add"
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
@@ -130,7 +130,7 @@ async def commands_in(
     pieces = split(text, known)
     if any(known.breaks_off(piece) for piece in pieces[:-1]):
         return []  # "carry on with the, you know, the music"
-    for piece in pieces:
+    for at, piece in enumerate(pieces):
         if is_aside(piece, known):
             continue
         said = await mentioned(piece)
@@ -149,6 +149,8 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
+        if last is None and _is_why(said, decision, pieces[at + 1 :], known):
+            continue
         asked = known.inquires_first(known.stripped(piece))
         if decision.route == "semantic" and _is_unspoken(said) and not asked:
             continue  # "that timer just now, five minutes more" cancels none
@@ -266,6 +268,16 @@ def _is_remark(
         return True  # "pause the timer, I'm taking a call" is not said of the radio
     kinds = {entity.partition(".")[0] for entity in decision.entities}
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
+
+
+def _is_why(said: Mentions, decision: Decision, later: Sequence[str], known: Lexicon) -> bool:
+    """Whether the first clause only says why the next one commands something: 天黑了，把窗帘拉上.
+    Where words are parted, "and" may as well join two wishes."""
+    if known.spaces or said.actions or _names(said):
+        return False
+    hints = bool(said.implied) or decision.tool == ROUTINE
+    said_so = (known.fixed(known.stripped(piece)) for piece in later)
+    return hints and any(map(known.commands, said_so))
 
 
 def _is_reason(piece: str, said: Mentions, decision: Decision, known: Lexicon) -> bool:
