@@ -17,6 +17,7 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
 from hubd.assistant.misheard_items import heard_rightly
+from hubd.assistant.misread import VALUE
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
@@ -41,6 +42,7 @@ from hubd.assistant.understanding.targets import Targets
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
+from plugins.numbers import digits
 
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
@@ -319,6 +321,8 @@ class Decider:
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)
         if lost and not worked and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question
+        if tools and any(VALUE.search(digits(said, language)) for said in lost):
+            return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
         return parts
 
     async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:

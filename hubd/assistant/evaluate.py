@@ -36,7 +36,7 @@ OPPOSITES = {
 }
 
 
-_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+|[《》“”]", re.IGNORECASE)
 """What is no part of an item that stands on a list, and does not matter to a search."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 

@@ -24,6 +24,8 @@ GROCERIES = Path(__file__).with_suffix(".yaml")
 MOST = 0.4
 """The difference of sounds up to which an item is one that is known: two vowels, or a consonant
 that is near."""
+MOST_OF_LENGTH = 0.08
+"""The same of a long one, for each of its sounds."""
 FEWEST = 3
 """Sounds of an item; a shorter one sounds like too many others."""
 
@@ -54,10 +56,11 @@ def as_meant(item: str, language: str) -> str:
     sounds = pronounced(said, language)
     if len(sounds) < FEWEST:
         return item
-    near = [(difference(sounds, other, MOST), name) for name, other in known.items()]
+    most = max(MOST, MOST_OF_LENGTH * len(sounds))
+    near = [(difference(sounds, other, most), name) for name, other in known.items()]
     least = min(unlike for unlike, _ in near)
     found = [name for unlike, name in near if unlike == least]
-    return found[0] if least <= MOST and len(found) == 1 else item
+    return found[0] if least <= most and len(found) == 1 else item
 
 
 def _letters(item: str) -> str:

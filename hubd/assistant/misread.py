@@ -65,6 +65,8 @@ TOLD = re.compile(
     re.IGNORECASE,
 )
 """What is told, and no title."""
+VALUE = re.compile(r"\d+(?:[.,]\d+)? ?(?:percent|prozent|%|degrees?|grad|kelvin|开尔文|百分)")
+"""What no title has, but a wish that was taken for one."""
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
@@ -158,8 +160,10 @@ def is_misread(
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
-    if tool.name == SEARCH and TOLD.search(query):
-        return True  # "die Nachbarn können uns auf den Teller schauen"
+    if tool.name == SEARCH and (TOLD.search(query) or VALUE.search(digits(plain(query), language))):
+        return (
+            True  # "die Nachbarn können uns auf den Teller schauen", "die Lampe auf 40 Prozent …"
+        )
     if match.intent == SEARCH and language == "en" and match.free:
         if not is_played(query, plain(text)) or home.mentions(query, language).names:
             return True  # "put your shoes on", "let's have Movie Night"

@@ -63,6 +63,12 @@ A_BIT = 20
 """Percent of the way."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
+REQUESTS = re.compile(
+    r"\b(?:could|can|would|will) (?:you|ya)\b(?!.*\b(?:tell|check|see|look|say|know)\b)|"
+    r"\b(?:kannst|könntest|würdest) du\b(?!.*\b(?:sagen|nachsehen|nachschauen|schauen|gucken)\b)",
+    re.IGNORECASE,
+)
+"""What asks for a deed and tells no state."""
 CLAUSES = re.compile("[,，;；]")
 PRONOUNCED = frozenset({"en", "de", "zh"})
 """The languages of which it is known what sounds like what."""
@@ -121,10 +127,12 @@ class Router:
         found = self._route(text, language, area)
         if found.tool == LATER and not wonders(text, found.language):
             return _without_mark(found)
-        return self._by_a_bit(found, text) if found.tool in BIT_BY_BIT else found
+        return self.by_a_bit(found, text)
 
-    def _by_a_bit(self, found: Decision, text: str) -> Decision:
-        """The decision, which opens or closes, where it says by a bit: no more than that."""
+    def by_a_bit(self, found: Decision, text: str) -> Decision:
+        """The decision; where it opens or closes and ``text`` says by a bit, only that much."""
+        if found.tool not in BIT_BY_BIT:
+            return found
         things = [e for e in self._snapshot().entities if e.id in found.entities]
         if not lexicon(found.language).a_bit(text) or any(e.domain != "cover" for e in things):
             return found
@@ -275,8 +283,8 @@ class Router:
     def _from_question(self, text: str, language: str) -> Decision | None:
         """The decision on a question for the state of one thing."""
         said = self.mentions(text, language)
-        if said.rooms_not_here:
-            return None
+        if said.rooms_not_here or (said.actions and REQUESTS.search(text)):
+            return None  # "the blind, could you open it?"
         found = asked_state(text, said, self._snapshot(), lexicon(language))
         if not found or STATE not in self._tools:
             return None

@@ -165,8 +165,8 @@ class Semantics:
         if reads and tool.startswith(KEPT) and known.asks_how_it_works(text):
             return None  # "how do I turn the alarm off": that stands in a manual
         found = found._replace(filled=narrowed(found.filled, said))
-        decision = _decision(found, language)
-        return self._router.asking(decision, found.filled.targets)
+        decision = self._router.asking(_decision(found, language), found.filled.targets)
+        return self._router.by_a_bit(decision, text)
 
     async def propose(self, text: str, language: str, area: str) -> Decision | None:
         """What ``text``, which nothing else explains, is likest to ask for, to be asked back."""

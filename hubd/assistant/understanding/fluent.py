@@ -12,7 +12,7 @@ _HESITATION = {
     "en": re.compile(
         r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
     ),
-    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+)\b[,.…]*\s*"),
+    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|(?<=, )na(?=,))\b[,.…]*\s*"),
     "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]"),
 }
 _CHINESE_RESTARTED = re.compile(
@@ -37,6 +37,11 @@ _ASKED_AGAIN = re.compile(
     r"(?i)\b(what|how|where|when|which|who|was|wie|wo|wann|welche[rns]?|wer) \w+(?: \w+)?, (?=\1\b)"
 )
 """A question that begins again: "was ist, was steht auf der Liste"."""
+_BEGUN_AGAIN = {
+    "words": re.compile(r"(?i)\b([\w'’]+(?: [\w'’]+){1,3}),+ (?=\1\b)"),
+    "zh": re.compile(r"([\u4e00-\u9fff]{2,6})[，,…]+(?:那个?[，,…]+)?(?=\1)"),
+}
+"""A few words that are said again after a pause: "when does the, when does the sun set"."""
 _SAY = re.compile(
     r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
     r"(?<=\w)(?<!, no)(?<!, or), (?:let's say|sagen wir(?: mal)?)(?= \w)|"
@@ -91,6 +96,7 @@ def fluent(text: str, language: str) -> str:
     said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
     if language == "zh":
         said = _CHINESE_RESTARTED.sub("", said)
+    said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
     said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
     said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))
     said = _LEFT_OPEN.sub(lambda open_: f"{open_[1] or open_[2]} ", said)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from unicode_rbnf import RbnfEngine
 
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.phones import VOWEL, difference, pronounced, skeleton
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import readings
@@ -37,7 +38,9 @@ DISCOUNT = 0.75
 SPELLED = math.log(3e-3)
 """The chance of one of all the words that no sentence has."""
 NAMED = 4
-"""How often a household's name counts as said."""
+"""How often the words of a household's name count as said behind each other."""
+SHARE = 0.05
+"""How often a name counts as said, against "the lamp" and "the room" in the examples."""
 LONGEST = 3
 """Words that are heard for one."""
 JOINED = 0.5
@@ -115,14 +118,22 @@ class _Begun(NamedTuple):
 def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Channel:
     """The channel of a household: its names, and further words that a sentence may have."""
     spaces = language != "zh"
-    pairs = {before: Counter(behind) for before, behind in _counted(language).items()}
+    pairs: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for before, behind in _counted(language).items():
+        pairs[before].update(behind)
+    before_a_thing, behind_a_thing = _about_things(language)
     for name in names:
         parts = _units(name, spaces)
-        for before, part in zip([FREE, *parts], parts, strict=False):
-            pairs.setdefault(before, Counter())[part] += NAMED
-    single: Counter[str] = Counter()
-    for behind in pairs.values():
-        single.update(behind)
+        for before, part in itertools.pairwise(parts):
+            pairs[before][part] += NAMED
+        for before, times in before_a_thing.items():
+            pairs[before][parts[0]] += times
+        for after, times in behind_a_thing.items():
+            pairs[parts[-1]][after] += times
+    single: dict[str, float] = defaultdict(float)
+    for counts in pairs.values():
+        for word, times in counts.items():
+            single[word] += times
     words = frozenset(word for word in words if spaces or len(word) == 1)
     for word in words:
         single[_class(word, language)] += 1
@@ -239,15 +250,15 @@ def _keys(consonants: str) -> list[str]:
     return list(dict.fromkeys([consonants, *fewer]))
 
 
-def _model(single: Counter[str], pairs: Mapping[str, Counter[str]]) -> Model:
+def _model(single: Mapping[str, float], pairs: Mapping[str, Mapping[str, float]]) -> Model:
     total = sum(single.values())
     chances = {word: count / total for word, count in single.items()}
     behind: dict[str, dict[str, float]] = {}
     rest: dict[str, float] = {}
     for before, counts in pairs.items():
         times = sum(counts.values())
-        behind[before] = {word: (count - DISCOUNT) / times for word, count in counts.items()}
-        rest[before] = DISCOUNT * len(counts) / times
+        found = {word: max(count - DISCOUNT, 0.0) / times for word, count in counts.items()}
+        behind[before], rest[before] = found, 1.0 - sum(found.values())
     return Model(chances, behind, rest)
 
 
@@ -274,6 +285,23 @@ def counts_of(sentences: Iterable[tuple[str, int]], language: str) -> Mapping[st
         for before, word in zip([START, *words], [*words, END], strict=True):
             pairs[before][word] += times
     return pairs
+
+
+@cache
+def _about_things(language: str) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """What stands before and behind a lamp or a room in the examples, which is said of any name."""
+    pairs, known = _counted(language), lexicon(language)
+    before: dict[str, float] = defaultdict(float)
+    behind: dict[str, float] = defaultdict(float)
+    for kind in ("light", "area"):
+        word = _units(known.stand_in(kind), known.spaces)
+        first, last = word[-1] if known.spaces else word[0], word[-1]
+        for other, counts in pairs.items():
+            if counts.get(first):
+                before[other] += SHARE * counts[first]
+        for other, times in pairs.get(last, {}).items():
+            behind[other] += SHARE * times
+    return before, behind
 
 
 def _units(text: str, spaces: bool) -> list[str]:

@@ -130,13 +130,14 @@ def _ends(name: str, word: str) -> bool:
 
 
 def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
-    """What is left of names without their rooms' ("吊灯" of "客厅吊灯"), where one thing has it."""
+    """What is left of names without their rooms' ("吊灯" of "客厅吊灯"), where one thing has it; of
+    门口的灯 nothing: a lamp is no name."""
     rooms = [plain(name) for area in snapshot.areas for name in called(area)]
     owners: dict[str, set[str]] = {}
     for entity in snapshot.entities:
         for name in called(entity):
             for room in rooms:
-                part = plain(name).removeprefix(room).strip()
+                part = plain(name).removeprefix(room).removeprefix("的").strip()
                 if part != plain(name) and len(part) >= (4 if lexicon.spaces else 2):
                     owners.setdefault(part, set()).add(entity.name)
     return {part: names.pop() for part, names in owners.items() if len(names) == 1}
