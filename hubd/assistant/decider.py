@@ -60,7 +60,7 @@ class Decider:
         self.semantics = semantics
         self._tools, self._router = tools, router
         self._routing = asyncio.Lock()
-        self._hearing = Hearing(router, self._routing, self.by_rules, semantics.decide, tools)
+        self._hearing = Hearing(router, self._routing, self.by_rules)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
         """The decision by sentences and words, or else by likeness to examples.
@@ -138,7 +138,6 @@ class Decider:
         part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
-        part = part or await self._hearing.like_the_likeliest(text, whole.language, area)
         return [part] if part else parts
 
     async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:

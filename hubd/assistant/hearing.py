@@ -1,7 +1,7 @@
 """What an utterance comes to where it was misheard: the same rules decide on what it may have been.
 
-Three ways, the surest first: words next to each other as one name that they sound like
-(``garbled``), the likeliest sentence that sounds so (``noisy_channel``), and what that is like.
+Two ways: words next to each other as one name that they sound like (``garbled``), and the
+likeliest sentence that sounds so (``noisy_channel``).
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from hubd.assistant.route import Router
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.noisy_channel import Said
 from hubd.assistant.understanding.plain import plain
-from hubd.tools import ToolBox
 
 WORDED = frozenset(
     {"media.search", "lists.add", "notes.add", "reminders.add", "announce.say", "calendar.add"}
@@ -21,27 +20,19 @@ WORDED = frozenset(
 """Tools whose free text may be anything."""
 TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
 """Tools whose free text would take in the reason that is given beside it."""
+FREE = WORDED | TITLED | {"routines.later"}
+"""Tools that are told free text."""
 STATE = "home.state"
 Rules = Callable[[str, str | None, str], Awaitable[Decision]]
 """Text, language, area → what the rules decide."""
-Likeness = Callable[[str, str, str], Awaitable[Decision | None]]
-"""The same by likeness to examples."""
 
 
 class Hearing:
     """Tries other readings of what was heard. Nothing is remembered and nothing is done here."""
 
-    def __init__(
-        self,
-        router: Router,
-        routing: asyncio.Lock,
-        by_rules: Rules,
-        by_likeness: Likeness,
-        tools: ToolBox,
-    ) -> None:
+    def __init__(self, router: Router, routing: asyncio.Lock, by_rules: Rules) -> None:
         """routing: who asks the router holds it, which keeps what it compiled."""
-        self._router, self._routing, self._tools = router, routing, tools
-        self._by_rules, self._by_likeness = by_rules, by_likeness
+        self._router, self._routing, self._by_rules = router, routing, by_rules
 
     async def sounds_like(
         self, text: str, language: str, area: str, *, exactly: bool
@@ -63,16 +54,8 @@ class Hearing:
             found = await self._by_rules(other.text, language, area)
             if not _is_clear(found) or (found.tool == STATE and other.strange):
                 continue  # "is the fence tall enough" is no question for the telly
-            if found.tool not in WORDED | TITLED or _tells_what_was_heard(found, text):
+            if found.tool not in FREE or _tells_what_was_heard(found, text):
                 return Part(text=other.text, decision=found)
-        return None
-
-    async def like_the_likeliest(self, text: str, language: str, area: str) -> Part | None:
-        """The command that the likeliest is like, where the rules know none."""
-        for other, _ in (await self._likelier_said(text, language))[:1]:
-            found = await self._by_likeness(other, language, area)
-            if found and found.tool and not self._tools.only_reads(found.tool):
-                return Part(text=other, decision=found)
         return None
 
     async def _likelier_said(self, text: str, language: str) -> list[Said]:

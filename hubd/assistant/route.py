@@ -27,7 +27,7 @@ from hubd.assistant.understanding.grammar import (
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import NAMED, lexicon
+from hubd.assistant.understanding.lexicon import NAMED, Lexicon, lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
@@ -357,13 +357,16 @@ class Router:
         known, phrases = lexicon(language), self.phrases(language)
         if language not in PRONOUNCED or known.corrected(text) or CLAUSES.search(text):
             return []  # clauses are understood one by one, or not
+        if rooms_not_here(text, known, phrases) or known.keeps(text):
+            return []  # it was heard rightly, and is of another house or shall stay so
+        if known.stated(text) or known.asks_how_it_works(text):
+            return []
         if (channel := self._channels.get(language)) is None:
             named = (p for p, tags in phrases.items() if any(tag.kind in NAMED for tag in tags))
             names = [name for name in named if "$" not in name]
             channel = channel_of(language, names, self._vocabulary(language).words)
             self._channels[language] = channel
-        negated = known.negates(text)
-        return [one for one in likeliest(text, channel) if known.negates(one.text) == negated]
+        return [one for one in likeliest(text, channel) if _loses_nothing(text, one.text, known)]
 
     def _vocabulary(self, language: str) -> Vocabulary:
         if language not in self._vocabularies:
@@ -407,3 +410,11 @@ def _without_mark(found: Decision) -> Decision:
     given = {**given, "command": str(given.get("command", "")).rstrip("?？ ")}
     call = msgspec.structs.replace(found.call, arguments=given)
     return msgspec.structs.replace(found, call=call, arguments={**found.arguments, **given})
+
+
+def _loses_nothing(text: str, meant: str, known: Lexicon) -> bool:
+    """Whether hearing ``meant`` instead neither loses nor finds a "not", and loses no time, and no
+    question or past."""
+    timed, still = (bool(known.times(digits(plain(t), known.language))) for t in (text, meant))
+    asked, so = known.wonders(text), known.wonders(meant)
+    return known.negates(text) == known.negates(meant) and still >= timed and so >= asked

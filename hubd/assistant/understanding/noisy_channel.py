@@ -45,11 +45,13 @@ LONGEST = 3
 """Words that are heard for one."""
 JOINED = 0.5
 """What it costs to take words for one that is written so, in nats, as the rest."""
+SHORTEST = 3
+"""Letters of what may have been another word: "on" is none."""
 CHANGED = 2.0
 """What it costs to take one word for another at all."""
 PER_SOUND = 5.0
 """The same for a difference of sounds of one."""
-MOST = 1.2
+MOST = 0.9
 """The difference from which on two words do not sound alike."""
 MOST_OF_LENGTH = 0.3
 """The same, of the length of the longer one."""
@@ -228,7 +230,7 @@ def _sounding_like(joined: str, channel: Channel) -> Iterator[tuple[str, float]]
         alike = (one for reading in readings(joined) for one in channel.sounding.get(reading, ()))
         yield from {word: CHANGED + PER_SOUND * VOWEL for word, _ in alike}.items()
         return
-    if not joined.isalpha() or len(joined) < 2:
+    if not joined.isalpha() or len(joined) < SHORTEST:
         return
     sounds = pronounced(joined, channel.language)
     candidates = {

@@ -24,7 +24,7 @@ _RULES = {
         ("[^a-zäöü]", ""), ("sch", "S"), ("ch|chs", "x"), ("ph|v", "f"), ("ck|qu?|c", "k"),
         ("th|dt", "t"), ("tz|z", "ts"), ("äu|oi|oy", "eu"), ("ai|ay|ey|ei", "ei"), ("ie|ih", "i"),
         ("ä", "e"), ("y|ü", "i"), ("ö", "e"), ("(?<=[aeiou])h", ""), ("j", "S"),
-        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"),
+        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"), ("(?<=[^aeiou])er$", "a"),
     ),
 }  # fmt: skip
 _IRREGULAR = {
@@ -36,12 +36,13 @@ _IRREGULAR = {
         "minute": "minit", "minutes": "minits", "been": "bin", "their": "Ter", "there": "Ter",
         "he'll": "hil", "i'll": "ail", "blue": "blu", "blew": "blu", "ewe": "iu", "you": "iu",
     },
+    "de": {"timer": "teima", "timers": "teimas"},
 }  # fmt: skip
 """Words that are not spoken as they are written."""
 VOWELS = frozenset("aeiou")
 _NEAR = (
     "td", "pb", "kg", "sz", "fv", "mn", "Ss", "CS", "CJ", "Jg", "Tt", "Td", "Tf", "lr", "wv", "Sz",
-    "JS", "xk", "xg", "kt", "pt", "kp", "xS", "ng", "nl", "Ct", "JC", "fw", "bv",
+    "JS", "xk", "xg", "kt", "pt", "kp", "xS", "nl", "Ct", "JC", "fw", "bv",
 )  # fmt: skip
 VOWEL, VOWEL_MORE, FAINT, NEAR, OTHER, MORE = 0.2, 0.35, 0.4, 0.4, 1.0, 0.8
 """What it costs to take a sound for another: a vowel for a vowel, a vowel or a faint consonant too

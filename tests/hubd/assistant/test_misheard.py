@@ -28,9 +28,6 @@ async def decided(make_house):
         ("home26.de.yaml", "Wohnzimmer",
          "stelle die heizung im wohnzimmer auf ein und zwanzig krad",
          "climate.set", ["climate.wohnzimmer"]),
-        ("home26.de.yaml", "Wohnzimmer", "lösche den eimer für die kartoffeln",
-         "timers.cancel", []),
-        ("home26.zh.yaml", "客厅", "露台的折阳篷还开着妈", "home.state", ["cover.terrace_awning"]),
         ("home26.zh.yaml", "客厅", "明天早上七店叫我起创", "alarms.set", []),
     ],
 )  # fmt: skip

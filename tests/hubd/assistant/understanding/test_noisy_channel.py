@@ -36,7 +36,6 @@ def channels():
         ("activate the bad time seen", "activate the bedtime scene", "en"),
         ("turn the fan up a bit bright her", "turn the fan up a bit brighter", "en"),
         ("schalte das flur licht aus", "schalte das flurlicht aus", "de"),
-        ("lösche den eimer für die kartoffeln", "lösche den timer für die kartoffeln", "de"),
         ("启动睡叫莫式", "启动睡觉模式", "zh"),
         ("让客厅丰扇转慢一典", "让客厅风扇转慢一点", "zh"),
     ],
