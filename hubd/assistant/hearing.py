@@ -22,6 +22,8 @@ TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete
 """Tools whose free text would take in the reason that is given beside it."""
 FREE = WORDED | TITLED | {"routines.later"}
 """Tools that are told free text."""
+ANYTHING = frozenset({"notes.add", "announce.say"})
+"""Tools that make something of whatever follows their verb."""
 STATE = "home.state"
 Rules = Callable[[str, str | None, str], Awaitable[Decision]]
 """Text, language, area → what the rules decide."""
@@ -54,6 +56,8 @@ class Hearing:
             found = await self._by_rules(other.text, language, area)
             if not _is_clear(found) or (found.tool == STATE and other.strange):
                 continue  # "is the fence tall enough" is no question for the telly
+            if found.tool in ANYTHING:
+                continue  # "night stan lamp to 20" is no note
             if found.tool not in FREE or _tells_what_was_heard(found, text):
                 return Part(text=other.text, decision=found)
         return None
