@@ -12,7 +12,7 @@ BOUNDS = {
     "strangers4.en": (95, 0), "strangers4.de": (93, 1), "strangers4.zh": (91, 0),
     "strangers5.en": (86, 0), "strangers5.de": (81, 1), "strangers5.zh": (86, 1),
     "strangers6.en": (88, 1), "strangers6.de": (79, 0), "strangers6.zh": (83, 1),
-    "strangers7.en": (87, 1), "strangers7.de": (82, 0), "strangers7.zh": (82, 0),
+    "strangers7.en": (87, 1), "strangers7.de": (82, 1), "strangers7.zh": (82, 0),
     "strangers8.en": (87, 0), "strangers8.de": (82, 0), "strangers8.zh": (88, 1),
     "strangers9.en": (81, 2), "strangers9.de": (81, 0), "strangers9.zh": (81, 0),
     "strangers10.en": (95, 0), "strangers10.de": (95, 1), "strangers10.zh": (95, 0),
