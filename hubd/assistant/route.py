@@ -359,7 +359,9 @@ class Router:
             return []  # clauses are understood one by one, or not
         if rooms_not_here(text, known, phrases) or known.keeps(text):
             return []  # it was heard rightly, and is of another house or shall stay so
-        if known.stated(text) or known.asks_how_it_works(text):
+        if known.asks_how_it_works(text) or (
+            known.spaces and known.words >= set(plain(text).split())
+        ):
             return []
         if (channel := self._channels.get(language)) is None:
             named = (p for p, tags in phrases.items() if any(tag.kind in NAMED for tag in tags))

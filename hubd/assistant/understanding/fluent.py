@@ -39,7 +39,9 @@ _ASKED_AGAIN = re.compile(
 """A question that begins again: "was ist, was steht auf der Liste"."""
 _BEGUN_AGAIN = {
     "words": re.compile(r"(?i)\b([\w'’]+(?: [\w'’]+){1,3}),+ (?=\1\b)"),
-    "zh": re.compile(r"(?:(?<=[，,。])|^)([\u4e00-\u9fff]{2,6})[，,…]+(?:那个?[，,…]+)?(?=\1)"),
+    "zh": re.compile(
+        r"(?:(?<=[，,。])|^)(?!还有|然后)([\u4e00-\u9fff]{2,6})[，,…]+(?:那个?[，,…]+)?(?=\1)"
+    ),
 }
 """A few words that are said again after a pause: "when does the, when does the sun set"."""
 _SAY = re.compile(

@@ -24,7 +24,14 @@ import numpy as np
 from unicode_rbnf import RbnfEngine
 
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.phones import VOWEL, difference, pronounced, skeleton
+from hubd.assistant.understanding.phones import (
+    VOWEL,
+    consonants,
+    difference,
+    pronounced,
+    said_together,
+    skeleton,
+)
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import readings
 
@@ -99,7 +106,10 @@ class Channel(NamedTuple):
     sounding: Mapping[str, Sequence[tuple[str, str]]]
     """Skeleton, with and without one of its consonants → words and their sounds; in Chinese
     syllable → characters."""
-    found: dict[str, list[tuple[str, float]]]
+    verbs: frozenset[str]
+    """Words of commands: one letter lies between "on" and "off", so none is guessed by more than
+    its vowels."""
+    found: dict[tuple[str, ...], list[tuple[str, float]]]
     """What was looked for before."""
 
 
@@ -154,7 +164,9 @@ def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Cha
         sounds = pronounced(word, language)
         for key in _keys(skeleton(sounds)):
             by_sound[key].append((word, sounds))
-    return Channel(language, spaces, model, by_sound, {})
+    tags = lexicon(language).phrases.items()
+    verbs = frozenset(word for word, tag in tags if tag.kind == "action")
+    return Channel(language, spaces, model, by_sound, verbs, {})
 
 
 def likeliest(text: str, channel: Channel) -> list[Said]:
@@ -214,30 +226,33 @@ def _choices(
     enough = USUAL if alone else TOGETHER
     if channel.spaces and min(usual[at : end + 1] if alone else usual[at + 1 : end]) >= enough:
         return
-    joined = "".join(heard[at:end])
-    if (found := channel.found.get(joined)) is None:
+    words = tuple(heard[at:end])
+    if (found := channel.found.get(words)) is None:
         if len(channel.found) > KEPT:
             channel.found.clear()
-        channel.found[joined] = found = list(_sounding_like(joined, channel))
+        channel.found[words] = found = list(_sounding_like(words, channel))
     for word, cost in found:
-        if not (alone and word == joined):
+        if words != (word,):
             yield word, cost
 
 
-def _sounding_like(joined: str, channel: Channel) -> Iterator[tuple[str, float]]:
-    """The words that what was heard may be, and what each costs."""
+def _sounding_like(words: Sequence[str], channel: Channel) -> Iterator[tuple[str, float]]:
+    """The words that those that were heard may be as one, and what each costs."""
+    joined = "".join(words)
     if not channel.spaces:
         alike = (one for reading in readings(joined) for one in channel.sounding.get(reading, ()))
         yield from {word: CHANGED + PER_SOUND * VOWEL for word, _ in alike}.items()
         return
     if not joined.isalpha() or len(joined) < SHORTEST:
         return
-    sounds = pronounced(joined, channel.language)
+    sounds = said_together(words, channel.language)
     candidates = {
         one: None for key in _keys(skeleton(sounds)) for one in channel.sounding.get(key, ())
     }
     for word, other in candidates:
         if abs(len(sounds) - len(other)) > LENGTHS:
+            continue
+        if word in channel.verbs and consonants(sounds) != consonants(other):
             continue
         limit = min(MOST, MOST_OF_LENGTH * max(len(sounds), len(other)))
         if (unlike := difference(sounds, other, limit)) <= limit:

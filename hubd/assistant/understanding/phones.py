@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 _RULES = {
@@ -24,7 +25,7 @@ _RULES = {
         ("[^a-zäöü]", ""), ("sch", "S"), ("ch|chs", "x"), ("ph|v", "f"), ("ck|qu?|c", "k"),
         ("th|dt", "t"), ("tz|z", "ts"), ("äu|oi|oy", "eu"), ("ai|ay|ey|ei", "ei"), ("ie|ih", "i"),
         ("ä", "e"), ("y|ü", "i"), ("ö", "e"), ("(?<=[aeiou])h", ""), ("j", "S"),
-        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"), ("(?<=[^aeiou])er$", "a"),
+        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"),
     ),
 }  # fmt: skip
 _IRREGULAR = {
@@ -36,7 +37,7 @@ _IRREGULAR = {
         "minute": "minit", "minutes": "minits", "been": "bin", "their": "Ter", "there": "Ter",
         "he'll": "hil", "i'll": "ail", "blue": "blu", "blew": "blu", "ewe": "iu", "you": "iu",
     },
-    "de": {"timer": "teima", "timers": "teimas"},
+    "de": {"timer": "teimer", "timers": "teimers"},
 }  # fmt: skip
 """Words that are not spoken as they are written."""
 VOWELS = frozenset("aeiou")
@@ -53,7 +54,7 @@ _CLASSES = str.maketrans({"d": "t", "b": "p", "g": "k", "J": "C", "z": "s", "v":
 
 @cache
 def pronounced(text: str, language: str) -> str:
-    """The sounds of ``text`` (lower case), its words as one."""
+    """The sounds of a word (lower case)."""
     if said := _IRREGULAR.get(language, {}).get(text):
         return said
     letters = unicodedata.normalize("NFC", text.replace("ß", "ss"))
@@ -64,10 +65,19 @@ def pronounced(text: str, language: str) -> str:
     return re.sub(r"(.)\1+", r"\1", letters)
 
 
+def said_together(words: Sequence[str], language: str) -> str:
+    """The sounds of words that follow each other: "bright her" has no "th"."""
+    return re.sub(r"(.)\1+", r"\1", "".join(pronounced(word, language) for word in words))
+
+
+def consonants(sounds: str) -> str:
+    """The consonants that are not faint."""
+    return "".join(sound for sound in sounds if sound not in VOWELS and sound not in "hwy")
+
+
 def skeleton(sounds: str) -> str:
-    """The consonants alone, those that are near each other as one: what is compared first."""
-    kept = "".join(s for s in sounds if s not in VOWELS and s not in "hwy")
-    return re.sub(r"(.)\1+", r"\1", kept.translate(_CLASSES))
+    """The consonants, those that are near each other as one: what is compared first."""
+    return re.sub(r"(.)\1+", r"\1", consonants(sounds).translate(_CLASSES))
 
 
 def difference(one: str, other: str, limit: float) -> float:

@@ -15,8 +15,10 @@ SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather"
 ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
 """Of several players the one that plays is meant."""
 
-_ALIKE = frozenset({"blind", "shade", "shutter"})
-"""Device classes of what people call by either word: a "Rollo" is a blind or a shutter."""
+_ALIKE = frozenset({"blind", "shade"})
+"""Device classes of what people call by either word."""
+_STAND_INS = _ALIKE | {"shutter"}
+"""The same where the house has none of the very class: a "Rollo" may be a shutter."""
 
 
 class Targets(NamedTuple):
@@ -107,13 +109,15 @@ def _fitting(
     device_class: str | Collection[str] | None,
 ) -> list[Entity]:
     wanted = _classes(device_class)
+    of_domain = [entity for entity in entities if not domains or entity.domain in domains]
+    if not wanted:
+        return of_domain
     if wanted & _ALIKE:
         wanted |= _ALIKE
-    return [
-        entity
-        for entity in entities
-        if (not domains or entity.domain in domains) and (not wanted or class_of(entity) in wanted)
-    ]
+    fitting = [entity for entity in of_domain if class_of(entity) in wanted]
+    if not fitting and wanted & _ALIKE:
+        return [entity for entity in of_domain if class_of(entity) in _STAND_INS]
+    return fitting
 
 
 def _by_name(named: list[Entity], places: set[str] | None, area: str) -> Targets:

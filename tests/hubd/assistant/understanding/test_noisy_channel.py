@@ -36,6 +36,7 @@ def channels():
         ("activate the bad time seen", "activate the bedtime scene", "en"),
         ("turn the fan up a bit bright her", "turn the fan up a bit brighter", "en"),
         ("schalte das flur licht aus", "schalte das flurlicht aus", "de"),
+        ("lösche den eimer für die kartoffeln", "lösche den timer für die kartoffeln", "de"),
         ("启动睡叫莫式", "启动睡觉模式", "zh"),
         ("让客厅丰扇转慢一典", "让客厅风扇转慢一点", "zh"),
     ],
@@ -81,10 +82,9 @@ def _every_sentence(heard, channel):
             continue
         choices = []
         for at, end in parts:
-            joined = "".join(heard[at:end])
-            found = dict(noisy_channel._sounding_like(joined, channel))
+            found = dict(noisy_channel._sounding_like(heard[at:end], channel))
             if end == at + 1:
-                found[joined] = 0.0
+                found[heard[at]] = 0.0
             choices.append(found)
         for words in itertools.product(*choices):
             score, last = 0.0, START
