@@ -108,7 +108,7 @@ class Decider:
             msgspec.structs.replace(
                 part,
                 text=text if part.text == named else part.text,
-                decision=doubted(heard_rightly(part.decision)),
+                decision=doubted(await asyncio.to_thread(heard_rightly, part.decision)),
             )
             for part in parts
         ]
@@ -323,10 +323,10 @@ class Decider:
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)
         if lost and not worked and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question
-        if tools and any(
-            VALUE.search(digits(said, language)) or MOVED.search(said) for said in lost
-        ):
+        if tools and any(VALUE.search(digits(said, language)) for said in lost):
             return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
+        if "alarms" in kinds and any(map(MOVED.search, lost)):
+            return []
         return parts
 
     async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:

@@ -5,15 +5,18 @@ An item that is known is what was said. Of any other the words are compared with
 they sound like, and only what sounds nearly the same is taken for one.
 """
 
-from collections.abc import Mapping
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.data_files import values
-from hubd.assistant.understanding.phones import difference, pronounced
+from hubd.assistant.understanding.phones import difference, keys, pronounced
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import readings
 from plugins.lists import items_of
@@ -45,47 +48,59 @@ def heard_rightly(decision: Decision) -> Decision:
 
 def as_meant(item: str, language: str) -> str:
     """The known item that ``item`` sounds like; ``item`` where it is known, or like none or two."""
-    known = _known(language)
-    said = _letters(item)
-    if not known or any(
-        said == _letters(name) and item.count(" ") <= name.count(" ") for name in known
-    ):
+    known, said = _known(language), _letters(item)
+    if any(item.count(" ") <= name.count(" ") for name in known.by_letters.get(said, ())):
         return item  # "teabags" are tea bags
     if language == "zh":
-        return _characters(item, known)
-    sounds = pronounced(said, language)
-    if len(sounds) < FEWEST:
-        return item
-    most = max(MOST, MOST_OF_LENGTH * len(sounds))
-    near = [(difference(sounds, other, most), name) for name, other in known.items()]
-    least = min(unlike for unlike, _ in near)
-    found = [name for unlike, name in near if unlike == least]
-    return found[0] if least <= most and len(found) == 1 else item
+        found = _read_alike(item, known)
+    else:
+        heard = known.by_key and said.isalpha()
+        found = _sounding_like(pronounced(said, language), known) if heard else []
+    return found[0] if len(found) == 1 else item
+
+
+class _Known(NamedTuple):
+    """The items of a language."""
+
+    by_letters: Mapping[str, Sequence[str]]
+    by_key: Mapping[str, Sequence[tuple[str, str]]]
+    """Key of what they sound like → items and their sounds."""
 
 
 def _letters(item: str) -> str:
     return plain(item).replace(" ", "").replace("-", "")
 
 
-def _characters(item: str, known: Mapping[str, str]) -> str:
-    """The known item of as many characters that can be read in the same way."""
-    if len(item) < 2:
-        return item
+def _sounding_like(sounds: str, known: _Known) -> list[str]:
+    """The items that are least unlike, if any is near enough."""
+    if len(sounds) < FEWEST:
+        return []
+    most = max(MOST, MOST_OF_LENGTH * len(sounds))
+    alike = {name: other for key in keys(sounds) for name, other in known.by_key.get(key, ())}
+    near = {name: difference(sounds, other, most) for name, other in alike.items()}
+    least = min(near.values(), default=math.inf)
+    return [name for name, unlike in near.items() if unlike == least <= most]
+
+
+def _read_alike(item: str, known: _Known) -> list[str]:
+    """The items of as many characters that can be read in the same way."""
     heard = [set(readings(character)) for character in item]
-    found = [
+    return [
         name
-        for name in known
-        if len(name) == len(item)
+        for name in known.by_letters
+        if 2 <= len(name) == len(item)
         and all(at & set(readings(c)) for at, c in zip(heard, name, strict=True))
     ]
-    return found[0] if len(found) == 1 else item
 
 
 @cache
-def _known(language: str) -> Mapping[str, str]:
-    """Item → its sounds."""
+def _known(language: str) -> _Known:
     listed = values(GROCERIES.read_text("utf-8")).get(language, "")
-    names = [name.strip() for name in listed.split(",") if name.strip()]
-    if language == "zh":
-        return dict.fromkeys(names, "")
-    return {name: pronounced(_letters(name), language) for name in names}
+    by_letters: dict[str, list[str]] = defaultdict(list)
+    by_key: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name in filter(None, map(str.strip, listed.split(","))):
+        by_letters[_letters(name)].append(name)
+        sounds = pronounced(_letters(name), language) if language != "zh" else ""
+        for key in keys(sounds) if sounds else ():
+            by_key[key].append((name, sounds))
+    return _Known(by_letters, by_key)

@@ -27,11 +27,10 @@ from hubd.assistant.understanding.grammar import (
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import NAMED, Lexicon, lexicon
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
-from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
 from hubd.assistant.understanding.owners import in_own_room, placed
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
@@ -69,9 +68,6 @@ REQUESTS = re.compile(
     re.IGNORECASE,
 )
 """What asks for a deed and tells no state."""
-CLAUSES = re.compile("[,，;；]")
-PRONOUNCED = frozenset({"en", "de", "zh"})
-"""The languages of which it is known what sounds like what."""
 
 
 class Router:
@@ -97,7 +93,6 @@ class Router:
         self._compounds: dict[str, frozenset[str]] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
         self._named: dict[str, garbled.Named] = {}
-        self._channels: dict[str, Channel] = {}
         self._paraphrases: dict[str, Paraphrases] = {}
 
     async def prepare(self, text: str, language: str | None = None) -> str:
@@ -139,7 +134,12 @@ class Router:
         by = {"step": BIT_BY_BIT[found.tool or ""], "by": A_BIT}
         call = ToolCall(tool=MOVE, arguments={**by, "entities": found.entities})
         moved = msgspec.structs.replace(
-            found, tool=MOVE, call=call, arguments={**found.arguments, **by}, asks=None
+            found,
+            tool=MOVE,
+            call=call,
+            arguments={**found.arguments, **by},
+            asks=None,
+            reason="it says by a bit",
         )
         return self.asking(moved, Targets(tuple(things), unclear=found.asks == "which"))
 
@@ -231,7 +231,7 @@ class Router:
         if self._names.version != snapshot.version:
             self._names = Names(snapshot)
             self._phrases, self._compounds, self._vocabularies = {}, {}, {}
-            self._paraphrases, self._named, self._channels = {}, {}, {}
+            self._paraphrases, self._named = {}, {}
 
     def with_verb(self, text: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``text``, which names things alone, with the verb of another text."""
@@ -335,7 +335,7 @@ class Router:
             return []  # without the room it would be about this one
         # What is told to be so was heard rightly: 棚子还收起的 is no 棚子换首起的.
         told = known.stated(text)
-        meant = None if told else otherwise(text, known, self._vocabulary(language))
+        meant = None if told else otherwise(text, known, self.vocabulary(language))
         said = [text, meant] if meant else [text]
         found = [one for form in said for one in rewordings(form, known, phrases)]
         return [meant, *found] if meant else found
@@ -348,29 +348,11 @@ class Router:
             return []
         if language not in self._named:
             self._named[language] = garbled.named(phrases, known)
-        vocabulary, names = self._vocabulary(language), self._named[language]
+        vocabulary, names = self.vocabulary(language), self._named[language]
         return garbled.forms(text, known, vocabulary, names, exactly=exactly)
 
-    def likelier(self, text: str, language: str) -> list[Said]:
-        """What is likelier to be said to this household than ``text`` and sounds like it, likeliest
-        first."""
-        known, phrases = lexicon(language), self.phrases(language)
-        if language not in PRONOUNCED or known.corrected(text) or CLAUSES.search(text):
-            return []  # clauses are understood one by one, or not
-        if rooms_not_here(text, known, phrases) or known.keeps(text):
-            return []  # it was heard rightly, and is of another house or shall stay so
-        if known.asks_how_it_works(text) or (
-            known.spaces and known.words >= set(plain(text).split())
-        ):
-            return []
-        if (channel := self._channels.get(language)) is None:
-            named = (p for p, tags in phrases.items() if any(tag.kind in NAMED for tag in tags))
-            names = [name for name in named if "$" not in name]
-            channel = channel_of(language, names, self._vocabulary(language).words)
-            self._channels[language] = channel
-        return [one for one in likeliest(text, channel) if _loses_nothing(text, one.text, known)]
-
-    def _vocabulary(self, language: str) -> Vocabulary:
+    def vocabulary(self, language: str) -> Vocabulary:
+        """The words that an utterance may be made of here."""
         if language not in self._vocabularies:
             more = (self._sentence_words or {}).get(LANGUAGES[language], frozenset())
             self._vocabularies[language] = vocabulary_of(
@@ -412,11 +394,3 @@ def _without_mark(found: Decision) -> Decision:
     given = {**given, "command": str(given.get("command", "")).rstrip("?？ ")}
     call = msgspec.structs.replace(found.call, arguments=given)
     return msgspec.structs.replace(found, call=call, arguments={**found.arguments, **given})
-
-
-def _loses_nothing(text: str, meant: str, known: Lexicon) -> bool:
-    """Whether hearing ``meant`` instead neither loses nor finds a "not", and loses no time, and no
-    question or past."""
-    timed, still = (bool(known.times(digits(plain(t), known.language))) for t in (text, meant))
-    asked, so = known.wonders(text), known.wonders(meant)
-    return known.negates(text) == known.negates(meant) and still >= timed and so >= asked

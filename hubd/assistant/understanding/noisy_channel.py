@@ -26,11 +26,11 @@ from unicode_rbnf import RbnfEngine
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.phones import (
     VOWEL,
-    consonants,
     difference,
+    frame,
+    keys,
     pronounced,
     said_together,
-    skeleton,
 )
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import readings
@@ -68,8 +68,6 @@ KEPT = 4096
 """Words that were looked for."""
 BEAM = 24
 """Beginnings of the sentence that are followed."""
-FEWEST_CLASSES = 3
-"""Consonants by which a word is looked for with one of them wrong."""
 GAIN = 3.0
 """How much likelier than what was heard a sentence has to be, in nats."""
 FORMS = 3
@@ -108,7 +106,7 @@ class Channel(NamedTuple):
     syllable → characters."""
     verbs: frozenset[str]
     """Words of commands: one letter lies between "on" and "off", so none is guessed by more than
-    its vowels."""
+    which vowels it has."""
     found: dict[tuple[str, ...], list[tuple[str, float]]]
     """What was looked for before."""
 
@@ -162,7 +160,7 @@ def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Cha
                 by_sound[reading].append((word, ""))
             continue
         sounds = pronounced(word, language)
-        for key in _keys(skeleton(sounds)):
+        for key in keys(sounds):
             by_sound[key].append((word, sounds))
     tags = lexicon(language).phrases.items()
     verbs = frozenset(word for word, tag in tags if tag.kind == "action")
@@ -246,25 +244,15 @@ def _sounding_like(words: Sequence[str], channel: Channel) -> Iterator[tuple[str
     if not joined.isalpha() or len(joined) < SHORTEST:
         return
     sounds = said_together(words, channel.language)
-    candidates = {
-        one: None for key in _keys(skeleton(sounds)) for one in channel.sounding.get(key, ())
-    }
+    candidates = {one: None for key in keys(sounds) for one in channel.sounding.get(key, ())}
     for word, other in candidates:
         if abs(len(sounds) - len(other)) > LENGTHS:
             continue
-        if word in channel.verbs and consonants(sounds) != consonants(other):
+        if word in channel.verbs and frame(sounds) != frame(other):
             continue
         limit = min(MOST, MOST_OF_LENGTH * max(len(sounds), len(other)))
         if (unlike := difference(sounds, other, limit)) <= limit:
             yield word, JOINED if word == joined else CHANGED + PER_SOUND * unlike
-
-
-def _keys(consonants: str) -> list[str]:
-    """What a word is found by: its consonants, all of them or all but one."""
-    if len(consonants) < FEWEST_CLASSES:
-        return [consonants]
-    fewer = [consonants[:i] + consonants[i + 1 :] for i in range(len(consonants))]
-    return list(dict.fromkeys([consonants, *fewer]))
 
 
 def _model(single: Mapping[str, float], pairs: Mapping[str, Mapping[str, float]]) -> Model:

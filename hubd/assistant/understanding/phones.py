@@ -19,13 +19,13 @@ _RULES = {
         ("dge?(?=$)|dg|j", "J"), ("c(?=[eiy])", "s"), ("c", "k"), ("(?<=.)le$", "el"),
         ("(?<=[^aeiou])ed$", "d"), ("(?<=[a-zCSTJ]{2})e$", ""), ("(?<=[a-zCSTJ]{2})es$", "s"),
         ("ee|ea|ie|ei|ey|y(?=$)", "i"), ("oo|ou|ew|ue|ui", "u"), ("ai|ay", "e"),
-        ("oa|ow|au|aw", "o"), ("(?<=[^aeiou])y", "i"), ("u", "u"),
+        ("oa|ow|au|aw", "o"), ("(?<=[^aeiou])y", "i"),
     ),
     "de": (
         ("[^a-zäöü]", ""), ("sch", "S"), ("ch|chs", "x"), ("ph|v", "f"), ("ck|qu?|c", "k"),
         ("th|dt", "t"), ("tz|z", "ts"), ("äu|oi|oy", "eu"), ("ai|ay|ey|ei", "ei"), ("ie|ih", "i"),
         ("ä", "e"), ("y|ü", "i"), ("ö", "e"), ("(?<=[aeiou])h", ""), ("j", "S"),
-        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"),
+        ("d$", "t"), ("b$", "p"), ("g$", "k"), ("(?<=i)x$", "k"), ("(?<=[^aeiou])a$", "er"),
     ),
 }  # fmt: skip
 _IRREGULAR = {
@@ -40,6 +40,8 @@ _IRREGULAR = {
     "de": {"timer": "teimer", "timers": "teimers"},
 }  # fmt: skip
 """Words that are not spoken as they are written."""
+FEWEST = 3
+"""Consonants by which a word is found with one of them wrong."""
 VOWELS = frozenset("aeiou")
 _NEAR = (
     "td", "pb", "kg", "sz", "fv", "mn", "Ss", "CS", "CJ", "Jg", "Tt", "Td", "Tf", "lr", "wv", "Sz",
@@ -70,14 +72,26 @@ def said_together(words: Sequence[str], language: str) -> str:
     return re.sub(r"(.)\1+", r"\1", "".join(pronounced(word, language) for word in words))
 
 
-def consonants(sounds: str) -> str:
-    """The consonants that are not faint."""
-    return "".join(sound for sound in sounds if sound not in VOWELS and sound not in "hwy")
+def frame(sounds: str) -> str:
+    """The consonants that are not faint, with a mark for each vowel: "counsel" is framed like
+    "cancel", "lauta" not like "laut"."""
+    return "".join("-" if s in VOWELS else s for s in sounds if s not in "hwy")
 
 
 def skeleton(sounds: str) -> str:
     """The consonants, those that are near each other as one: what is compared first."""
-    return re.sub(r"(.)\1+", r"\1", consonants(sounds).translate(_CLASSES))
+    return re.sub(r"(.)\1+", r"\1", frame(sounds).replace("-", "").translate(_CLASSES))
+
+
+def keys(sounds: str) -> list[str]:
+    """What a word is found by among many: its skeleton, and this with one consonant left out, so
+    that two words with one that is wrong share a key (the deletion neighborhood of Mor and Fraenkel
+    1982)."""
+    bones = skeleton(sounds)
+    if len(bones) < FEWEST:
+        return [bones]
+    fewer = [bones[:i] + bones[i + 1 :] for i in range(len(bones))]
+    return list(dict.fromkeys([bones, *fewer]))
 
 
 def difference(one: str, other: str, limit: float) -> float:
