@@ -186,6 +186,8 @@ def is_misread(
         STANDS_FOR.fullmatch(item) or TAKEN_UP.search(item) for item in items
     ):
         return True
+    if tool.name in OF_ONE and any(item and not known.stripped(item) for item in items):
+        return True  # "den kannste abhaken"
     lacking = tool.name == ADDS and not BOUGHT.search(text)
     if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):
         return True  # "das Licht ist aus", "we're out of time"

@@ -388,9 +388,11 @@ class Router:
 
 def _without_mark(found: Decision) -> Decision:
     """What is left for later, without the mark of the polite question that asked for it."""
-    if found.call is None:
+    said = str(found.call.arguments.get("command", "")) if found.call else ""
+    command = said.rstrip("?？ ")
+    if found.call is None or command == said:
         return found
-    given = found.call.arguments
-    given = {**given, "command": str(given.get("command", "")).rstrip("?？ ")}
-    call = msgspec.structs.replace(found.call, arguments=given)
-    return msgspec.structs.replace(found, call=call, arguments={**found.arguments, **given})
+    call = msgspec.structs.replace(
+        found.call, arguments={**found.call.arguments, "command": command}
+    )
+    return msgspec.structs.replace(found, call=call)

@@ -30,11 +30,9 @@ MAXIMUM_UTTERANCE = 300
 LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
 """Our name of a language → the name of Home Assistant's sentences in it."""
 
-SMALL_TALK = frozenset(
-    {"HassNevermind", "HassRespond", "HassMediaPause", "HassShoppingListCompleteItem"}
-)
-"""Intents that do nothing, that a bare "stop" means only where nothing rings, or to which what is
-removed from a list is done: a sentence of ours comes before them."""
+SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
+"""Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
+comes before them."""
 
 REMIND = re.compile(
     r"(?:please )?(?:remind |(?:tell|ping|nudge|prod) (?:me|us) (?:to|that) )|erinner|rappelle|"

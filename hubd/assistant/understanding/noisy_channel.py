@@ -163,7 +163,7 @@ def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Cha
         for key in keys(sounds):
             by_sound[key].append((word, sounds))
     tags = lexicon(language).phrases.items()
-    verbs = frozenset(word for word, tag in tags if tag.kind == "action")
+    verbs = frozenset(said.partition(" ")[0] for said, tag in tags if tag.kind == "action")
     return Channel(language, spaces, model, by_sound, verbs, {})
 
 
