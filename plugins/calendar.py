@@ -314,15 +314,15 @@ async def restore(
     if kept is None:
         raise ToolError(say(context.language, "no_calendar"))
     lines = []
+    if event is not None:  # first: what breaks off between the two has it twice, and loses nothing
+        back = await put_again(context, kept, event)
+        lines = [say(context.language, "event_added", [line(context, back, once=True)])]
     for one in all_events([kept]):
         what = one.occurrence
         if uid and what.uid == uid and (series or what.recurrence_id == recurrence_id):
             await take_out(context, one, series=series)
-            lines = [say(context.language, "event_removed", [line(context, one)])]
+            lines = lines or [say(context.language, "event_removed", [line(context, one)])]
             break
-    if event is not None:
-        back = await put_again(context, kept, event)
-        lines = [say(context.language, "event_added", [line(context, back, once=True)])]
     return ToolResult(text=" ".join(lines) or say(context.language, "no_such_event", ["-"]))
 
 

@@ -1,9 +1,11 @@
 """Calendars of Home Assistant that allow less than all: Google's cannot update an event, CalDAV's
 not even delete one. The double keeps events as Home Assistant tells them."""
 
+import itertools
+
 import pytest
 
-from plugins.api import Entity, MissingArgumentError, Snapshot, ToolError
+from plugins.api import Entity, HomeError, MissingArgumentError, Snapshot, ToolError
 from plugins.home_calendars import CAN_ADD, CAN_DELETE
 
 
@@ -15,6 +17,9 @@ class Calendars:
         self.events = {f"calendar.{name}": {} for name in allowed}
         self.loses = False
         """Whether it says that it did what it did not do."""
+        self.numbers = itertools.count()
+        self.refuses = False
+        """Whether it takes nothing new."""
 
     def snapshot(self):
         return Snapshot(
@@ -33,9 +38,11 @@ class Calendars:
         kept = self.events[entity]
         if service == "calendar.read_events":
             return {"events": list(kept.values())}
+        if service == "calendar.add_event" and self.refuses:
+            raise HomeError("The disk is full.")
         if service == "calendar.add_event" and not self.loses:
             event = data["event"]
-            uid = f"{event['summary']} {len(kept)}"
+            uid = f"{event['summary']} {next(self.numbers)}"
             times = {"start": event["dtstart"], "end": event["dtend"]}
             kept[uid] = {"summary": event["summary"], "uid": uid, **times}
         elif service == "calendar.delete_event" and not self.loses:
@@ -69,6 +76,17 @@ async def test_an_event_that_cannot_be_changed_is_put_anew_and_the_old_one_taken
     await workshop.undo(moved)
     (event,) = home.events["calendar.google"].values()
     assert event["start"] == "2026-03-30T15:00:00+02:00"
+
+
+async def test_what_cannot_be_put_back_stays_where_it_was_moved_to(workshop, calendars):
+    home = calendars(google=CAN_ADD | CAN_DELETE)
+    await workshop("calendar.add", title="dentist on Monday at 3")
+    moved = await workshop("calendar.move", event="dentist", to="Tuesday")
+    home.refuses = True
+    with pytest.raises(HomeError, match="The disk is full"):
+        await workshop.undo(moved)
+    (event,) = home.events["calendar.google"].values()
+    assert event["start"] == "2026-03-31T15:00:00+02:00"
 
 
 async def test_what_can_only_be_added_is_not_undone(workshop, calendars):

@@ -194,7 +194,8 @@ def test_what_comes_every_week_is_in_its_calendar_and_one_time_is_moved(hub, hom
     assert len(in_calendar(home_assistant, 10)) == len(times) - 1
     moved = ask(hub, "move choir to 8 pm")
     assert [start[11:16] for _, start in in_calendar(home_assistant, 10)].count("20:00") == 1
-    ask(hub, "undo", moved["conversation"])
+    back = ask(hub, "undo", moved["conversation"])["answer"]
+    assert back.startswith("In the calendar: Choir"), back
     starts = [start[11:16] for _, start in in_calendar(home_assistant, 10)]
     assert starts == ["19:00"] * (len(times) - 1)
     asked = ask(hub, "remove every choir from the calendar")
