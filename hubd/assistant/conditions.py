@@ -36,6 +36,8 @@ RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 CLIMATE = "climate.change"
+KEPT = ("timers.", "alarms.", "reminders.", "lists.")
+"""Tools of what the hub keeps, and what things of the house are called as well."""
 OF_DAYS = frozenset({"briefing.tell", "calendar.agenda"})
 """Tools that tell of a day: what shall be done is no question for them."""
 ALREADY = {

@@ -8,28 +8,49 @@ done; what is dangerous, or would change nothing, is never proposed.
 import re
 import string
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from hubd.assistant.conditions import ALREADY, SURE, Candidate, inquires, is_implied, opposes
+from hubd.assistant.conditions import (
+    ALREADY,
+    KEPT,
+    SURE,
+    SWITCHING,
+    Candidate,
+    inquires,
+    is_implied,
+    opposes,
+)
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import Filled
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity
 from plugins.api import ToolCall
+from plugins.spoken import duration
 
 PHRASES = Path(__file__).with_suffix(".yaml")
 QUESTIONS = {"en": "Shall I {what}?", "de": "Soll ich {what}?", "zh": "要我{what}吗？"}
-BEGINNING = 3
-"""Words in which a question begins."""
 LEAST = 0.5
 """How likely an intent is, of those that can be meant here, to be asked for."""
 LEAST_UNNAMED = 0.6
 """The same where no thing, room or kind of thing is spoken of."""
+CLEAR = 0.75
+"""From which on several things may be asked about at once, by sentences that a question or the past
+only seems to be in: "if I have to hear this song one more time"."""
+MOST_THINGS = 4
+"""Things that a question names: who hears it has to remember them."""
+LEAST_TOLD, LEAST_ANSWERED = 0.75, 0.9
+"""How likely has to be what is told at once: it changes nothing, but nobody may have asked. What is
+asked in so many words may be answered by the documents; of 815 questions to them 1 is not, 6 with
+the first."""
+MOST_NONE_TOLD = 0.1
+"""How likely it may be that nothing is asked for, then."""
 MOST_NONE = 0.25
 """How likely it may be that nothing is asked for."""
 UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | {
@@ -46,6 +67,10 @@ UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | 
 """States in which a tool changes nothing."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
+KINDS = ("color", "when")
+"""Arguments for which a tool has another phrase."""
+LENGTH = ("hours", "minutes", "seconds")
+"""Arguments that are one value together."""
 _UNARTICLED = frozenset({"vacuum", "lawn_mower", "scene", "script"})
 """What has names like a person's."""
 _ARTICLED = re.compile(r"(?:the|my|our)\b|\w+['’]s?\b", re.IGNORECASE)
@@ -55,7 +80,7 @@ def may_wish(text: str, known: Lexicon) -> bool:
     """Whether ``text`` may ask for something here: it keeps nothing as it is, and is of this
     house."""
     said = known.without_implied(text)
-    return not (known.keeps(said) or known.is_elsewhere(text) or known.corrected(text))
+    return not (known.keeps(said) or known.is_elsewhere(text))
 
 
 def changes(filled: Filled) -> bool:
@@ -72,12 +97,21 @@ def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) 
     """
     filled, entities = found.filled, found.filled.targets.entities
     call = filled.call
+    if found.confidence < SURE and known.corrected(said.text):
+        return False
     if found.confidence < (LEAST if filled.named else LEAST_UNNAMED) or none > MOST_NONE:
         return False
-    if phrase(call, entities, known.language) is None or len(entities) > 1:
+    most = MOST_THINGS if found.confidence >= CLEAR else 1
+    if phrase(call, entities, known.language) is None or len(entities) > most:
         return False
-    if said.times or (set(call.arguments) - UNSAID and not filled.named):
+    timer = call.tool.startswith("timers.")
+    if timer and (said.names or said.subjects - {"timers"} or said.actions & SWITCHING):
+        return False  # "the coffee machine off in 20 minutes", "remind me in 20 minutes"
+    later = said.times and not timer
+    if later or (set(call.arguments) - UNSAID and not filled.named):
         return False  # "movie night tomorrow", and "forty" alone
+    if _only_sounds_so(said):
+        return False
     only_names = said._replace(nouns=frozenset()).is_bare  # "the curtains" alone
     if only_names or said.rooms_not_here or _is_question(said, found.confidence, known):
         return False
@@ -91,12 +125,35 @@ def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) 
     return True
 
 
+def worth_telling(found: Candidate, none: float, text: str, said: Mentions, known: Lexicon) -> bool:
+    """Whether what only tells something is likely enough to be told at once.
+
+    none: how likely it is that nothing is asked for.
+    """
+    filled = found.filled
+    if filled.call.tool.startswith(KEPT) or known.is_elsewhere(said.text) or said.rooms_not_here:
+        return False
+    entities = filled.targets.entities
+    people = [entity for entity in entities if entity.domain == "person"]
+    if (entities and not filled.named) or 0 < len(people) < len(entities):
+        return False  # "ask Ann whether the door is shut"
+    asked = known.inquires_first(said.text) or "?" in text or "？" in text
+    return found.confidence >= (LEAST_ANSWERED if asked else LEAST_TOLD) and none <= MOST_NONE_TOLD
+
+
+def _only_sounds_so(said: Mentions) -> bool:
+    """Whether what is spoken of only sounds like something here, and no verb is said: "yard duty"
+    is not Dusty."""
+    called = (*said.names, *said.areas)
+    spelled = any(plain(name) in said.text for name in called)
+    return bool(called) and not spelled and not said.actions
+
+
 def _is_question(said: Mentions, confidence: float, known: Lexicon) -> bool:
     """Whether it is a question; "oh what's it called, tuck him in, yes, that one" is none."""
-    if not inquires(said, known):
-        return False
-    begins = " ".join(said.text.split()[:BEGINNING]) if known.spaces else said.text
-    return confidence < SURE or known.inquires(begins)
+    if confidence >= CLEAR:
+        return known.inquires_first(said.text)
+    return inquires(said, known)
 
 
 def _is_forbidden(said: Mentions, known: Lexicon) -> bool:
@@ -108,16 +165,18 @@ def _is_forbidden(said: Mentions, known: Lexicon) -> bool:
 
 def phrase(call: ToolCall, entities: Sequence[Entity], language: str) -> str | None:
     """What ``call`` does, in words; ``None`` where they would not say all of it."""
-    step = call.arguments.get("step")
-    worded = _phrases().get(f"{call.tool} {step}" if step else call.tool, {}).get(language)
+    given = {k: v for k, v in call.arguments.items() if k not in UNSAID}
+    if length := timedelta(**{unit: given.pop(unit) for unit in LENGTH if unit in given}):
+        given["length"] = duration(length, language)
+    kind = call.arguments.get("step") or next((one for one in KINDS if one in given), "")
+    worded = _phrases().get(f"{call.tool} {kind}".rstrip(), {}).get(language)
     if worded is None:
         return None
-    given = {k: v for k, v in call.arguments.items() if k not in UNSAID}
     places = {field for _, field, _, _ in string.Formatter().parse(worded) if field}
     if places - {"things"} != set(given) or ("things" in places) != bool(entities):
         return None
     things = ", ".join(_called(entity, language) for entity in entities)
-    return worded.format_map({**_plainly(given), "things": things})
+    return worded.format_map({**_plainly(given, language), "things": things})
 
 
 def question(call: ToolCall, entities: Sequence[Entity], language: str) -> str:
@@ -132,13 +191,15 @@ def _called(entity: Entity, language: str) -> str:
     return entity.name if language != "en" or articled else f"the {entity.name}"
 
 
-def _plainly(given: Mapping[str, Any]) -> dict[str, str]:
-    def said(value: Any) -> str:
+def _plainly(given: Mapping[str, Any], language: str) -> dict[str, str]:
+    def said(name: str, value: Any) -> str:
         if isinstance(value, list):
             return ", ".join(map(str, value))
+        if name == "color":
+            return lexicon(language).color_word(str(value))
         return f"{value:g}" if isinstance(value, int | float) else str(value)
 
-    return {name: said(value) for name, value in given.items()}
+    return {name: said(name, value) for name, value in given.items()}
 
 
 @cache

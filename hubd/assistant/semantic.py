@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from hubd.assistant.conditions import (
+    KEPT,
     SURE,
     Candidate,
     acceptable,
@@ -21,7 +22,14 @@ from hubd.assistant.conditions import (
     is_implied,
 )
 from hubd.assistant.decision import Decision
-from hubd.assistant.proposals import QUESTIONS, changes, may_wish, worth_asking
+from hubd.assistant.proposals import (
+    QUESTIONS,
+    changes,
+    may_wish,
+    phrase,
+    worth_asking,
+    worth_telling,
+)
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
@@ -35,6 +43,9 @@ from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.readings import wonders
+from hubd.assistant.understanding.supposed import supposed
+from hubd.assistant.understanding.worded import model_of, parts_in
+from hubd.assistant.wording import SLOTS, may_be_meant, worded_call
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool
@@ -44,8 +55,6 @@ log = logging.getLogger(__name__)
 
 ENCODED = frozenset({"en"})
 """The languages that the encoder (all-MiniLM) was trained in."""
-KEPT = ("timers.", "alarms.", "reminders.", "lists.")
-"""Tools of what the hub keeps, and what things of the house are called as well."""
 PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
 LEAST = 0.2
@@ -58,6 +67,12 @@ LEAST_IMPLIED = 0.05
 """How likely an intent is at least then: the phrase is a reason of its own."""
 MOST_NONE = 0.5
 """How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
+SUPPOSED = 0.7
+"""How likely an intent is at least that is asked about where what it is about is not said."""
+LEAST_WORDED = 0.5
+"""The same of what is about words and times."""
+OF_WORDS = 0.8
+"""How likely it is then that nothing else is meant."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
@@ -105,19 +120,26 @@ class Semantics:
 
     async def guesses(self, text: str, language: str) -> list[Guess]:
         """All intents, likeliest first; empty where there are no examples or no vectors."""
-        if language not in self._classifiers and not await _has_examples(language):
+        if (seen := await self._seen(text, language)) is None:
             return []
+        return self._classifiers[language].guesses(*seen)
+
+    async def _seen(self, text: str, language: str) -> tuple[str, Vectors | None] | None:
+        """``text`` masked, and its vector where there is an encoder for the language; ``None``
+        where there are no examples, no vectors, or nothing is said but politeness."""
+        if language not in self._classifiers and not await _has_examples(language):
+            return None
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self.prepare(language)
                 masked = await asyncio.to_thread(self._router.masked, text, language)
                 if not masked:
-                    return []  # nothing but politeness
+                    return None
                 vector = (await self._embed([masked]))[0] if language in ENCODED else None
         except (EmbedderError, TimeoutError) as error:
             log.info("no vector for an utterance: %s", error or "it took too long")
-            return []
-        return self._classifiers[language].guesses(masked, vector)
+            return None
+        return masked, vector
 
     async def similar(self, text: str, language: str) -> Mapping[str, float]:
         """Tool → how likely it is meant, for those who choose among tools."""
@@ -138,6 +160,9 @@ class Semantics:
         negated = known.negates(rest)
         if negated and known.forbids(text):
             return None
+        tool, chance = await self._wording(text, language)
+        if tool in SLOTS and chance >= OF_WORDS:
+            return None  # "bread and bananas for the shopping list" is no question for the list
         heard = await self._heard(text, language, area)
         if heard is None:
             return None
@@ -171,20 +196,65 @@ class Semantics:
     async def propose(self, text: str, language: str, area: str) -> Decision | None:
         """What ``text``, which nothing else explains, is likest to ask for, to be asked back."""
         known = lexicon(language)
-        if not self._proposes or language not in QUESTIONS or not may_wish(text, known):
+        if not self._proposes or language not in QUESTIONS:
             return None
         heard = await self._heard(text, language, area)
         if heard is None:
             return None
-        found = self._first_filled(heard, language)
-        none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
-        if found is None or not worth_asking(found, none, heard.said, known):
+        if worded := await self._worded(text, language, heard):
+            return worded
+        found = self._supposed(heard, language) or self._first_filled(heard, language)
+        if found is None:
             return None
+        none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
         decision = self._router.asking(_decision(found, language), found.filled.targets)
+        if self._reads(found.filled.call.tool):
+            told = worth_telling(found, none, text, heard.said, known) and not known.corrected(text)
+            return decision if told and not decision.asks else None
+        if not may_wish(text, known) or wonders(text, language):
+            return None
+        if not worth_asking(found, none, heard.said, known):
+            return None
         if decision.asks:
             return None  # what is dangerous is said in so many words, or not done
         reason = f"{decision.reason}, but not so that it could be done unasked"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
+
+    async def _worded(self, text: str, language: str, heard: _Heard) -> Decision | None:
+        """What is about words and times: told or done where it is sure, else asked back."""
+        tool, chance = await self._wording(text, language)
+        if tool not in self._tools or chance < LEAST_WORDED:
+            return None
+        parts = await asyncio.to_thread(parts_in, text, tool, language)
+        found = worded_call(
+            self._tools[tool], parts, heard.said, heard.snapshot, heard.area, language
+        )
+        if found is None or not (self._reads(tool) or may_be_meant(tool, text, language)):
+            return None
+        asked = chance < SURE and not self._reads(tool)
+        if asked and phrase(found.call, found.targets.entities, language) is None:
+            return None
+        decision = Decision(
+            route="semantic",
+            tool=tool,
+            entities=found.targets.ids,
+            arguments={k: v for k, v in found.call.arguments.items() if k != "entities"},
+            score=round(chance, 2),
+            reason=f"it is worded like the examples of {tool}",
+            call=found.call,
+            language=language,
+        )
+        if asked:
+            return msgspec.structs.replace(decision, asks="confirm", proposed=True)
+        return self._router.asking(decision, found.targets)
+
+    async def _wording(self, text: str, language: str) -> tuple[str, float]:
+        """The likeliest tool by the wording, and how likely it is."""
+        model = await asyncio.to_thread(model_of, language)
+        seen = await self._seen(text, language)
+        if model is None or seen is None:
+            return "", 0.0
+        return (await asyncio.to_thread(model.likely, *seen))[0]
 
     async def _heard(self, text: str, language: str, area: str) -> _Heard | None:
         """What ``text`` speaks of and may mean; ``None`` where there are no examples."""
@@ -212,6 +282,16 @@ class Semantics:
             if best is None and filled is not None:
                 best = guess, filled
         return Candidate(*best, best[0].confidence / left) if best else None
+
+    def _supposed(self, heard: _Heard, language: str) -> Candidate | None:
+        """The likeliest intent, about what is likeliest meant, where it is not said."""
+        guess = heard.guesses[0]
+        if guess.confidence < SUPPOSED or guess.intent.tool not in self._tools:
+            return None
+        if fill(guess.intent, heard.said, heard.snapshot, heard.area, language):
+            return None
+        filled = supposed(guess.intent, heard.said, heard.snapshot, heard.area, language)
+        return Candidate(guess, filled, guess.confidence) if filled else None
 
     def _reads(self, tool: str) -> bool:
         """Whether a tool only tells something."""

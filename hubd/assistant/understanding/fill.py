@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import msgspec
+
 from hubd.assistant.understanding.compose import (
     FULL,
     LEAST_SPEED,
@@ -31,6 +33,8 @@ WEATHER, FORECAST = "weather.now", "weather.on"
 """The first needs no entity: there are other sources."""
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
 """Where a room is named, that alone."""
+MOWING = {"vacuum.start": "mower.start", "vacuum.return_home": "mower.return_home"}
+"""What is said of one machine is said of the other."""
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
@@ -115,6 +119,9 @@ def fill(
         return Filled(ToolCall(tool=LONGER, arguments=arguments), NOBODY, True)
     if intent.tool == TIMER and "timers" in said.subjects and _LESS.search(said.text):
         return Filled(ToolCall(tool=SHORTER, arguments=arguments), NOBODY, True)
+    if intent.tool in MOWING and _is_mower(said, snapshot):
+        mows = msgspec.structs.replace(intent, tool=MOWING[intent.tool], domains=["lawn_mower"])
+        return fill(mows, said, snapshot, area, language)
     if not intent.domains and intent.tool != "home.state":
         call = ToolCall(tool=intent.tool, arguments=arguments)
         return Filled(call, NOBODY, bool(said.subjects))
@@ -127,6 +134,12 @@ def fill(
     call = ToolCall(tool=tool, arguments={**arguments, "entities": found.ids})
     named = bool(said.names or said.areas or said.floors or said.domains or said.hints)
     return Filled(call, found, named)
+
+
+def _is_mower(said: Mentions, snapshot: Snapshot) -> bool:
+    """Whether a mower alone is named."""
+    domains = {entity.domain for entity in named_entities(said, snapshot)}
+    return domains == {"lawn_mower"}
 
 
 def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> Targets:

@@ -274,6 +274,11 @@ class Lexicon:
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
         return None
 
+    def color_word(self, color: str) -> str:
+        """What a color is called in this language; ``color`` itself where it has no word."""
+        tag = Tag("color", color)
+        return next((said for said, other in self.phrases.items() if other == tag), color)
+
     def colors_in(self, text: str) -> list[re.Match[str]]:
         """Where ``text`` names colors."""
         return list(self._color.finditer(text))
