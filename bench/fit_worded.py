@@ -23,7 +23,7 @@ from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import SHARPNESS, Fitted, inputs_of, intents_of, softmax
 from hubd.assistant.understanding.ngrams import counted, rarity
-from hubd.assistant.understanding.tagger import PLACES, TAGS, parts_of, places_of, tagged
+from hubd.assistant.understanding.tagger import PLACES, TAGS, parts_of, places_of, scores_of, tagged
 from hubd.assistant.understanding.worded import (
     FOLDER,
     Example,
@@ -35,7 +35,7 @@ from hubd.assistant.understanding.worded import (
 )
 
 EPOCHS = 8
-HIDDEN = 0.3
+HIDDEN = 0.5
 """How many words are not looked at in training: what is put on a list may be anything."""
 
 
@@ -48,11 +48,12 @@ class Tags:
         self._summed, self._summed_moves = self.weights.copy(), self.moves.copy()
         self._seen = 0
 
-    def learn(self, places: NDArray[np.intp], wanted: Sequence[int]) -> None:
-        """Weigh down the tags that were likeliest, and up those that are wanted."""
+    def learn(self, one: Example, places: NDArray[np.intp]) -> None:
+        """Weigh down the tags that are likeliest, and up those that are wanted."""
         self._seen += 1
-        found = tagged(self.weights[places].sum(axis=1), self.moves)
-        if found == list(wanted):
+        wanted = one.tags
+        found = tagged(scores_of(self.weights, places, one.tokens), self.moves)
+        if found == wanted:
             return
         for row, tag, other in zip(places, wanted, found, strict=True):
             if tag != other:
@@ -78,7 +79,7 @@ def tags_of(examples: Sequence[Example], language: str) -> Tags:
         chance.shuffle(order)
         for one in order:
             hidden = [i for i in range(len(one.tokens)) if chance.random() < HIDDEN]
-            tags.learn(places_of(one.tokens, one.tool, language=language, hidden=hidden), one.tags)
+            tags.learn(one, places_of(one.tokens, one.tool, language=language, hidden=hidden))
     return tags
 
 
@@ -143,7 +144,7 @@ def check(language: str) -> None:
         for i, one in enumerate(texts.marked):
             if fold_of[i] == fold:
                 places = places_of(one.tokens, one.tool, language=language)
-                found = tagged(tag_weights[places].sum(axis=1), moves)
+                found = tagged(scores_of(tag_weights, places, one.tokens), moves)
                 said = parts_of(one.text, one.tokens, found)
                 exact.append(said == parts_of(one.text, one.tokens, one.tags))
     best = chances.argmax(axis=1)

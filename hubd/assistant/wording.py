@@ -6,17 +6,20 @@ the few tools that have things as well: the player that shall play it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.tagger import Parts
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
+from plugins.when import parse
 
 
 class Slots(NamedTuple):
@@ -75,11 +78,28 @@ _RISES = ("rise", "sunrise", "aufgang", "aufgeht", "geht auf", "hell", "light", 
 
 
 _MOVES = re.compile(
-    r"\b(?:mov|chang|shift|push|postpone|bring|instead|earlier|later|make|another|not|rather|"
-    r"verschieb|verleg|änder|stell|früher|später|statt|lieber|doch|vor|nach hinten|zurück|um)"
+    r"\b(?:mov|chang|shift|push|postpone|bring|instead|earlier|later|another|rather|"
+    r"verschieb|verleg|änder|umstell|früher|später|statt|nach hinten|vorstell|zurück)"
     r"|[改挪移调换]|推|提前|延后|晚|早点|而不是"
 )
 """What is said of an alarm that there is."""
+
+
+_SPEAKS_OF = {
+    "notes.recall": re.compile(
+        r"\b(?:told|tell|not(?:e|es|ed)|said|say|mention\w*|remember\w*|jot\w*|wrote|written|saved?|"
+        r"ask(?:ed)? you|gesagt|sagte|notier\w*|notiz\w*|merk\w*|gemerkt|aufgeschrieben|erzählt|"
+        r"gespeichert)\b|[记讲]|说过|告诉|提过|跟你说|存"
+    ),
+    "calendar.next": re.compile(
+        r"\b(?:appointments?|meetings?|calendar|diary|events?|schedule\w*|agenda|what's on|"
+        r"\w*termine?|kalender)\b|安排|日程|日历|预约|约"
+    ),
+}
+"""What has to be spoken of: "where is the spare key" and "when is the next service due" may be
+answered by the documents."""
+_IN = {"en": "in ", "de": "in "}
+"""What makes a delay of a duration."""
 
 
 class Worded(NamedTuple):
@@ -96,8 +116,8 @@ def worded_call(
 
     area: the id of the asking device's
     """
-    slots = SLOTS.get(tool.name)
-    if slots is None:
+    slots, speaks_of = SLOTS.get(tool.name), _SPEAKS_OF.get(tool.name)
+    if slots is None or (speaks_of and not speaks_of.search(said.text)):
         return None
     arguments: dict[str, Any] = {}
     if slots.about:
@@ -107,16 +127,12 @@ def worded_call(
         arguments[slots.about] = about
     if slots.when and not parts.when and not slots.optional:
         return None
-    # Somebody who says several times corrects themselves, or one of them is no time.
-    whens = dict.fromkeys((" ".join(parts.when), *reversed(parts.when))) if slots.when else [""]
-    fitting = (
-        call
-        for when in whens
-        if (
-            call := _fitting(tool, arguments | ({slots.when: when} if when else {}), said, language)
-        )
-    )
-    if (arguments := next(fitting, {})) == {} and slots != Slots():
+    for when in _whens(parts, language) if slots.when else [""]:
+        given = {**arguments, slots.when: when} if when else arguments
+        if (fitting := _fitting(tool, given, said, language)) is not None:
+            arguments = fitting
+            break
+    else:
         return None
     targets = _works(tool.name, said, snapshot, area)
     if tool.name in WORKS:
@@ -126,12 +142,42 @@ def worded_call(
     return Worded(ToolCall(tool=tool.name, arguments=arguments), targets)
 
 
+def _whens(parts: Parts, language: str) -> Iterator[str]:
+    """What may be the time, likeliest first: who says several corrects themselves, unless they go
+    together; and what stands beside a time may be none."""
+    if not parts.when:
+        yield ""
+        return
+    yield _together(parts.when, language)
+    for part in reversed(parts.when):
+        yield part
+        words = part.split()
+        if len(words) > 1:
+            yield " ".join(words[:-1])
+            yield " ".join(words[1:])
+
+
+def _together(whens: Sequence[str], language: str) -> str:
+    """Times that do not exclude each other: "tomorrow" and "at five", but of two times the last."""
+    kept: list[str] = []
+    told: set[str] = set()
+    for when in reversed(whens):
+        spoken = parse(when, language, datetime.now(UTC))
+        kinds = {name for name in ("at", "on", "delay") if getattr(spoken, name)}
+        if kept and (not kinds or kinds & told or "delay" in kinds | told):
+            continue
+        kept.insert(0, when)
+        told |= kinds
+    return (" " if lexicon(language).spaces else "").join(kept)
+
+
 def may_be_meant(tool: str, text: str, language: str) -> bool:
-    """Whether no "not" speaks against it: "don't put milk on the list" adds none."""
+    """Whether it is no question, and no "not" speaks against it: "don't put milk on the list"."""
     known = lexicon(language)
-    if tool in ENDS:
-        return True
-    return not (known.negates(known.fixed(known.stripped(text))) and known.commands(text))
+    said = known.fixed(known.stripped(text))
+    if known.inquires_first(said) or wonders(text, language):
+        return False  # "what do I do with the eggs"
+    return tool in ENDS or not (known.negates(said) and known.commands(text))
 
 
 def _fitting(
@@ -188,9 +234,22 @@ def _moved(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[
     return dict(arguments) if _MOVES.search(said.text) else None
 
 
+def _timed(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:
+    """What is told as the time has to be one."""
+    if not (when := str(arguments.get("when", ""))):
+        return dict(arguments)
+    for spoken in (when, f"{_IN.get(language, '')}{when}"):
+        told = parse(spoken, language, datetime.now(UTC))
+        if told.at or told.on or told.delay or told.repeat or told.arrival:
+            return {**arguments, "when": spoken}
+    return None
+
+
 _SPECIAL: dict[str, Callable[[Mapping[str, Any], Mentions, str], dict[str, Any] | None]] = {
     "clock.sun": _sun,
     "chance.number": _between,
     "humidifiers.set": _humidity,
     "alarms.change": _moved,
+    "reminders.add": _timed,
+    "calendar.add": _timed,
 }

@@ -6,11 +6,12 @@ begins a part, goes on with it, or is outside. The tags of a sentence are the li
 `bench/fit_worded.py` fits to marked examples. Features are kept at the place that their hash gives.
 """
 
+import itertools
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ GAP = 2
 _WORD = re.compile(r"\w+(?:['’.:,\-]\w+)*|[^\w\s.!?…]")
 _CHARACTER = re.compile(r"[a-z0-9]+(?:[.:]\d+)?|[^\s。！？…!?.]", re.IGNORECASE)
 """What ends a sentence is in no part, and not heard."""
+_ENDS = re.compile(r"[.!?。！？…]")
 _MARK = re.compile(r"[\[\]{}]")
 
 Weights = NDArray[np.float32]
@@ -40,6 +42,8 @@ class Token(NamedTuple):
     text: str
     begin: int
     end: int
+    sentence: int
+    """Which of the text's: no part goes on in the next."""
 
 
 class Parts(NamedTuple):
@@ -55,7 +59,13 @@ class Parts(NamedTuple):
 def tokens_of(text: str, *, spaces: bool) -> list[Token]:
     """The words and marks of a text; characters where words are not written apart."""
     pattern = _WORD if spaces else _CHARACTER
-    return [Token(m[0].casefold(), m.start(), m.end()) for m in pattern.finditer(text)]
+    tokens: list[Token] = []
+    sentence = end = 0
+    for found in pattern.finditer(text):
+        sentence += bool(tokens and _ENDS.search(text, end, found.start()))
+        end = found.end()
+        tokens.append(Token(found[0].casefold(), found.start(), end, sentence))
+    return tokens
 
 
 def unmarked(marked: str, *, spaces: bool) -> tuple[str, list[Token], list[int]]:
@@ -95,18 +105,24 @@ def places_of(
 
     hidden: words that shall not be looked at themselves, as if nobody knew them.
     """
-    words = ["<2", "<1", *(token.text for token in tokens), ">1", ">2"]
-    unknown = frozenset(hidden)
-    return np.array(
-        [
-            [
-                zlib.crc32(one.encode()) % PLACES
-                for one in _features(words, i + 2, tool, language, i in unknown)
-            ]
-            for i in range(len(tokens))
-        ],
-        np.intp,
-    )
+    unknown, rows = frozenset(hidden), []
+    for _, group in itertools.groupby(enumerate(tokens), key=lambda pair: pair[1].sentence):
+        numbers, said = zip(*group, strict=True)
+        words = ["<2", "<1", *(token.text for token in said), ">1", ">2"]
+        for at, number in enumerate(numbers, start=2):
+            features = _features(words, at, tool, language, number in unknown)
+            rows.append([zlib.crc32(feature.encode()) % PLACES for feature in features])
+    return np.array(rows, np.intp)
+
+
+def scores_of(weights: NDArray[Any], places: NDArray[np.intp], tokens: Sequence[Token]) -> Weights:
+    """How much speaks for each tag of each word: (words, TAGS); weights: (PLACES, TAGS)."""
+    scores = weights[places].sum(axis=1, dtype=np.float32)
+    begins = [
+        i for i, (a, b) in enumerate(itertools.pairwise(tokens), 1) if a.sentence < b.sentence
+    ]
+    scores[np.ix_([0, *begins], [ABOUT_ON, WHEN_ON])] = FORBIDDEN
+    return scores
 
 
 def _features(
@@ -142,7 +158,7 @@ def _kind(word: str, language: str) -> str:
 def tagged(scores: NDArray[np.float32], moves: NDArray[np.float32]) -> list[int]:
     """The likeliest tags together: scores (words, TAGS), moves (TAGS, TAGS) from tag to tag."""
     moves = moves + _forbidden()
-    best = scores[0] + np.where(np.isin(np.arange(TAGS), (ABOUT_ON, WHEN_ON)), FORBIDDEN, 0.0)
+    best = scores[0] + _forbidden()[OUTSIDE]
     came: list[NDArray[np.intp]] = []
     for row in scores[1:]:
         through = best[:, None] + moves

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     SHARPNESS,
@@ -31,6 +32,7 @@ from hubd.assistant.understanding.tagger import (
     Token,
     parts_of,
     places_of,
+    scores_of,
     tagged,
     tokens_of,
     unmarked,
@@ -78,7 +80,7 @@ class Model(NamedTuple):
         if not tokens:
             return Parts((), ())
         places = places_of(tokens, tool, language=self.language)
-        scores = self.tags[places].sum(axis=1, dtype=np.float32) * np.float32(self.unit)
+        scores = scores_of(self.tags, places, tokens) * np.float32(self.unit)
         return parts_of(text, tokens, tagged(scores, self.moves))
 
 
@@ -97,7 +99,7 @@ def model_of(language: str) -> Model | None:
 def parts_in(text: str, tool: str, language: str) -> Parts:
     """What ``text`` is about where it asks for ``tool``; nothing in a language without examples."""
     model = model_of(language)
-    return model.parts(text, tool) if model else Parts((), ())
+    return model.parts(fluent(text, language), tool) if model else Parts((), ())
 
 
 @cache

@@ -14,8 +14,8 @@ from hubd.assistant.understanding.tagger import (
     TAGS,
     WHEN,
     WHEN_ON,
-    Parts,
     parts_of,
+    scores_of,
     tagged,
     tokens_of,
     unmarked,
@@ -53,9 +53,13 @@ def test_what_is_marked_comes_back_as_it_was_said(pieces):
     text, tokens, tags = unmarked(marked, spaces=True)
     assert text == " ".join(word for _, words in pieces for word in words)
     about, when = (
-        tuple(" ".join(words) for mark, words in pieces if mark == wanted) for wanted in ("[]", "{}")
+        tuple(" ".join(words) for mark, words in pieces if mark == wanted)
+        for wanted in ("[]", "{}")
     )
-    assert parts_of(text, tokens, tags) == Parts(about, when)
+    found = parts_of(text, tokens, tags)
+    assert (found.about, found.when) == (about, when)
+    assert found.whole in text
+    assert not about or about[0] in found.whole or len(about) > 1
 
 
 def test_chinese_is_tagged_by_characters():
@@ -71,5 +75,19 @@ def test_a_bracket_that_is_not_closed_is_an_error(marked):
 
 
 def test_times_and_shortened_words_are_one_word():
-    said = [token.text for token in tokens_of("We're out, at 7:30!", spaces=True)]
-    assert said == ["we're", "out", ",", "at", "7:30", "!"]
+    said = tokens_of("We're out, at 7:30! Milk.", spaces=True)
+    assert [token.text for token in said] == ["we're", "out", ",", "at", "7:30", "milk"]
+    assert [token.sentence for token in said] == [0, 0, 0, 0, 0, 1]
+
+
+def test_no_part_goes_on_in_the_next_sentence():
+    tokens = tokens_of("Milk. Bread", spaces=True)
+    weights = np.zeros((1, TAGS), np.float32)
+    weights[0, ABOUT], weights[0, ABOUT_ON] = 1, 2
+    scores = scores_of(weights, np.zeros((2, 3), np.intp), tokens)
+    assert tagged(scores, np.zeros((TAGS, TAGS), np.float32)) == [ABOUT, ABOUT]
+
+
+def test_what_little_stands_between_belongs_together():
+    text, tokens, tags = unmarked("play the [Brighouse] and [Rastrick Brass Band] now", spaces=True)
+    assert parts_of(text, tokens, tags).whole == "Brighouse and Rastrick Brass Band"
