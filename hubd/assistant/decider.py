@@ -13,7 +13,14 @@ import msgspec
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
-from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
+from hubd.assistant.decision import (
+    Decision,
+    answering,
+    is_open,
+    lacks,
+    meaning,
+    told,
+)
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
@@ -35,6 +42,7 @@ from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.quarters import in_minutes
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
@@ -91,8 +99,23 @@ class Decider:
         first, *further = parts
         if further or not is_open(first.decision) or len(text) > MAXIMUM_UTTERANCE:
             return parts
-        proposal = await self.semantics.propose(text, first.decision.language, area)
+        language = first.decision.language
+        if (left := await self.semantics.left_for_later(text, language)) is not None:
+            return await self._left(*left, language, area) or parts
+        proposal = await self.semantics.propose(text, language, area)
         return [Part(text=text, decision=proposal)] if proposal else parts
+
+    async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
+        """A command that is left for a time; empty where it is none that could be done alone."""
+        now, *further = await self.parts(command, language, area)
+        if further or not self._acts(now) or not now.decision.entities:
+            return []
+
+        async def decide(text: str) -> list[Decision]:
+            return [now.decision]
+
+        decision = later.left_for(now.text, when, now.decision)
+        return [Part(text=now.text, decision=await later.unless_unattended(decision, decide))]
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
@@ -132,6 +155,12 @@ class Decider:
         for other in others:
             again = await self.by_rules(other, whole.language, area)
             found = await self._parts(again, other, area)
+            if not any(lacks(part.decision) for part in found):
+                return found
+        if (counted := in_minutes(text, whole.language)) != text:
+            found = await self._parts(
+                await self.by_rules(counted, whole.language, area), counted, area
+            )
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._of_a_span(text, whole.language, area)

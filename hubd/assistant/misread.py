@@ -70,6 +70,9 @@ VALUE = re.compile(r"\d+(?:[.,]\d+)? ?(?:percent|prozent|%|degrees?|grad|kelvin|
 FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
+LONGEST_TITLE = 8
+"""Words of what somebody wants to hear."""
+RINGING = frozenset({"alarms", "timers", "reminders"})
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
@@ -160,6 +163,8 @@ def is_misread(
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
+    if tool.name == SEARCH and len(query.split()) > LONGEST_TITLE:
+        return True
     if tool.name == SEARCH and (TOLD.search(query) or VALUE.search(digits(plain(query), language))):
         return (
             True  # "die Nachbarn können uns auf den Teller schauen", "die Lampe auf 40 Prozent …"
@@ -194,6 +199,8 @@ def is_misread(
     named = str(match.slots.get("name") or match.slots.get("timer") or "")
     if tool.name.startswith("timers.") and OF_TWO.search(named):
         return True  # "set an alarm for 7 and a timer for 10 minutes"
+    if tool.name.startswith("calendar.") and _speaks_of_alarms(match, language, home):
+        return True  # "move tomorrow's alarm to seven" is no event
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
         return True  # 七点叫我起床，八点提醒我打电话
     if tool.name == REMINDER and _is_called_by_another(match, text, language):
@@ -219,6 +226,12 @@ def is_misread(
     asked = known.stripped(imperative(text, language) or text)
     asked = said if tool.name == SEARCH else asked
     return match.free and tool.risk != "read" and known.inquires_first(asked)
+
+
+def _speaks_of_alarms(match: Match, language: str, home: House) -> bool:
+    """Whether an event is named that is an alarm, a timer or a reminder."""
+    event = str(match.slots.get("event", ""))
+    return bool(event and home.mentions(event, language).subjects & RINGING)
 
 
 def _is_called_by_another(match: Match, text: str, language: str) -> bool:

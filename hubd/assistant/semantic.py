@@ -45,7 +45,7 @@ from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.worded import model_of, parts_in
-from hubd.assistant.wording import SLOTS, may_be_meant, worded_call
+from hubd.assistant.wording import LATER, SLOTS, later_command, may_be_meant, worded_call
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool
@@ -161,7 +161,7 @@ class Semantics:
         if negated and known.forbids(text):
             return None
         tool, chance = await self._wording(text, language)
-        if tool in SLOTS and chance >= OF_WORDS:
+        if (tool in SLOTS or tool == LATER) and chance >= OF_WORDS:
             return None  # "bread and bananas for the shopping list" is no question for the list
         heard = await self._heard(text, language, area)
         if heard is None:
@@ -247,6 +247,15 @@ class Semantics:
         if asked:
             return msgspec.structs.replace(decision, asks="confirm", proposed=True)
         return self._router.asking(decision, found.targets)
+
+    async def left_for_later(self, text: str, language: str) -> tuple[str, str] | None:
+        """The command and its time where ``text`` asks for something to be done later; ``None``
+        where it does not."""
+        tool, chance = await self._wording(text, language)
+        if tool != LATER or chance < LEAST_WORDED:
+            return None
+        parts = await asyncio.to_thread(parts_in, text, tool, language)
+        return later_command(text, parts, language)
 
     async def _wording(self, text: str, language: str) -> tuple[str, float]:
         """The likeliest tool by the wording, and how likely it is."""

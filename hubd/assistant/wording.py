@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
@@ -70,6 +71,8 @@ WORKS = {
     "humidifiers.set": "humidifier",
 }
 """Tools of things, and of which."""
+LATER = "routines.later"
+"""It is told a command, which the rules decide on."""
 ENDS = frozenset({"lists.remove", "lists.complete", "reminders.cancel", "calendar.remove"})
 """Tools for what is not wanted any more, and which is said with a "not"."""
 BETWEEN = 2
@@ -98,6 +101,7 @@ _SPEAKS_OF = {
 }
 """What has to be spoken of: "where is the spare key" and "when is the next service due" may be
 answered by the documents."""
+_BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
 
@@ -140,6 +144,27 @@ def worded_call(
             return None
         arguments["entities"] = targets.ids
     return Worded(ToolCall(tool=tool.name, arguments=arguments), targets)
+
+
+def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | None:
+    """What shall be done, which is ``text`` without its times, and when; ``None`` where no time is
+    said."""
+    when = _spoken_time(_together(parts.when, language), language) if parts.when else None
+    if when is None:
+        return None
+    command = fluent(text, language)
+    for said in parts.when:
+        command = re.sub(rf"{_BEFORE_A_TIME}{re.escape(said)}", " ", command, count=1)
+    return " ".join(command.split()).strip(" ,，"), when
+
+
+def _spoken_time(when: str, language: str) -> str | None:
+    """``when`` as it is understood: a duration is a delay; ``None`` where it is no time."""
+    for spoken in (when, f"{_IN.get(language, '')}{when}"):
+        told = parse(spoken, language, datetime.now(UTC))
+        if told.at or told.on or told.delay or told.repeat or told.arrival:
+            return spoken
+    return None
 
 
 def _whens(parts: Parts, language: str) -> Iterator[str]:
@@ -238,11 +263,8 @@ def _timed(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[
     """What is told as the time has to be one."""
     if not (when := str(arguments.get("when", ""))):
         return dict(arguments)
-    for spoken in (when, f"{_IN.get(language, '')}{when}"):
-        told = parse(spoken, language, datetime.now(UTC))
-        if told.at or told.on or told.delay or told.repeat or told.arrival:
-            return {**arguments, "when": spoken}
-    return None
+    spoken = _spoken_time(when, language)
+    return {**arguments, "when": spoken} if spoken else None
 
 
 _SPECIAL: dict[str, Callable[[Mapping[str, Any], Mentions, str], dict[str, Any] | None]] = {

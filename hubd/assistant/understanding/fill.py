@@ -219,7 +219,7 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
         return which
     if intent.tool == SNOOZE:
-        return {}  # "five more minutes": as long as always
+        return _minutes(said, language)
     if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):
         return None
     if intent.needs == "time":
@@ -288,6 +288,15 @@ def _difference(intent: Intent, said: Mentions) -> dict[str, Any] | None:
     domain = next(domain for domain, tool in STEPPED.items() if tool == intent.tool)
     found = changed_by(domain, {str(intent.arguments.get("step"))}, said.numbers)
     return found[1] if found else None
+
+
+def _minutes(said: Mentions, language: str) -> dict[str, Any]:
+    """How many minutes are said, as in "five more minutes"; nothing where none are: as long as
+    always."""
+    found = duration(said.text, language) or {}
+    minutes = round(60 * found.get("hours", 0) + found.get("minutes", 0))
+    minutes = minutes or (int(said.numbers[0]) if len(said.numbers) == 1 else 0)
+    return {"minutes": minutes} if minutes else {}
 
 
 def duration(text: str, language: str) -> dict[str, Any] | None:

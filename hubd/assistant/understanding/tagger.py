@@ -117,7 +117,7 @@ def places_of(
 
 def scores_of(weights: NDArray[Any], places: NDArray[np.intp], tokens: Sequence[Token]) -> Weights:
     """How much speaks for each tag of each word: (words, TAGS); weights: (PLACES, TAGS)."""
-    scores = weights[places].sum(axis=1, dtype=np.float32)
+    scores: Weights = weights[places].sum(axis=1, dtype=np.float32)
     begins = [
         i for i, (a, b) in enumerate(itertools.pairwise(tokens), 1) if a.sentence < b.sentence
     ]

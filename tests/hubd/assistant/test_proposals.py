@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from hubd.assistant.evaluate import judged, samples
-from hubd.assistant.proposals import PHRASES, QUESTIONS, phrase, question
+from hubd.assistant.proposals import KINDS, PHRASES, QUESTIONS, phrase, question
 from hubd.home.model import Entity
 from hubd.policy import OWNER, Person
 from hubd.tool_context import Speaker
@@ -110,10 +110,10 @@ def test_a_phrase_says_all_that_would_be_done():
 def test_phrases_are_of_tools_that_there_are_and_in_all_languages(house):
     tools = {tool.name: tool for tool in house.tools.tools()}
     for key, worded in yaml.safe_load(PHRASES.read_text("utf-8")).items():
-        name, _, step = key.partition(" ")
+        name, _, kind = key.partition(" ")
         assert tools[name].risk == "act"
         assert set(worded) == set(QUESTIONS)
-        assert step in ("", "up", "down")
+        assert kind in ("", "up", "down", *KINDS)
 
 
 LEAST_RIGHT = 0.7
