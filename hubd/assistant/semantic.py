@@ -160,9 +160,6 @@ class Semantics:
         negated = known.negates(rest)
         if negated and known.forbids(text):
             return None
-        tool, chance = await self._wording(text, language)
-        if (tool in SLOTS or tool == LATER) and chance >= OF_WORDS:
-            return None  # "bread and bananas for the shopping list" is no question for the list
         heard = await self._heard(text, language, area)
         if heard is None:
             return None
@@ -175,6 +172,8 @@ class Semantics:
         found = self._likeliest(heard._replace(guesses=guesses), language)
         if found is None:
             return None
+        if await self._is_of_words(text, language, found.filled.call.tool):
+            return None  # "bread and bananas for the shopping list" is no question for the list
         tool = found.guess.intent.tool
         reads = self._reads(tool)
         if not acceptable(guesses, found, said, language, reads=reads):
@@ -256,6 +255,11 @@ class Semantics:
             return None
         parts = await asyncio.to_thread(parts_in, text, tool, language)
         return later_command(text, parts, language)
+
+    async def _is_of_words(self, text: str, language: str, tool: str) -> bool:
+        """Whether the wording says that ``tool`` is not meant, but one of words and times."""
+        other, chance = await self._wording(text, language)
+        return other != tool and (other in SLOTS or other == LATER) and chance >= OF_WORDS
 
     async def _wording(self, text: str, language: str) -> tuple[str, float]:
         """The likeliest tool by the wording, and how likely it is."""

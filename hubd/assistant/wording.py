@@ -101,6 +101,10 @@ _SPEAKS_OF = {
 }
 """What has to be spoken of: "where is the spare key" and "when is the next service due" may be
 answered by the documents."""
+_SOON = re.compile(
+    r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
+)
+"""What says soon, and no time."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
@@ -150,7 +154,7 @@ def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | N
     """What shall be done, which is ``text`` without its times, and when; ``None`` where no time is
     said."""
     when = _spoken_time(_together(parts.when, language), language) if parts.when else None
-    if when is None:
+    if when is None or _SOON.search(when):
         return None
     command = fluent(text, language)
     for said in parts.when:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from plugins.lists import items_of
+
 
 @pytest.mark.parametrize(
     ("text", "tools"),
@@ -22,11 +24,12 @@ async def test_what_is_not_done_is_told_but_for_remarks(make_house, text, tools)
     assert [part.decision.tool for part in parts] == tools
 
 
-async def test_of_two_things_for_a_list_never_one_alone_is_noted(make_house):
+async def test_of_two_things_for_a_list_both_are_noted(make_house):
     house = await make_house("home.en.yaml")
     said = "we need, let me look, butter and cling film on the shopping list"
-    parts = await house.commands.decider.parts(said, "en", "kitchen")
-    assert "lists.add" not in [part.decision.tool for part in parts]
+    (part,) = await house.commands.decider.parts(said, "en", "kitchen")
+    assert part.decision.tool == "lists.add"
+    assert items_of([part.decision.arguments["items"]]) == ["butter", "cling film"]
 
 
 @pytest.mark.parametrize(
