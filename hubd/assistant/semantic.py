@@ -203,8 +203,9 @@ class Semantics:
         if worded := await self._worded(text, language, heard):
             return worded
         found = self._supposed(heard, language) or self._first_filled(heard, language)
-        if found is None:
-            return None
+        likeliest = heard.guesses[0]
+        if found is None or (likeliest.confidence >= SUPPOSED and found.guess is not likeliest):
+            return None  # "the bathroom's all lit up" where it is dark is no wish for the vacuum
         none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
         decision = self._router.asking(_decision(found, language), found.filled.targets)
         if self._reads(found.filled.call.tool):

@@ -38,6 +38,7 @@ MOWING = {"vacuum.start": "mower.start", "vacuum.return_home": "mower.return_hom
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
+TALK = "help."
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -218,6 +219,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         return None  # "Lösch den Wecker nicht"
     if intent.tool == NO_ALARM and "alarms" in said.subjects and (which := _which(said, language)):
         return which
+    if intent.tool.startswith(TALK):
+        return {}  # "ganz herzlichen Dank" has no value
     if intent.tool == SNOOZE:
         return _minutes(said, language)
     if intent.tool == ALARM and "alarms" in said.subjects and _MOVED.search(said.text):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
@@ -135,8 +136,10 @@ def masked_examples(examples: Sequence[Example], language: str) -> list[str]:
 
 
 def digest_of(language: str) -> bytes:
-    """What tells whether weights were fitted to the marked examples as they are now."""
-    return hashlib.sha256((FOLDER / f"{language}.txt").read_bytes()).digest()
+    """What tells whether weights were fitted to the examples, marked and others, as they are now;
+    seconds of work."""
+    marked = (FOLDER / f"{language}.txt").read_bytes()
+    return hashlib.sha256(marked + likeness.digest_of(language)).digest()
 
 
 def _lines(language: str) -> Iterator[tuple[str, str]]:

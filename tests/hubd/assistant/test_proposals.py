@@ -16,6 +16,8 @@ from plugins.api import ToolCall
 ANN = Person(name="Ann", role="member")
 HINT = "I've heard this song on the tv so often, I'd rather hear the one after it."
 CRUMBS = "There are crumbs all over the house after the party, that's a job for Robbie."
+DARK = "It's as black as a coal hole in here."
+BOTH = "the Living Room Light, the Reading Lamp"
 ASKED = "Shall I skip to the next one on the TV?"
 
 
@@ -89,10 +91,30 @@ async def test_nobody_says_yes_to_a_routine(house):
         "how do I descale the coffee machine",
         "what is the warranty of the bathroom fan",
         "turn on the hot tub",
+        "Nobody's in the bathroom and it's lit up like a fairground",  # its lights are off
     ],
 )
 async def test_dangerous_forbidden_and_foreign_things_are_not_proposed(house, said):
     assert not (await proposed(house.commands.decider, said, "en", "living_room")).proposed
+
+
+async def test_what_a_room_has_is_meant_where_nothing_is_named(house):
+    said = "The neighbours can see right onto our plates from over there."
+    decision = await proposed(house.commands.decider, said, "en", "living_room")
+    assert (decision.tool, decision.entities) == ("home.close", ["cover.living_room_blinds"])
+    assert decision.proposed
+
+
+async def test_all_things_that_are_meant_are_named(house):
+    decision = await proposed(house.commands.decider, DARK, "en", "living_room")
+    assert decision.entities == ["light.living_room", "light.reading_lamp"]
+    assert await house.say(DARK, area="living_room") == f"Shall I turn on {BOTH}?"
+
+
+async def test_what_only_tells_is_told_at_once(house):
+    said = "Funny weather, will we be needing our brollies on Saturday do you reckon"
+    decision = await proposed(house.commands.decider, said, "en", "living_room")
+    assert (decision.tool, decision.asks, decision.proposed) == ("weather.on", None, False)
 
 
 def test_a_phrase_says_all_that_would_be_done():
