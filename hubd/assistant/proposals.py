@@ -65,8 +65,8 @@ UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | 
     "vacuum.stop": {"docked"},
 }
 """States in which a tool changes nothing."""
-NEVER_MIND = "help.never_mind"
-"""It is said about something else, and tells nothing."""
+UNTOLD = (*KEPT, "help.never_mind", "briefing.")
+"""What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
 KINDS = ("color", "when")
@@ -133,11 +133,7 @@ def worth_telling(found: Candidate, none: float, text: str, said: Mentions, know
     none: how likely it is that nothing is asked for.
     """
     filled = found.filled
-    if (
-        filled.call.tool.startswith((*KEPT, NEVER_MIND))
-        or known.is_elsewhere(said.text)
-        or said.rooms_not_here
-    ):
+    if filled.call.tool.startswith(UNTOLD) or known.is_elsewhere(said.text) or said.rooms_not_here:
         return False
     entities = filled.targets.entities
     people = [entity for entity in entities if entity.domain == "person"]

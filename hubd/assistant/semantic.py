@@ -231,6 +231,8 @@ class Semantics:
         )
         if found is None or not (self._reads(tool) or may_be_meant(tool, text, language)):
             return None
+        if self._reads(tool) and chance < OF_WORDS and ("?" in text or "？" in text):
+            return None  # "what do you say, pizza or pasta?" may be asked of somebody else
         asked = chance < SURE and not self._reads(tool)
         if asked and phrase(found.call, found.targets.entities, language) is None:
             return None

@@ -65,6 +65,9 @@ LISTED = ("lists.", "chance.")
 """Tools that are told several things."""
 LONGEST = 5
 """Words of a thing."""
+_ARTICLES = frozenset(
+    {"a", "an", "the", "some", "der", "die", "das", "den", "ein", "eine", "einen"}
+)
 WORKS = {
     "media.search": "media_player",
     "climate.target": "climate",
@@ -94,13 +97,17 @@ _SPEAKS_OF = {
         r"ask(?:ed)? you|gesagt|sagte|notier\w*|notiz\w*|merk\w*|gemerkt|aufgeschrieben|erzählt|"
         r"gespeichert)\b|[记讲]|说过|告诉|提过|跟你说|存"
     ),
+    "chance.pick": re.compile(
+        r"\b(?:pick|cho[io]|decid|which|either|toss|entscheid|such|wähl|aussuch|auswähl|welche|los)"
+        r"|[选挑抽哪]|决定"
+    ),
     "calendar.next": re.compile(
         r"\b(?:appointments?|meetings?|calendar|diary|events?|schedule\w*|agenda|what's on|"
         r"\w*termine?|kalender)\b|安排|日程|日历|预约|约"
     ),
 }
 """What has to be spoken of: "where is the spare key" and "when is the next service due" may be
-answered by the documents."""
+answered by the documents, "pizza or pasta" by who cooks."""
 _SOON = re.compile(
     r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
 )
@@ -130,7 +137,7 @@ def worded_call(
     arguments: dict[str, Any] = {}
     if slots.about:
         about = _about(tool.name, parts, language)
-        if not about:
+        if not about or (tool.name.startswith(LISTED) and _is_half(parts)):
             return None
         arguments[slots.about] = about
     if slots.when and not parts.when and not slots.optional:
@@ -229,6 +236,17 @@ def _about(tool: str, parts: Parts, language: str) -> Any:
     if any(len(plain(one).split()) > LONGEST for one in things):
         return None  # "on my way home from town" is on no list
     return things if tool == "lists.add" else ", ".join(things)
+
+
+def _is_half(parts: Parts) -> bool:
+    """Whether something is joined to a thing that is none: what was said is not half done."""
+    things, text = [plain(thing) for thing in parts.about], plain(parts.text)
+    words = {word for thing in things for word in thing.split()}
+    for thing in things:
+        for joined in re.finditer(rf"\b{re.escape(thing)} (?:and|und|plus|or|oder) (\S+)", text):
+            if joined[1] not in words | _ARTICLES:
+                return True
+    return False
 
 
 def _works(tool: str, said: Mentions, snapshot: Snapshot, area: str) -> Targets:

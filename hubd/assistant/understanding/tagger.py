@@ -54,6 +54,8 @@ class Parts(NamedTuple):
     whole: str = ""
     """What it is about as one: parts that next to nothing stands between are taken together, and
     the longest is taken."""
+    text: str = ""
+    """All that was said."""
 
 
 def tokens_of(text: str, *, spaces: bool) -> list[Token]:
@@ -193,7 +195,7 @@ def parts_of(text: str, tokens: Sequence[Token], tags: Sequence[int]) -> Parts:
 
     whole = max(_joined(found[ABOUT]), key=lambda part: part[1] - part[0], default=None)
     about, when = (tuple(map(said, found[tag])) for tag in (ABOUT, WHEN))
-    return Parts(about, when, said(whole) if whole else "")
+    return Parts(about, when, said(whole) if whole else "", text)
 
 
 def _joined(parts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ async def counts_of(make_house, assistant_data, name):
     found = []
     for sample in samples(data):
         parts = await house.commands.decider.parts(sample.text, data["language"], area)
+        parts = await house.commands.decider.with_proposal(parts, sample.text, area)
         found.append(judged_parts(sample, [part.decision for part in parts]))
     return counted(found)
 
