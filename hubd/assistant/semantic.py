@@ -45,7 +45,14 @@ from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.worded import model_of, parts_in
-from hubd.assistant.wording import LATER, SLOTS, later_command, may_be_meant, worded_call
+from hubd.assistant.wording import (
+    LATER,
+    SLOTS,
+    is_told,
+    later_command,
+    may_be_meant,
+    worded_call,
+)
 from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool
@@ -109,6 +116,8 @@ class Semantics:
         self._tools = {tool.name: tool for tool in tools}
         self._classifiers = {} if classifiers is None else classifiers
         self._loading = asyncio.Lock()
+        self._last: tuple[object, tuple[str, Vectors | None] | None] = None, None
+        """The utterance that was looked at last, in which language and household."""
 
     async def prepare(self, language: str = "en") -> None:
         """Load what was fitted to a language's examples, so that no utterance waits for it."""
@@ -129,6 +138,9 @@ class Semantics:
         where there are no examples, no vectors, or nothing is said but politeness."""
         if language not in self._classifiers and not await _has_examples(language):
             return None
+        asked = text, language, self._router.snapshot().version
+        if self._last[0] == asked:  # an utterance is looked at several times, 5 ms each
+            return self._last[1]
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self.prepare(language)
@@ -139,6 +151,7 @@ class Semantics:
         except (EmbedderError, TimeoutError) as error:
             log.info("no vector for an utterance: %s", error or "it took too long")
             return None
+        self._last = asked, (masked, vector)
         return masked, vector
 
     async def similar(self, text: str, language: str) -> Mapping[str, float]:
@@ -233,7 +246,7 @@ class Semantics:
             return None
         if self._reads(tool) and chance < OF_WORDS and ("?" in text or "？" in text):
             return None  # "what do you say, pizza or pasta?" may be asked of somebody else
-        asked = chance < SURE and not self._reads(tool)
+        asked = not self._reads(tool) and (chance < SURE or is_told(tool, text, language))
         if asked and phrase(found.call, found.targets.entities, language) is None:
             return None
         decision = Decision(
@@ -357,6 +370,7 @@ async def _has_examples(language: str) -> bool:
 
 def _loaded(language: str) -> Classifier:
     with lasting():
+        model_of(language)
         return classifier_of(language)
 
 

@@ -216,6 +216,11 @@ def may_be_meant(tool: str, text: str, language: str) -> bool:
     return tool in ENDS or not (known.negates(said) and known.commands(text))
 
 
+def is_told(tool: str, text: str, language: str) -> bool:
+    """Whether a value of a thing may only be told: "the humidity is at 50 percent"."""
+    return tool == "humidifiers.set" and not lexicon(language).commands(text)
+
+
 def _fitting(
     tool: Tool, arguments: dict[str, Any], said: Mentions, language: str
 ) -> dict[str, Any] | None:
