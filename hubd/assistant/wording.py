@@ -108,6 +108,12 @@ _SPEAKS_OF = {
 }
 """What has to be spoken of: "where is the spare key" and "when is the next service due" may be
 answered by the documents, "pizza or pasta" by who cooks."""
+_TELLS = re.compile(
+    r"(?:humidity|feuchte|feuchtigkeit)(?: \S+){0,3}? (?:is|was|ist|war|liegt|beträgt)\b"
+    r"|湿度[是有在]",
+    re.IGNORECASE,
+)
+"""What says how humid it is."""
 _SOON = re.compile(
     r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
 )
@@ -218,7 +224,8 @@ def may_be_meant(tool: str, text: str, language: str) -> bool:
 
 def is_told(tool: str, text: str, language: str) -> bool:
     """Whether a value of a thing may only be told: "the humidity is at 50 percent"."""
-    return tool == "humidifiers.set" and not lexicon(language).commands(text)
+    told = _TELLS.search(text) is not None and not lexicon(language).commands(text)
+    return tool == "humidifiers.set" and told
 
 
 def _fitting(

@@ -35,6 +35,7 @@ async def test_what_is_sure_is_done(house, said, tool, arguments):
         "we had eggs and milk for breakfast",
         "when is the next service of the boiler due",
         "where is the spare key of the shed",
+        "the humidity is at 50 percent",
     ],
 )
 async def test_questions_to_the_documents_and_remarks_do_nothing(house, said):
