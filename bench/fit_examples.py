@@ -84,8 +84,11 @@ def vectors_of(texts: Sequence[str]) -> Vectors:
     return np.vstack([encoder.embed(list(texts[part : part + AT_ONCE])) for part in parts])
 
 
-def fitted(language: str, inputs: Inputs, rare: Vectors, labels: NDArray[np.intp]) -> Fitted:
-    weights = regression(inputs, labels, len(intents_of(language)))
+def fitted(
+    inputs: Inputs, rare: Vectors, labels: NDArray[np.intp], intents: int, made_of: bytes
+) -> Fitted:
+    """The weights of a regression as they are kept; made_of: a digest of what it is fitted to."""
+    weights = regression(inputs, labels, intents)
     dense = inputs.dense.shape[1]
     vector, constant, words = np.split(weights, [dense - 1, dense])
     unit = np.abs(words).max(axis=0) / 127
@@ -95,7 +98,7 @@ def fitted(language: str, inputs: Inputs, rare: Vectors, labels: NDArray[np.intp
         unit=unit,
         vector=vector,
         constant=constant[0],
-        made_of=np.frombuffer(digest_of(language), np.uint8),
+        made_of=np.frombuffer(made_of, np.uint8),
     )
 
 
@@ -128,16 +131,17 @@ def fit(language: str, *, write: bool) -> None:
     if not write:
         print("left out:", left_out(inputs, labels, [intent.tool for intent in intents]))
     else:
+        stored = fitted(inputs, rare, labels, len(intents), digest_of(language))
         path = FOLDER / f"{language}.npz"
-        np.savez_compressed(path, **fitted(language, inputs, rare, labels)._asdict())
+        np.savez_compressed(path, **stored._asdict())
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 
-def asked(purpose: str, folder: Path) -> tuple[list[str], bool]:
-    """The languages of ``folder`` that the command line names, all where it names none; and
-    whether only to check."""
+def asked(purpose: str, folder: Path, suffix: str = ".yaml") -> tuple[list[str], bool]:
+    """The languages of ``folder`` (its files of that suffix) that the command line names, all where
+    it names none; and whether only to check."""
     parser = argparse.ArgumentParser(description=purpose.splitlines()[0])
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    known = sorted(path.stem for path in folder.glob(f"*{suffix}"))
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
     parser.add_argument(
         "--check", action="store_true", help="write nothing, guess what is left out"

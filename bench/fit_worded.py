@@ -3,25 +3,25 @@
     python -m bench.fit_worded [LANGUAGE…] [--check]
 
 Writes hubd/assistant/understanding/worded/LANGUAGE.npz beside each LANGUAGE.txt, and has to be run
-after every change of these examples. With ``--check`` nothing is written: every fifth example in
-turn is left out of a fit and guessed, which prints how often the likeliest tool was the right one,
-and how often all parts of those were the marked ones.
+after every change of these examples, of those of `bench/fit_examples.py`, or of the words (the
+lexicon) that are known in either. With ``--check`` nothing is written: every fifth example in turn
+is left out of a fit and guessed, which prints how often the likeliest tool was the right one, and
+how often all parts were the marked ones.
 """
 
 import itertools
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from bench.fit_examples import FOLDS, Inputs, regression, vectors_of
+from bench.fit_examples import FOLDS, Inputs, asked, fitted, regression, vectors_of
 from hubd.assistant.semantic import ENCODED
 from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.likeness import SHARPNESS, Fitted, inputs_of, intents_of, softmax
+from hubd.assistant.understanding.likeness import SHARPNESS, inputs_of, intents_of, softmax
 from hubd.assistant.understanding.ngrams import counted, rarity
 from hubd.assistant.understanding.tagger import PLACES, TAGS, parts_of, places_of, scores_of, tagged
 from hubd.assistant.understanding.worded import (
@@ -101,30 +101,16 @@ class Texts:
         self.inputs = Inputs(np.hstack([*encoded, constant]), words)
 
 
-def fitted(texts: Texts, language: str) -> Fitted:
-    """The regression's weights."""
-    weights = regression(texts.inputs, texts.labels, len(tools_of(language)))
-    dense = texts.inputs.dense.shape[1]
-    vector, constant, words = np.split(weights, [dense - 1, dense])
-    unit = np.abs(words).max(axis=0) / 127
-    return Fitted(
-        rarity=texts.rare,
-        words=np.rint(words / unit).astype(np.int8),
-        unit=unit,
-        vector=vector,
-        constant=constant[0],
-        made_of=np.frombuffer(digest_of(language), np.uint8),
-    )
-
-
 def write(language: str) -> None:
     """Fit a language's weights and write them."""
     weights, moves = tags_of(examples_of(language), language).averaged()
     unit = float(np.abs(weights).max()) / 127
-    stored = fitted(Texts(language), language)._asdict()
+    texts = Texts(language)
+    intents = len(tools_of(language))
+    stored = fitted(texts.inputs, texts.rare, texts.labels, intents, digest_of(language))
     path = FOLDER / f"{language}.npz"
     tags = np.rint(weights / unit).astype(np.int8)
-    np.savez_compressed(path, tags=tags, moves=moves, tag_unit=unit, **stored)
+    np.savez_compressed(path, tags=tags, moves=moves, tag_unit=unit, **stored._asdict())
     print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 
@@ -159,17 +145,9 @@ def check(language: str) -> None:
 
 
 def main() -> None:
-    import argparse
-
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    known = sorted(path.stem for path in Path(FOLDER).glob("*.txt"))
-    parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing, guess what is left out"
-    )
-    given = parser.parse_args()
-    for language in given.languages or known:
-        check(language) if given.check else write(language)
+    languages, only_check = asked(__doc__ or "", FOLDER, ".txt")
+    for language in languages:
+        check(language) if only_check else write(language)
 
 
 if __name__ == "__main__":

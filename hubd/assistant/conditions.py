@@ -91,7 +91,7 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     somewhere = said.names or said.areas or said.floors or said.domains
     if filled.call.tool in NEEDS_A_THING and not (somewhere or said.hints & kinds):
         return False  # "nobody's listening to me" turns off no lights
-    spelled = any(plain(name) in said.text for name in said.names)
+    spelled = said.spelled(said.names)
     if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
         return False  # a room is no scene, and "my phone in the" sounds like a movie night
     if not works and said.names and said.actions & SWITCHING:
@@ -217,8 +217,7 @@ def _is_aside(guess: Guess, said: Mentions, strange: Collection[str], known: Lex
 
 def _is_misspelled_room(said: Mentions) -> bool:
     """Whether nothing but a room tells what is meant, and its name is said otherwise."""
-    rooms = [plain(name) for name in said.areas]
-    return bool(rooms) and not said.names and not any(room in said.text for room in rooms)
+    return bool(said.areas) and not said.names and not said.spelled(said.areas)
 
 
 def _is_so_already(filled: Filled, said: Mentions) -> bool:

@@ -13,14 +13,7 @@ import msgspec
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
-from hubd.assistant.decision import (
-    Decision,
-    answering,
-    is_open,
-    lacks,
-    meaning,
-    told,
-)
+from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
@@ -158,9 +151,8 @@ class Decider:
             if not any(lacks(part.decision) for part in found):
                 return found
         if (counted := in_minutes(text, whole.language)) != text:
-            found = await self._parts(
-                await self.by_rules(counted, whole.language, area), counted, area
-            )
+            again = await self.by_rules(counted, whole.language, area)
+            found = await self._parts(again, counted, area)
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._of_a_span(text, whole.language, area)

@@ -114,14 +114,14 @@ def of_what_was_left(text: str, last: Decision | None) -> str:
 
 
 def left_for(command: str, when: str, now: Decision) -> Decision:
-    """The decision to carry out a command later, beside what is done now."""
+    """The decision to carry out a command later, decided on as what is done now."""
     call = ToolCall(tool=LATER, arguments={"command": command, "when": when})
     return Decision(
         route=now.route,
         tool=LATER,
         arguments=dict(call.arguments),
         score=now.score,
-        reason=f"“{command}” takes it back, {when}",
+        reason=f"“{command}”, {when}",
         call=call,
         language=now.language,
     )

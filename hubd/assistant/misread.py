@@ -20,6 +20,7 @@ from hubd.assistant.understanding.titles import is_played
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
+from plugins.notes import words_of
 from plugins.numbers import digits
 from plugins.when import parse
 from plugins.whereabouts import PEOPLE, is_place
@@ -71,8 +72,11 @@ FIRST_WHERE = re.compile(r"^(?:on|in|at|auf|über|im|am)(?: [^\s]+){1,3}")
 SET_TO = frozenset(tool for tool, _, _ in VALUED.values())
 """Tools that bring something to a value."""
 LONGEST_TITLE = 8
-"""Words of what somebody wants to hear."""
-RINGING = frozenset({"alarms", "timers", "reminders"})
+"""Words of what somebody wants to hear, and that is named like something of the house."""
+RINGING = frozenset(
+    {"alarm", "timer", "reminder", "wecker", "erinnerung", *"闹钟计时器提醒", "für"}
+)
+"""Words for what rings and is no event; the last is what is left of „für morgen“."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
@@ -163,8 +167,8 @@ def is_misread(
     if tool.name == LATER and _is_time_of_a_reason(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
-    if tool.name == SEARCH and len(query.split()) > LONGEST_TITLE:
-        return True
+    if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
+        return True  # "schick den Rasenmäher zurück, die Kinder möchten auf dem Rasen spielen"
     if tool.name == SEARCH and (TOLD.search(query) or VALUE.search(digits(plain(query), language))):
         return (
             True  # "die Nachbarn können uns auf den Teller schauen", "die Lampe auf 40 Prozent …"
@@ -199,7 +203,7 @@ def is_misread(
     named = str(match.slots.get("name") or match.slots.get("timer") or "")
     if tool.name.startswith("timers.") and OF_TWO.search(named):
         return True  # "set an alarm for 7 and a timer for 10 minutes"
-    if tool.name.startswith("calendar.") and _speaks_of_alarms(match, language, home):
+    if tool.name.startswith("calendar.") and _rings(match, language):
         return True  # "move tomorrow's alarm to seven" is no event
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
         return True  # 七点叫我起床，八点提醒我打电话
@@ -228,10 +232,11 @@ def is_misread(
     return match.free and tool.risk != "read" and known.inquires_first(asked)
 
 
-def _speaks_of_alarms(match: Match, language: str, home: House) -> bool:
-    """Whether an event is named that is an alarm, a timer or a reminder."""
-    event = str(match.slots.get("event", ""))
-    return bool(event and home.mentions(event, language).subjects & RINGING)
+def _rings(match: Match, language: str) -> bool:
+    """Whether the event that is named is an alarm, a timer or a reminder and nothing else: "the
+    alarm service" is one."""
+    event = parse(str(match.slots.get("event", "")), language, datetime.now(UTC)).rest
+    return bool(words := words_of(event)) and words <= RINGING
 
 
 def _is_called_by_another(match: Match, text: str, language: str) -> bool:

@@ -29,7 +29,6 @@ from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import Filled
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
-from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity
 from plugins.api import ToolCall
 from plugins.spoken import duration
@@ -147,8 +146,7 @@ def _only_sounds_so(said: Mentions) -> bool:
     """Whether what is spoken of only sounds like something here, and no verb is said: "yard duty"
     is not Dusty."""
     called = (*said.names, *said.areas)
-    spelled = any(plain(name) in said.text for name in called)
-    return bool(called) and not spelled and not said.actions
+    return bool(called) and not said.spelled(called) and not said.actions
 
 
 def _is_question(said: Mentions, confidence: float, known: Lexicon) -> bool:

@@ -22,6 +22,7 @@ from hubd.assistant.conditions import (
     is_implied,
 )
 from hubd.assistant.decision import Decision
+from hubd.assistant.later import LATER
 from hubd.assistant.proposals import (
     QUESTIONS,
     changes,
@@ -46,9 +47,8 @@ from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.worded import model_of, parts_in
 from hubd.assistant.wording import (
-    LATER,
     SLOTS,
-    is_told,
+    is_plain,
     later_command,
     may_be_meant,
     worded_call,
@@ -78,8 +78,8 @@ SUPPOSED = 0.7
 """How likely an intent is at least that is asked about where what it is about is not said."""
 LEAST_WORDED = 0.5
 """The same of what is about words and times."""
-OF_WORDS = 0.8
-"""How likely it is then that nothing else is meant."""
+OVERRULES = 0.8
+"""From which on the wording is surer than the likeness to examples."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
@@ -244,9 +244,9 @@ class Semantics:
         )
         if found is None or not (self._reads(tool) or may_be_meant(tool, text, language)):
             return None
-        if self._reads(tool) and chance < OF_WORDS and ("?" in text or "？" in text):
+        if self._reads(tool) and chance < OVERRULES and ("?" in text or "？" in text):
             return None  # "what do you say, pizza or pasta?" may be asked of somebody else
-        asked = not self._reads(tool) and (chance < SURE or is_told(tool, text, language))
+        asked = not self._reads(tool) and (chance < SURE or not is_plain(tool, text, language))
         if asked and phrase(found.call, found.targets.entities, language) is None:
             return None
         decision = Decision(
@@ -275,7 +275,7 @@ class Semantics:
     async def _is_of_words(self, text: str, language: str, tool: str) -> bool:
         """Whether the wording says that ``tool`` is not meant, but one of words and times."""
         other, chance = await self._wording(text, language)
-        return other != tool and (other in SLOTS or other == LATER) and chance >= OF_WORDS
+        return other != tool and (other in SLOTS or other == LATER) and chance >= OVERRULES
 
     async def _wording(self, text: str, language: str) -> tuple[str, float]:
         """The likeliest tool by the wording, and how likely it is."""

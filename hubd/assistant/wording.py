@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from hubd.assistant.misread import BOUGHT
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -61,6 +62,8 @@ SLOTS = {
     "climate.target": Slots(),
     "humidifiers.set": Slots("", "humidity"),
 }
+ASKED = frozenset({"humidifiers.set"})
+"""Tools of a value that may as well be told: "the humidity is at 50 percent"."""
 LISTED = ("lists.", "chance.")
 """Tools that are told several things."""
 LONGEST = 5
@@ -74,23 +77,17 @@ WORKS = {
     "humidifiers.set": "humidifier",
 }
 """Tools of things, and of which."""
-LATER = "routines.later"
-"""It is told a command, which the rules decide on."""
 ENDS = frozenset({"lists.remove", "lists.complete", "reminders.cancel", "calendar.remove"})
 """Tools for what is not wanted any more, and which is said with a "not"."""
 BETWEEN = 2
 _RISES = ("rise", "sunrise", "aufgang", "aufgeht", "geht auf", "hell", "light", "升", "出来", "亮")
 """What is asked of the sun in the morning."""
-
-
 _MOVES = re.compile(
     r"\b(?:mov|chang|shift|push|postpone|bring|instead|earlier|later|another|rather|"
     r"verschieb|verleg|änder|umstell|früher|später|statt|nach hinten|vorstell|zurück)"
     r"|[改挪移调换]|推|提前|延后|晚|早点|而不是"
 )
 """What is said of an alarm that there is."""
-
-
 _SPEAKS_OF = {
     "notes.recall": re.compile(
         r"\b(?:told|tell|not(?:e|es|ed)|said|say|mention\w*|remember\w*|jot\w*|wrote|written|saved?|"
@@ -108,12 +105,10 @@ _SPEAKS_OF = {
 }
 """What has to be spoken of: "where is the spare key" and "when is the next service due" may be
 answered by the documents, "pizza or pasta" by who cooks."""
-_TELLS = re.compile(
-    r"(?:humidity|feuchte|feuchtigkeit)(?: \S+){0,3}? (?:is|was|ist|war|liegt|beträgt)\b"
-    r"|湿度[是有在]",
-    re.IGNORECASE,
+_LISTED_SO = re.compile(
+    rf"{BOUGHT.pattern}|\b(?:tick|cross|check|(?:ab)?hak|streich)|[勾划]", re.IGNORECASE
 )
-"""What says how humid it is."""
+"""What says that something is on a list, or shall be."""
 _SOON = re.compile(
     r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
 )
@@ -222,10 +217,12 @@ def may_be_meant(tool: str, text: str, language: str) -> bool:
     return tool in ENDS or not (known.negates(said) and known.commands(text))
 
 
-def is_told(tool: str, text: str, language: str) -> bool:
-    """Whether a value of a thing may only be told: "the humidity is at 50 percent"."""
-    told = _TELLS.search(text) is not None and not lexicon(language).commands(text)
-    return tool == "humidifiers.set" and told
+def is_plain(tool: str, text: str, language: str) -> bool:
+    """Whether what is sure may be done unasked: it does not correct itself, and what is put on a
+    list is not only hinted at ("we're down to the last tea bag")."""
+    if tool in ASKED or lexicon(language).corrected(text):
+        return False
+    return not tool.startswith("lists.") or _LISTED_SO.search(text) is not None
 
 
 def _fitting(

@@ -86,6 +86,7 @@ _MEASURE = re.compile(
     r"(?:grad|prozent|degrees?|percent|minut|stunde|sekund|hour|stufe|level|punkt)"
 )
 """What makes a value of a number."""
+_OF_MINUTES = re.compile(r"\bminut|分")
 _PERCENT = re.compile(r"%|per ?cent|prozent|百分")
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
@@ -298,7 +299,8 @@ def _minutes(said: Mentions, language: str) -> dict[str, Any]:
     always."""
     found = duration(said.text, language) or {}
     minutes = round(60 * found.get("hours", 0) + found.get("minutes", 0))
-    minutes = minutes or (int(said.numbers[0]) if len(said.numbers) == 1 else 0)
+    if not minutes and len(said.numbers) == 1 and _OF_MINUTES.search(said.text):
+        minutes = int(said.numbers[0])
     return {"minutes": minutes} if minutes else {}
 
 

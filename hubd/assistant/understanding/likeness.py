@@ -124,14 +124,19 @@ class Classifier:
 
     def guesses(self, text: str, vector: Vectors | None) -> list[Guess]:
         """All intents, likeliest first, of a masked utterance; vector: float32 (d,)."""
-        row = inputs_of(counted([text], self._spaces), self._fitted.rarity)[0]
-        (said,) = np.nonzero(row)
-        scores = row[said] @ self._fitted.words[said] * self._fitted.unit + self._fitted.constant
-        if vector is not None:
-            scores += SHARPNESS * vector @ self._fitted.vector
-        chances = softmax(scores[None])[0]
+        chances = chances_of(text, vector, self._fitted, self._spaces)
         order = np.argsort(-chances)
         return [Guess(intent=self._intents[i], confidence=float(chances[i])) for i in order]
+
+
+def chances_of(text: str, vector: Vectors | None, fitted: Fitted, spaces: bool) -> Vectors:
+    """How likely each intent is of a masked utterance: float32 (intents,); vector: float32 (d,)."""
+    row = inputs_of(counted([text], spaces), fitted.rarity)[0]
+    (said,) = np.nonzero(row)
+    scores = row[said] @ fitted.words[said] * fitted.unit + fitted.constant
+    if vector is not None:
+        scores += SHARPNESS * vector @ fitted.vector
+    return np.asarray(softmax(scores[None])[0], np.float32)
 
 
 def classifier_of(language: str) -> Classifier:

@@ -5,7 +5,7 @@ is done; it only tells whether a call that something else proposed rests on what
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.compose import NOUN_DOMAINS
@@ -72,6 +72,10 @@ class Mentions(NamedTuple):
             or self.subjects
             or self.unknown
         )
+
+    def spelled(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those that were said as they are written: "Teller" is no "Keller"."""
+        return tuple(name for name in names if plain(name) in self.text)
 
     @property
     def domains(self) -> frozenset[str]:

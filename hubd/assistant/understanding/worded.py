@@ -20,14 +20,12 @@ from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
-    SHARPNESS,
     Fitted,
-    inputs_of,
+    chances_of,
     intents_of,
     masked,
-    softmax,
 )
-from hubd.assistant.understanding.ngrams import Vectors, counted
+from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.tagger import (
     Parts,
     Token,
@@ -67,12 +65,8 @@ class Model(NamedTuple):
 
     def likely(self, text: str, vector: Vectors | None) -> list[tuple[str, float]]:
         """Tools with their chances, likeliest first; text: masked, vector: float32 (d,)."""
-        row = inputs_of(counted([text], lexicon(self.language).spaces), self.fitted.rarity)[0]
-        (said,) = np.nonzero(row)
-        scores = row[said] @ self.fitted.words[said] * self.fitted.unit + self.fitted.constant
-        if vector is not None:
-            scores += SHARPNESS * vector @ self.fitted.vector
-        chances = softmax(scores[None])[0]
+        spaces = lexicon(self.language).spaces
+        chances = chances_of(text, vector, self.fitted, spaces)
         return [(self.tools[i], float(chances[i])) for i in np.argsort(-chances)]
 
     def parts(self, text: str, tool: str) -> Parts:

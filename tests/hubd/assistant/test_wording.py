@@ -2,8 +2,9 @@
 
 import pytest
 
+from hubd.assistant.later import LATER
 from hubd.assistant.understanding.tagger import Parts
-from hubd.assistant.wording import LATER, later_command, may_be_meant
+from hubd.assistant.wording import is_plain, later_command, may_be_meant
 
 SURE = [
     ("bog roll and teabags, list", "lists.add", {"items": ["bog roll", "teabags"]}),
@@ -72,3 +73,21 @@ def test_a_command_is_what_is_left_without_its_time():
 )
 def test_a_not_and_a_question_speak_against_it(said, tool, may):
     assert may_be_meant(tool, said, "en") is may
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "plain"),
+    [
+        ("bog roll and teabags, list", "lists.add", True),
+        ("we're down to the last tea bag", "lists.add", False),
+        (
+            "remind me in half an hour, no, make it an hour, to call",
+            "reminders.add",
+            False,
+        ),
+        ("remind me in half an hour to call Bob", "reminders.add", True),
+        ("the humidity at fifty would be lovely", "humidifiers.set", False),
+    ],
+)
+def test_hints_and_corrections_are_asked_about(said, tool, plain):
+    assert is_plain(tool, said, "en") is plain
