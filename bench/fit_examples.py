@@ -1,8 +1,9 @@
-"""Fit what tells intents apart to the example sentences of hubd/assistant/understanding/examples.
+"""Fit what tells intents apart to the example sentences of hubd/assistant/understanding/examples,
+and to what people said (``bench.spoken_examples``).
 
     python -m bench.fit_examples [LANGUAGE…] [--check]
 
-Writes LANGUAGE.npz beside each LANGUAGE.yaml, and has to be run after every change of the examples,
+Writes LANGUAGE.npz beside each LANGUAGE.yaml, and has to be run after every change of either,
 or of the words (the lexicon) that are known in them. With ``--check`` nothing is written: every
 fifth sentence in turn is left out of a fit and guessed, which prints how often the likeliest intent
 was the right one, and the same for guesses of at least 50 %.
@@ -27,9 +28,11 @@ from hubd.assistant.understanding.likeness import (
     Fitted,
     digest_of,
     examples_of,
+    group_of,
     inputs_of,
     intents_of,
     softmax,
+    spoken_of,
 )
 from hubd.assistant.understanding.ngrams import Vectors, counted, rarity
 from rag.embed import model_folder
@@ -119,9 +122,21 @@ def left_out(inputs: Inputs, labels: NDArray[np.intp], tools: Sequence[str]) -> 
     )
 
 
+def all_of(language: str) -> tuple[list[str], NDArray[np.intp]]:
+    """The examples and what people said for the same intents, and the numbers of these."""
+    intents = intents_of(language)
+    texts = list(examples_of(language))
+    labels = [at for at, intent in enumerate(intents) for _ in intent.said]
+    for one in spoken_of(language):
+        if (at := group_of(one, intents)) is not None:
+            texts += one.said
+            labels += [at] * len(one.said)
+    return texts, np.array(labels)
+
+
 def fit(language: str, *, write: bool) -> None:
-    texts, intents = examples_of(language), intents_of(language)
-    labels = np.repeat(np.arange(len(intents)), [len(intent.said) for intent in intents])
+    texts, labels = all_of(language)
+    intents = intents_of(language)
     counts = counted(texts, lexicon(language).spaces)
     rare = rarity(counts)
     constant = np.ones((len(texts), 1), np.float32)
@@ -141,7 +156,7 @@ def asked(purpose: str, folder: Path, suffix: str = ".yaml") -> tuple[list[str],
     """The languages of ``folder`` (its files of that suffix) that the command line names, all where
     it names none; and whether only to check."""
     parser = argparse.ArgumentParser(description=purpose.splitlines()[0])
-    known = sorted(path.stem for path in folder.glob(f"*{suffix}"))
+    known = sorted(path.stem for path in folder.glob(f"??{suffix}"))
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
     parser.add_argument(
         "--check", action="store_true", help="write nothing, guess what is left out"

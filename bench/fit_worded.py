@@ -21,7 +21,13 @@ from bench.fit_examples import FOLDS, Inputs, asked, fitted, regression, vectors
 from hubd.assistant.semantic import ENCODED
 from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.likeness import SHARPNESS, inputs_of, intents_of, softmax
+from hubd.assistant.understanding.likeness import (
+    SHARPNESS,
+    inputs_of,
+    intents_of,
+    softmax,
+    spoken_of,
+)
 from hubd.assistant.understanding.ngrams import counted, rarity
 from hubd.assistant.understanding.tagger import PLACES, TAGS, parts_of, places_of, scores_of, tagged
 from hubd.assistant.understanding.worded import (
@@ -30,11 +36,14 @@ from hubd.assistant.understanding.worded import (
     digest_of,
     examples_of,
     masked_examples,
+    spoken_examples_of,
     tools_of,
     worded_tools,
 )
 
 EPOCHS = 8
+SPOKEN_TIMES = 2
+"""How often what people said is learned from in an epoch."""
 HIDDEN = 0.5
 """How many words are not looked at in training: what is put on a list may be anything."""
 
@@ -84,15 +93,19 @@ def tags_of(examples: Sequence[Example], language: str) -> Tags:
 
 
 class Texts:
-    """All examples of a language as the regression sees them: the marked ones, then the others."""
+    """All examples of a language as the regression sees them: the marked ones, then the others, and
+    what people said."""
 
     def __init__(self, language: str) -> None:
         self.marked, tools = examples_of(language), tools_of(language)
-        others = [(i.tool, len(i.said)) for i in intents_of(language)]
-        rest = [tool for tool, times in others for _ in range(times)]
+        rest = [intent.tool for intent in intents_of(language) for _ in intent.said]
+        spoken = [(one.tool, text) for one in spoken_of(language) for text in one.said]
+        spoken = [(tool, text) for tool, text in spoken if tool in tools]
         number = {tool: i for i, tool in enumerate(tools)}
-        self.labels = np.array([number[t] for t in (*(e.tool for e in self.marked), *rest)])
+        said_of = (*(e.tool for e in self.marked), *rest, *(tool for tool, _ in spoken))
+        self.labels = np.array([number[tool] for tool in said_of])
         said = [*masked_examples(self.marked, language), *likeness.examples_of(language)]
+        said += [text for _, text in spoken]
         counts = counted(said, lexicon(language).spaces)
         self.rare = rarity(counts)
         encoded = [vectors_of(said) * SHARPNESS] if language in ENCODED else []
@@ -103,14 +116,17 @@ class Texts:
 
 def write(language: str) -> None:
     """Fit a language's weights and write them."""
-    weights, moves = tags_of(examples_of(language), language).averaged()
+    spoken = spoken_examples_of(language) * SPOKEN_TIMES
+    weights, moves = tags_of([*examples_of(language), *spoken], language).averaged()
     unit = float(np.abs(weights).max()) / 127
     texts = Texts(language)
-    intents = len(tools_of(language))
-    stored = fitted(texts.inputs, texts.rare, texts.labels, intents, digest_of(language))
+    tools = tools_of(language)
+    stored = fitted(texts.inputs, texts.rare, texts.labels, len(tools), digest_of(language))
     path = FOLDER / f"{language}.npz"
     tags = np.rint(weights / unit).astype(np.int8)
-    np.savez_compressed(path, tags=tags, moves=moves, tag_unit=unit, **stored._asdict())
+    np.savez_compressed(
+        path, tools=tools, tags=tags, moves=moves, tag_unit=unit, **stored._asdict()
+    )
     print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 

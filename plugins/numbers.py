@@ -28,6 +28,12 @@ _DEGREES_AND_A_HALF = re.compile(r"(?<![\d.])(\d+)度半")
 _CHINESE_ANY = re.compile(
     "[零〇一二两三四五六七八九十百千]+[零〇一二两三四五六七八九十百千万亿]*(?:点[零一二三四五六七八九]+)?"
 )
+_DIGIT = "[零〇一二两三四五六七八九]"
+_SECTION = rf"(?:{_DIGIT}千)?(?:零?{_DIGIT}?百)?(?:零?{_DIGIT}?十)?(?:零?{_DIGIT})?"
+_WELL_FORMED = re.compile(
+    rf"(?:(?:{_SECTION}亿)?(?:{_SECTION}万)?{_SECTION}|{_DIGIT}+)(?:点{_DIGIT}+)?"
+)
+"""三十二十五 is none: somebody said two numbers."""
 _CHINESE_POWERS = {"十": 10, "百": 100, "千": 1_000}
 _CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 
@@ -38,7 +44,7 @@ def digits(text: str, language: str) -> str:
     if language == "zh":
         kept = _A_LITTLE.sub("\0", text)  # 亮一点 is no one o'clock
         kept = _CHINESE_KELVIN.sub(lambda match: f"{chinese(match[0]):g}", kept)
-        kept = _CHINESE.sub(lambda match: f"{chinese(match[0]):g}", kept).replace("\0", "一")
+        kept = _CHINESE.sub(lambda match: _in_digits(match[0]), kept).replace("\0", "一")
         return _DEGREES_AND_A_HALF.sub(r"\1.5度", kept)
     words = _words(language)
     pattern = _pattern(language)
@@ -90,7 +96,12 @@ def chinese(text: str) -> float:
 
 def chinese_digits(text: str) -> str:
     """``text`` with every Chinese number in digits."""
-    return _CHINESE_ANY.sub(lambda match: f"{chinese(match[0]):.15g}", text)
+    return _CHINESE_ANY.sub(lambda match: _in_digits(match[0]), text)
+
+
+def _in_digits(numeral: str) -> str:
+    """A Chinese number in digits; as it stands where it is none."""
+    return f"{chinese(numeral):.15g}" if _WELL_FORMED.fullmatch(numeral) else numeral
 
 
 @cache

@@ -22,6 +22,7 @@ from hubd.assistant.misread import VALUE
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
+from hubd.assistant.second_opinion import asked_about, contradicted, named_otherwise
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import (
     TALK,
@@ -41,6 +42,7 @@ from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.spans import asked_first, spans
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.worded import parts_in
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
@@ -90,13 +92,31 @@ class Decider:
         """The commands of ``text``; where nothing of it is understood, what may be meant, to be
         asked back."""
         first, *further = parts
-        if further or not is_open(first.decision) or len(text) > MAXIMUM_UTTERANCE:
+        if len(text) > MAXIMUM_UTTERANCE:
             return parts
         language = first.decision.language
+        if further or not is_open(first.decision):
+            return [await self._unless_contradicted(part, text, area) for part in parts]
         if (left := await self.semantics.left_for_later(text, language)) is not None:
             return await self._left(*left, language, area) or parts
         proposal = await self.semantics.propose(text, language, area)
         return [Part(text=text, decision=proposal)] if proposal else parts
+
+    async def _unless_contradicted(self, part: Part, text: str, area: str) -> Part:
+        """The command; where something else is much likelier meant, that or a question."""
+        decision, language = part.decision, part.decision.language
+        if decision.tool is None or decision.asks or self._only_tells(decision):
+            return part
+        home = self._router.snapshot()
+        chances = await self.semantics.chances(part.text, language)
+        if contradicted(decision, part.text, chances):
+            other = await self.semantics.propose(part.text, language, area)
+            if other is None or other.tool == decision.tool:
+                other = asked_about(decision, home)
+            return msgspec.structs.replace(part, decision=other)
+        parts = await asyncio.to_thread(parts_in, part.text, decision.tool, language)
+        named = named_otherwise(decision, parts) if parts.text else None
+        return msgspec.structs.replace(part, decision=asked_about(named, home)) if named else part
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""

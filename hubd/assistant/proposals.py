@@ -44,6 +44,9 @@ CLEAR = 0.75
 only seems to be in: "if I have to hear this song one more time"."""
 MOST_THINGS = 4
 """Things that a question names: who hears it has to remember them."""
+EVIDENT = 0.7
+"""How likely a tool is, by its examples and by the wording, where what else speaks against asking
+does not count: a phrase or a word that may mean the opposite, an unknown word, a verb of another."""
 LEAST_TOLD, LEAST_ANSWERED = 0.75, 0.9
 """How likely has to be what is told at once: it changes nothing, but nobody may have asked. What is
 asked in so many words may be answered by the documents; of 815 questions to them 1 is not, 6 with
@@ -68,8 +71,8 @@ UNTOLD = (*KEPT, "help.never_mind", "briefing.")
 """What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
-KINDS = ("color", "when")
-"""Arguments for which a tool has another phrase."""
+KINDS = ("color", "kelvin", "when", "which", "name", "length")
+"""Arguments for which a tool has another phrase, the first that is given and has one."""
 LENGTH = ("hours", "minutes", "seconds")
 """Arguments that are one value together."""
 _UNARTICLED = frozenset({"vacuum", "lawn_mower", "scene", "script"})
@@ -91,10 +94,13 @@ def changes(filled: Filled) -> bool:
     return not states or not states <= UNCHANGED.get(filled.call.tool, set())
 
 
-def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) -> bool:
+def worth_asking(
+    found: Candidate, none: float, likely: float, said: Mentions, known: Lexicon
+) -> bool:
     """Whether the likeliest call is likely enough to be asked for.
 
-    none: how likely it is that nothing is asked for.
+    none: how likely it is that nothing is asked for; likely: how likely its tool is by all that is
+    known
     """
     filled, entities = found.filled, found.filled.targets.entities
     call = filled.call
@@ -111,12 +117,16 @@ def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) 
     later = said.times and not timer
     if later or (set(call.arguments) - UNSAID and not filled.named):
         return False  # "movie night tomorrow", and "forty" alone
-    if _only_sounds_so(said):
+    if likely < EVIDENT and _only_sounds_so(said):
         return False
     only_names = said._replace(nouns=frozenset()).is_bare  # "the curtains" alone
     if only_names or said.rooms_not_here or _is_question(said, found.confidence, known):
         return False
-    if _is_forbidden(said, known) or opposes(call, said, known):
+    if _is_forbidden(said, known):
+        return False
+    if likely >= EVIDENT:
+        return True
+    if opposes(call, said, known):
         return False
     if not said.names:
         if known.commands(said.text) and not is_implied(found.guess.intent, said):
@@ -126,13 +136,18 @@ def worth_asking(found: Candidate, none: float, said: Mentions, known: Lexicon) 
     return True
 
 
-def worth_telling(found: Candidate, none: float, text: str, said: Mentions, known: Lexicon) -> bool:
+def worth_telling(
+    found: Candidate, none: float, likely: float, text: str, said: Mentions, known: Lexicon
+) -> bool:
     """Whether what only tells something is likely enough to be told at once.
 
-    none: how likely it is that nothing is asked for.
+    none: how likely it is that nothing is asked for; likely: how likely its tool is by all that is
+    known
     """
     filled = found.filled
-    if filled.call.tool.startswith(UNTOLD) or known.is_elsewhere(said.text) or said.rooms_not_here:
+    if likely < EVIDENT and filled.call.tool.startswith(UNTOLD):
+        return False
+    if known.is_elsewhere(said.text) or said.rooms_not_here:
         return False
     entities = filled.targets.entities
     people = [entity for entity in entities if entity.domain == "person"]
@@ -168,8 +183,9 @@ def phrase(call: ToolCall, entities: Sequence[Entity], language: str) -> str | N
     given = {k: v for k, v in call.arguments.items() if k not in UNSAID}
     if length := timedelta(**{unit: given.pop(unit) for unit in LENGTH if unit in given}):
         given["length"] = duration(length, language)
-    kind = call.arguments.get("step") or next((one for one in KINDS if one in given), "")
-    worded = _phrases().get(f"{call.tool} {kind}".rstrip(), {}).get(language)
+    kinds = [call.arguments.get("step"), *(kind for kind in KINDS if kind in given)]
+    names = [*(f"{call.tool} {kind}" for kind in kinds if kind), call.tool]
+    worded = next((_phrases()[name].get(language) for name in names if name in _phrases()), None)
     if worded is None:
         return None
     places = {field for _, field, _, _ in string.Formatter().parse(worded) if field}

@@ -24,6 +24,7 @@ from hubd.assistant.conditions import (
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
 from hubd.assistant.proposals import (
+    EVIDENT,
     QUESTIONS,
     changes,
     may_wish,
@@ -37,6 +38,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     Classifier,
     Guess,
+    Intent,
     classifier_of,
     intents_of,
 )
@@ -154,6 +156,17 @@ class Semantics:
         self._last = asked, (masked, vector)
         return masked, vector
 
+    async def chances(self, text: str, language: str) -> dict[str, float]:
+        """Tool → how likely it is meant, by its examples and by the wording: the mean of the two
+        where both know a tool. Empty where there are no examples."""
+        model = await asyncio.to_thread(model_of, language)
+        seen = await self._seen(text, language)
+        if model is None or seen is None:
+            return {}
+        worded = dict(await asyncio.to_thread(model.likely, *seen))
+        likened = await self.similar(text, language)
+        return {tool: (p + likened.get(tool, p)) / 2 for tool, p in worded.items()}
+
     async def similar(self, text: str, language: str) -> Mapping[str, float]:
         """Tool → how likely it is meant, for those who choose among tools."""
         found: dict[str, float] = {}
@@ -220,16 +233,18 @@ class Semantics:
         if found is None or (likeliest.confidence >= SUPPOSED and found.guess is not likeliest):
             return None  # "the bathroom's all lit up" where it is dark is no wish for the vacuum
         none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
+        likely = (await self.chances(text, language)).get(found.filled.call.tool, 0.0)
         decision = self._router.asking(_decision(found, language), found.filled.targets)
         if self._reads(found.filled.call.tool):
-            told = worth_telling(found, none, text, heard.said, known) and not known.corrected(text)
+            told = worth_telling(found, none, likely, text, heard.said, known)
+            told = told and not known.corrected(text)
             return decision if told and not decision.asks else None
-        if not may_wish(text, known) or wonders(text, language):
+        if (likely < EVIDENT and not may_wish(text, known)) or wonders(text, language):
             return None
-        if not worth_asking(found, none, heard.said, known):
+        if not worth_asking(found, none, likely, heard.said, known):
             return None
-        if decision.asks:
-            return None  # what is dangerous is said in so many words, or not done
+        if decision.asks == "which" or (decision.asks and likely < EVIDENT):
+            return None  # what is dangerous is clear, or not even asked about
         reason = f"{decision.reason}, but not so that it could be done unasked"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
 
@@ -304,7 +319,7 @@ class Semantics:
             tool = guess.intent.tool
             filled = None
             if tool in self._tools:
-                filled = fill(guess.intent, heard.said, heard.snapshot, heard.area, language)
+                filled = _corrected(guess.intent, heard, language)
                 if filled is None or not changes(filled):
                     continue
             left += guess.confidence
@@ -361,6 +376,16 @@ class Semantics:
         if best is None:
             return None
         return Candidate(best[0], best[1], best[0].confidence / left)
+
+
+def _corrected(intent: Intent, heard: _Heard, language: str) -> Filled | None:
+    """What is asked for where of several values the last one is meant: "sixty, no, seventy"."""
+    said = heard.said
+    filled = fill(intent, said, heard.snapshot, heard.area, language)
+    if filled is None and len(said.numbers) > 1 and lexicon(language).corrected(said.text):
+        last = said._replace(numbers=said.numbers[-1:])
+        filled = fill(intent, last, heard.snapshot, heard.area, language)
+    return filled
 
 
 async def _has_examples(language: str) -> bool:

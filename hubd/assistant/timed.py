@@ -56,6 +56,8 @@ _CLOCK = {
     ),
 }
 """Over plain text with its numbers in digits."""
+_HYPHENED = re.compile(r"\b(\d{1,2})-([0-5]\d)\b")
+"""A time of two numbers that are written together: "at six-thirty"."""
 _DELAY = {
     "en": re.compile(r"\bin (?:(?:half )?an hour|\d+ (?:second|minute|hour)s?)\b"),
     "de": re.compile(r"\bin (?:einer(?: halben)? stunde|\d+ (?:sekunde|minute|stunde)n?)\b"),
@@ -147,6 +149,7 @@ def has_happened(text: str) -> bool:
 def parted(text: str, known: Lexicon) -> Parted:
     """What ``text`` says, in its parts."""
     said = digits(plain(known.fixed(known.stripped(text))), known.language)
+    said = _HYPHENED.sub(r"\1:\2", said) if known.language == "en" else said
     every, when = repeat_in(said, known.language), ""
     rest = _without(said, every) if every else said
     found = [one for one in [sun_in(rest, known.language)] if one]

@@ -76,6 +76,10 @@ def test_a_delay(text, language, delay):
     ("text", "at", "rest"),
     [
         ("at seven thirty", time(7, 30), ""),
+        ("at seven-ten a.m.", time(7, 10), ""),
+        ("five-thirty tomorrow morning", time(5, 30), ""),
+        ("at seven-twenty-five", time(7, 25), ""),
+        ("at five-oh-five", time(5, 5), ""),
         ("seven forty-five tomorrow", time(7, 45), ""),
         ("call Ann at eight oh five pm", time(20, 5), "call Ann"),
         ("at four thirty this afternoon to call Ann", time(16, 30), "to call Ann"),

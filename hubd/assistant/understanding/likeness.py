@@ -29,6 +29,7 @@ from hubd.assistant.understanding.words import Phrases, phrases_of, pieces_of
 from hubd.home.model import Snapshot
 
 FOLDER = Path(__file__).parent / "examples"
+SPOKEN = Path(__file__).parent / "spoken"
 COMMON = 12
 """Tools whose examples have a word that says nothing about which of them is meant."""
 SHARPNESS = 8.0
@@ -63,6 +64,29 @@ def intents_of(language: str) -> tuple[Intent, ...]:
     if language not in LANGUAGES or not path.is_file():
         return ()
     return tuple(msgspec.convert(values(path.read_text("utf-8")), list[Intent]))
+
+
+def spoken_of(language: str) -> tuple[Intent, ...]:
+    """What people said in homes of their own, by what they asked for; names are their kinds.
+
+    A fit alone reads it (``bench/spoken_examples.py`` makes it): its words are those of whole
+    sentences, with all that is told beside a command, so they are in no ``vocabulary``.
+    """
+    path = SPOKEN / f"{language}.yaml"
+    if not path.is_file():
+        return ()
+    return tuple(msgspec.convert(values(path.read_text("utf-8")), list[Intent]))
+
+
+def group_of(one: Intent, intents: Sequence[Intent]) -> int | None:
+    """Which of ``intents`` asks for the same, the last one first, which is the most general;
+    ``None`` where none does."""
+    for at, intent in reversed(list(enumerate(intents))):
+        told = all(one.arguments.get(name) == value for name, value in intent.arguments.items())
+        fits = not (intent.domains and one.domains) or set(intent.domains) & set(one.domains)
+        if intent.tool == one.tool and told and fits:
+            return at
+    return None
 
 
 def vocabulary(tool: str, language: str, *, examples: int = 1) -> frozenset[str]:
@@ -154,7 +178,10 @@ def inputs_of(counts: Vectors, rarity: Vectors) -> Vectors:
 def digest_of(language: str) -> bytes:
     """What tells whether weights were fitted to the examples, and to words, as they are now."""
     counts = [str(len(intent.said)) for intent in intents_of(language)]
-    return hashlib.sha256("\n".join([*counts, *examples_of(language)]).encode()).digest()
+    made_of = hashlib.sha256("\n".join([*counts, *examples_of(language)]).encode())
+    path = SPOKEN / f"{language}.yaml"
+    made_of.update(path.read_bytes() if path.is_file() else b"")
+    return made_of.digest()
 
 
 @cache

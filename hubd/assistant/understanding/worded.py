@@ -3,11 +3,13 @@
 "Bog roll and teabags, list" puts two things on the shopping list: which tool is meant is told by
 its likeness to examples (as in ``likeness``, whose examples stand for all else), and what is put
 there by the tags of its words (``tagger``). The examples lie in ``worded/LANGUAGE.txt``: a tool
-behind ``#``, then what people say, with ``[what it is about]`` and ``{when}`` in brackets. The
-weights beside them are made by ``bench/fit_worded.py``.
+behind ``#``, then what people say, with ``[what it is about]`` and ``{when}`` in brackets. Those of
+``worded/LANGUAGE.spoken.txt`` were said by people in homes of their own. The weights beside them
+are made by ``bench/fit_worded.py``.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,7 @@ from hubd.assistant.understanding.likeness import (
     chances_of,
     intents_of,
     masked,
+    spoken_of,
 )
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.tagger import (
@@ -40,6 +43,8 @@ from hubd.assistant.understanding.words import phrases_of
 from hubd.home.model import Snapshot
 
 FOLDER = Path(__file__).parent / "worded"
+FEWEST_SPOKEN = 12
+"""How often people asked for a tool for which nobody wrote examples, to be told from others."""
 
 
 class Example(NamedTuple):
@@ -88,7 +93,8 @@ def model_of(language: str) -> Model | None:
     with np.load(path) as stored:
         fitted = Fitted(**{name: stored[name] for name in Fitted._fields})
         tags, moves, unit = stored["tags"], stored["moves"], float(stored["tag_unit"])
-    return Model(tools_of(language), fitted, tags, moves, unit, language)
+        tools = tuple(map(str, stored["tools"]))
+    return Model(tools, fitted, tags, moves, unit, language)
 
 
 def parts_in(text: str, tool: str, language: str) -> Parts:
@@ -104,22 +110,39 @@ def examples_of(language: str) -> tuple[Example, ...]:
     Raises:
         ValueError: one of them is not marked rightly.
     """
+    return _marked_in(FOLDER / f"{language}.txt", language)
+
+
+def spoken_examples_of(language: str) -> tuple[Example, ...]:
+    """What people said in homes of their own, marked: it teaches the parts alone, since what people
+    said for any tool is in ``likeness.spoken_of``.
+
+    Raises:
+        ValueError: one of them is not marked rightly.
+    """
+    return _marked_in(FOLDER / f"{language}.spoken.txt", language)
+
+
+def _marked_in(file: Path, language: str) -> tuple[Example, ...]:
     spaces = lexicon(language).spaces
-    return tuple(
-        Example(tool, *unmarked(marked, spaces=spaces)) for tool, marked in _lines(language)
-    )
+    return tuple(Example(tool, *unmarked(marked, spaces=spaces)) for tool, marked in _lines(file))
 
 
 def tools_of(language: str) -> tuple[str, ...]:
-    """What is told apart: the tools of the marked examples, then those of all others."""
-    own = dict.fromkeys(tool for tool, _ in _lines(language))
-    others = dict.fromkeys(intent.tool for intent in intents_of(language))
-    return (*own, *(tool for tool in others if tool not in own))
+    """What is told apart: the tools of the marked examples, then those of all others, and of what
+    people said those that are said often enough."""
+    counts: Counter[str] = Counter()
+    for intent in spoken_of(language):
+        counts[intent.tool] += len(intent.said)
+    own = [tool for tool, _ in _lines(FOLDER / f"{language}.txt")]
+    others = [intent.tool for intent in intents_of(language)]
+    spoken = [tool for tool, count in counts.items() if count >= FEWEST_SPOKEN]
+    return tuple(dict.fromkeys([*own, *others, *spoken]))
 
 
 def worded_tools(language: str) -> frozenset[str]:
     """The tools of the marked examples."""
-    return frozenset(tool for tool, _ in _lines(language))
+    return frozenset(tool for tool, _ in _lines(FOLDER / f"{language}.txt"))
 
 
 def masked_examples(examples: Sequence[Example], language: str) -> list[str]:
@@ -132,15 +155,15 @@ def masked_examples(examples: Sequence[Example], language: str) -> list[str]:
 def digest_of(language: str) -> bytes:
     """What tells whether weights were fitted to the examples, marked and others, as they are now;
     seconds of work."""
-    marked = (FOLDER / f"{language}.txt").read_bytes()
+    files = (FOLDER / f"{language}.txt", FOLDER / f"{language}.spoken.txt")
+    marked = b"".join(file.read_bytes() for file in files)
     return hashlib.sha256(marked + likeness.digest_of(language)).digest()
 
 
-def _lines(language: str) -> Iterator[tuple[str, str]]:
+def _lines(file: Path) -> Iterator[tuple[str, str]]:
     """Tool and marked utterance."""
     tool = ""
-    path = FOLDER / f"{language}.txt"
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
         if line.startswith("# "):
             tool = line.removeprefix("# ").strip()
         elif line.strip():
