@@ -46,7 +46,7 @@ def kind_of(sample: Sample) -> Kind:
     return sample.tool or NONE, str(sample.arguments.get("step", "")), " ".join(domains)
 
 
-async def said_in(file: Path, language: str) -> list[tuple[Kind, str]]:
+def said_in(file: Path, language: str) -> list[tuple[Kind, str]]:
     """The utterances of a file, with names as their kinds."""
     data = yaml.safe_load(file.read_text("utf-8"))
     home = read_description((DATA / data["home"]).read_text("utf-8"))
@@ -54,15 +54,15 @@ async def said_in(file: Path, language: str) -> list[tuple[Kind, str]]:
     tools = [tool for plugin in plugins for tool in plugin.tools.values()]
     router = Router(tools, [path for one in plugins for path in sentence_files(one)], lambda: home)
     said = samples(data)
-    await router.prepare(said[0].text, language)
+    asyncio.run(router.prepare(said[0].text, language))
     return [(kind_of(one), router.masked(one.text, language)) for one in said]
 
 
-async def write(language: str) -> None:
+def write(language: str) -> None:
     """Write the examples of a language."""
     found: dict[Kind, dict[str, None]] = defaultdict(dict)
     for file in files_of(language):
-        for kind, text in await said_in(file, language):
+        for kind, text in said_in(file, language):
             if text:
                 found[kind][text] = None
     groups: list[dict[str, Any]] = []
@@ -84,7 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
     for language in parser.parse_args().languages or LANGUAGES:
-        asyncio.run(write(language))
+        write(language)
 
 
 if __name__ == "__main__":

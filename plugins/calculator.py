@@ -9,13 +9,14 @@ from msgspec import Meta
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.arithmetic import LONGEST, ExpressionError, evaluate, is_expression
 from plugins.numbers import written
+from plugins.said_numbers import in_digits, is_fraction, is_unclear
 from plugins.speech import say
 
 plugin = Plugin("calculator", sentences="calculator.{language}.yaml")
 
 
 def _fits(arguments: Mapping[str, Any], language: str) -> bool:
-    return is_expression(str(arguments.get("expression", "")), language)
+    return _arithmetic(str(arguments.get("expression", "")), language) is not None
 
 
 @plugin.tool(risk="read", fits=_fits)
@@ -27,7 +28,8 @@ async def calculate(
     expression: for instance 15% of 80, or (3 + 4) * 12
     """
     try:
-        value = evaluate(expression, context.language)
+        arithmetic = _arithmetic(expression, context.language) or expression
+        value = evaluate(arithmetic, context.language)
     except ZeroDivisionError as error:
         raise ToolError(say(context.language, "division_by_zero")) from error
     except ExpressionError as error:
@@ -35,6 +37,17 @@ async def calculate(
     asked = " ".join(expression.split()).strip(" ?=")
     shown = written(value, context.language)
     return ToolResult(text=f"{asked} {_sign(value, shown)} {shown}.", data={"value": shown})
+
+
+def _arithmetic(said: str, language: str) -> str | None:
+    """What was said, its numbers in digits, or else as it stands; ``None``: neither is a sum."""
+    if len(said) > LONGEST:
+        return None
+    read = in_digits(said, language)
+    if is_unclear(read):
+        return None
+    candidates = (said,) if is_fraction(read) else (read, said)
+    return next((text for text in candidates if is_expression(text, language)), None)
 
 
 def _sign(value: Decimal, shown: str) -> str:

@@ -6,45 +6,32 @@ Shared by the plugins; no plugin itself. What is said is in days.yaml, a languag
 import calendar
 import re
 from datetime import date, timedelta
-from functools import cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import yaml
-
-from plugins.numbers import chinese_digits, digits
-from plugins.speech import FAST_LOADER
+from plugins.day_words import plain, tidy, with_years_in_digits, words_of
+from plugins.feasts import Feast, feast_in, feast_named, feast_of_this_year, next_feast
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
 """Days of the week; Monday is 0."""
 FARTHEST = 10_000
 """Of the units that are said: 10 000 days are 27 years."""
 LONGEST = 80
-_SHORT = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_NTH = re.compile(rf"(\d\d)-([1-4l])({'|'.join(_SHORT)})(\+\d)?")
-"""A feast on a weekday of a month; days.yaml says how it is written."""
-_NEXT_YEAR = re.compile(r"^明年的?|,? (?:next year|nächstes jahr)$")
-_THIS_YEAR = re.compile(r"^今年的?|,? (?:this year|dieses jahr)$|^dieses jahr ")
+_LONGEST_WAIT = 500
+"""In days: a Friday the 13th comes within 14 months."""
+_ABOUT = re.compile("[一二三四五六七八九]{2}个?(?:天|日|星期|周|礼拜|月|年)")
+"""三四年 are three or four years."""
+_APART = re.compile(r"[,，、] ?")
 
 
-class _Words(NamedTuple):
-    """How days are said in one language, compiled."""
+class _OfAYear(NamedTuple):
+    """What is said of a year: "Easter next year"."""
 
-    days: list[tuple[re.Pattern[str], int]]
-    spans: list[tuple[re.Pattern[str], str]]
-    coming: list[re.Pattern[str]]
-    ahead: list[re.Pattern[str]]
-    behind: list[re.Pattern[str]]
-    units: dict[str, re.Pattern[str]]
-    weekdays: list[re.Pattern[str]]
-    next_week: list[re.Pattern[str]]
-    next_weekday: re.Pattern[str]
-    last_weekday: re.Pattern[str]
-    months: list[re.Pattern[str]]
-    dates: list[re.Pattern[str]]
-    month_day: re.Pattern[str]
-    one: re.Pattern[str]
+    rest: str
+    year: int | None
+    """``None``: no year was said."""
+    relative: bool = False
+    """Whether it was said from this year on."""
 
 
 def day_of(said: str, language: str, today: date, *, past: bool = False) -> date | None:
@@ -52,25 +39,39 @@ def day_of(said: str, language: str, today: date, *, past: bool = False) -> date
 
     past: a day of the year without its year is the last one, not the next
     """
-    text = _plain(said, language)
+    text = tidy(said, language)
     if not text or len(text) > LONGEST:
         return None
     try:
-        return (
-            _relative(text, language, today)
-            or _weekday(text, language, today, past=past)
-            or _date(text, language, today, past=past)
-            or _feast(text, language, today, past=past)
+        return _day(text, language, today, past=past) or _said_twice(
+            text, language, today, past=past
         )
     except (ValueError, OverflowError):  # 31 February, or the year 10 000
         return None
 
 
+def _day(text: str, language: str, today: date, *, past: bool) -> date | None:
+    if language == "zh":  # where 五一 is a feast, but 5月1日 a date
+        name = with_years_in_digits(text, language)
+        if _ABOUT.search(name):
+            return None
+        numbered = plain(name, language)
+    else:
+        name = numbered = with_years_in_digits(plain(text, language), language)
+    return (
+        _relative(numbered, language, today)
+        or _weekday(numbered, language, today, past=past)
+        or _feast(name, language, today, past=past)
+        or _date(numbered, language, today, past=past)
+        or _day_of_month(numbered, language, today)
+    )
+
+
 def day_in(said: str, language: str) -> str:
     """The words in ``said`` that name a day, or days, to come: "next Saturday", "the day after
     tomorrow"; the longest of them, empty where there are none."""
-    words = _words(language)
-    text = _plain(said, language)
+    words = words_of(language)
+    text = plain(said, language)
     ahead = [pattern for pattern, days in words.days if days > 0]
     ahead += [pattern for pattern, _ in words.spans]
     ahead += [*words.coming, *words.ahead, *words.next_week, words.next_weekday, *words.dates]
@@ -85,11 +86,11 @@ def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
     A day, the weekend, this or next week, "the next 10 days" with today as the first, or two dates
     as in ISO 8601: ``2026-11-21/2026-11-27``.
     """
-    text = _plain(said, language)
+    text = plain(said, language)
     if match := re.fullmatch(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})", text):
         first, last = (day_of(day, language, today) for day in match.groups())
         return (first, last) if first and last and first <= last else None
-    for pattern in _words(language).coming:
+    for pattern in words_of(language).coming:
         if (match := pattern.fullmatch(text)) and 0 < int(match["n"]) <= FARTHEST:
             return today, today + timedelta(days=int(match["n"]) - 1)
     monday = today - timedelta(days=today.weekday())
@@ -101,55 +102,15 @@ def span_of(said: str, language: str, today: date) -> tuple[date, date] | None:
         "next weekend": (monday + timedelta(days=12), monday + timedelta(days=13)),
         "days": (today, today + timedelta(days=6)),
     }
-    for pattern, span in _words(language).spans:
+    for pattern, span in words_of(language).spans:
         if pattern.fullmatch(text):
             return spans[span]
     day = day_of(said, language, today)
     return (day, day) if day else None
 
 
-def _plain(said: str, language: str) -> str:
-    text = " ".join(said.casefold().replace("’", "'").split()).strip(" ?.!？。")
-    if language == "zh":
-        return chinese_digits(text).replace(" ", "")
-    return digits(_with_days_in_digits(text, language), language)
-
-
-def _with_days_in_digits(text: str, language: str) -> str:
-    """``text`` with the ordinal before a month as a number: "der dritte März" is the 3rd."""
-    ordinals = _ORDINALS.get(language, ())
-    numbers = {word: str(number) for number, word in enumerate(ordinals, start=1)}
-    if not numbers:
-        return text
-    months = "|".join(pattern.pattern for pattern in _words(language).months)
-    words = "|".join(sorted(numbers, key=len, reverse=True))
-    ending = "e[nrms]?" if language == "de" else ""
-    found = re.compile(rf"\b({words}){ending}(?=(?: of)? (?:{months})\b)")
-    return found.sub(lambda match: numbers[match[1]], text)
-
-
-_ORDINALS = {
-    "en": (
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
-        "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second",
-        "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
-        "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
-    ),
-    "de": (
-        "erst", "zweit", "dritt", "viert", "fünft", "sechst", "siebt", "acht", "neunt", "zehnt",
-        "elft", "zwölft", "dreizehnt", "vierzehnt", "fünfzehnt", "sechzehnt", "siebzehnt",
-        "achtzehnt", "neunzehnt", "zwanzigst", "einundzwanzigst", "zweiundzwanzigst",
-        "dreiundzwanzigst", "vierundzwanzigst", "fünfundzwanzigst", "sechsundzwanzigst",
-        "siebenundzwanzigst", "achtundzwanzigst", "neunundzwanzigst", "dreißigst",
-        "einunddreißigst",
-    ),
-}  # fmt: skip
-"""The days of a month, from the first on; German ones without their ending."""
-
-
 def _relative(text: str, language: str, today: date) -> date | None:
-    words = _words(language)
+    words = words_of(language)
     for pattern, offset in words.days:
         if pattern.fullmatch(text):
             return today + timedelta(days=offset)
@@ -174,7 +135,7 @@ def moved(day: date, number: int, unit: str) -> date:
 
 
 def _weekday(text: str, language: str, today: date, *, past: bool) -> date | None:
-    words = _words(language)
+    words = words_of(language)
     found = (pattern.fullmatch(text) for pattern in words.next_week)
     of_next_week = next((match for match in found if match), None)
     last = words.last_weekday.fullmatch(text)
@@ -190,20 +151,50 @@ def _weekday(text: str, language: str, today: date, *, past: bool) -> date | Non
 
 
 def _date(text: str, language: str, today: date, *, past: bool) -> date | None:
-    words = _words(language)
+    words = words_of(language)
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         return date.fromisoformat(text)
+    rest, year, _ = _of_a_year(text, language, today)
     for pattern in words.dates:
-        if match := pattern.fullmatch(text):
+        if match := pattern.fullmatch(text) or pattern.fullmatch(rest):
             said = match.groupdict()
             month = int(said.get("number") or 0) or next(
                 i for i, p in enumerate(words.months, 1) if p.fullmatch(said["month"])
             )
-            if said["year"]:
-                return date(int(said["year"]), month, int(said["day"]))
+            if said["year"] or year:
+                return date(int(said["year"] or year or 0), month, int(said["day"]))
             return _nearest(month, int(said["day"]), today, past=past)
     match = words.month_day.fullmatch(text)
     return next_of_number(int(match["day"]), today) if match and not past else None
+
+
+def _of_a_year(text: str, language: str, today: date) -> _OfAYear:
+    """A text without the year with which it begins or ends: "next year", "2030"."""
+    words = words_of(language)
+    apart = "" if language == "zh" else "[, ]+"
+    for pattern, offset in [*words.years, (words.year, None)]:
+        if match := re.match(f"(?:{pattern.pattern}){apart}", text):
+            rest = text[match.end() :]
+        elif match := re.search(f"{apart}(?:{pattern.pattern})$", text):
+            rest = text[: match.start()]
+        else:
+            continue
+        if offset is None:
+            return _OfAYear(rest, int(match["year"]))
+        return _OfAYear(rest, today.year + offset, relative=True)
+    return _OfAYear(text, None)
+
+
+def _day_of_month(text: str, language: str, today: date) -> date | None:
+    """ "The first of next month", "the last day of the month"."""
+    words = words_of(language)
+    match = words.day_of_month.fullmatch(text)
+    if match is None:
+        return None
+    offset = next(offset for p, offset in words.which_month if p.fullmatch(match["which"]))
+    first = moved(today.replace(day=1), offset, "month")
+    last = calendar.monthrange(first.year, first.month)[1]
+    return first.replace(day=int(match["day"] or last))
 
 
 def next_of_number(number: int, today: date) -> date | None:
@@ -227,101 +218,63 @@ def _nearest(month: int, day: int, today: date, *, past: bool) -> date:
 
 
 def _feast(text: str, language: str, today: date, *, past: bool) -> date | None:
-    text = _THIS_YEAR.sub("", text)
-    year_said = re.fullmatch(r"(.+?)(?: (?:of |in )?(\d{4}))", text)
-    name, year = (year_said[1], int(year_said[2])) if year_said else (text, 0)
-    if (next_year := _NEXT_YEAR.sub("", text)) != text:
-        name, year = next_year, today.year + 1
-    rule = _feasts(language).get(name.removeprefix("the "))
-    if rule is None:
+    words = words_of(language)
+    if feast := _feast_called(words.feast, text, language):
+        return next_feast(feast, today, past=past)
+    rest, year, relative = _of_a_year(text, language, today)
+    if year and (feast := _feast_called(words.feast, rest, language)):
+        if relative and year == today.year:
+            return feast_of_this_year(feast, today)
+        return feast_in(feast, year)
+    for pattern, is_past in ((words.next_feast, False), (words.last_feast, True)):
+        if feast := _feast_called(pattern, text, language):
+            return next_feast(feast, today, past=is_past)
+    return None
+
+
+def _feast_called(pattern: re.Pattern[str], text: str, language: str) -> Feast | None:
+    """The feast whose name is all of ``text``, or what the pattern leaves of it."""
+    match = pattern.fullmatch(text)
+    return match and (feast_named(text, language) or feast_named(match["name"], language))
+
+
+def _said_twice(text: str, language: str, today: date, *, past: bool) -> date | None:
+    """The day that is named in two ways: "the Fourth, July Fourth", "Saturday, July 4th", "Friday
+    the 13th"; ``None`` where they are two days."""
+    weekdays = "|".join(pattern.pattern for pattern in words_of(language).weekdays)
+    said = text if language == "zh" else plain(text, language)  # 五一 is a feast in words alone
+    parts = _APART.split(said)
+    if len(parts) == 1:
+        found = re.fullmatch(rf"((?:on |am )?(?:{weekdays})) (.+)|(.+?)({weekdays})", said)
+        parts = [part for part in found.groups() if part] if found else []
+    if len(parts) != 2:
         return None
-    if year:
-        return next(iter(_days_of(rule, year)), None)
-    if past:
-        days = chain(_days_of(rule, today.year), _days_of(rule, today.year - 1))
-        return next((day for day in days if day <= today), None)
-    days = chain(_days_of(rule, today.year), _days_of(rule, today.year + 1))
-    return next((day for day in days if day >= today), None)
+    for one, other in (parts, parts[::-1]):
+        day = _day(one, language, today, past=past)
+        if day and _is_called(day, other, language, today, past=past):
+            return day
+    return _weekday_of_number(parts[0], parts[1], language, today)
 
 
-def _days_of(rule: str, year: int) -> list[date]:
-    """The day of a feast in a year; none where the calendar of the file does not reach."""
-    if rule.startswith("easter"):
-        return [easter(year) + timedelta(days=int(rule.removeprefix("easter")))]
-    if found := _NTH.fullmatch(rule):
-        return [_nth(year, *found.groups())]
-    if len(rule) == len("12-25"):
-        return [date(year, int(rule[:2]), int(rule[3:]))]
-    return [date.fromisoformat(day) for day in rule.split() if day.startswith(f"{year}-")]
+def _is_called(day: date, said: str, language: str, today: date, *, past: bool) -> bool:
+    """Whether ``said`` may be that day as well: by its weekday, its number or itself."""
+    words, numbered = words_of(language), plain(said, language)
+    if weekday := words.next_weekday.fullmatch(numbered):
+        return bool(words.weekdays[day.weekday()].fullmatch(weekday["weekday"]))
+    if number := words.month_day.fullmatch(numbered):
+        return day.day == int(number["day"])
+    return day == _day(said, language, today, past=past)
 
 
-def _nth(year: int, month: str, which: str, weekday: str, more: str | None) -> date:
-    """The first to fourth or the last weekday of a month, or a day so many days later."""
-    last = calendar.monthrange(year, int(month))[1]
-    days = [date(year, int(month), day) for day in range(1, last + 1)]
-    fitting = [day for day in days if _SHORT[day.weekday()] == weekday]
-    found = fitting[-1 if which == "l" else int(which) - 1]
-    return found + timedelta(days=int(more or 0))
-
-
-def easter(year: int) -> date:
-    """Easter Sunday in the Gregorian calendar (Meeus, Jones, Butcher: Nature, 20 April 1876)."""
-    a, (b, c) = year % 19, divmod(year, 100)
-    d, e = divmod(b, 4)
-    g = (8 * b + 13) // 25
-    h = (19 * a + b - d - g + 15) % 30
-    i, k = divmod(c, 4)
-    remainder = (32 + 2 * e + 2 * i - h - k) % 7
-    m = (a + 11 * h + 19 * remainder) // 433
-    month = (h + remainder - 7 * m + 90) // 25
-    return date(year, month, (h + remainder - 7 * m + 33 * month + 19) % 32)
-
-
-@cache
-def _read() -> dict[str, Any]:
-    text = (Path(__file__).parent / "days.yaml").read_text(encoding="utf-8")
-    return dict(yaml.load(text, Loader=FAST_LOADER))
-
-
-@cache
-def _feasts(language: str) -> dict[str, str]:
-    """Name → rule; English names are understood in every language."""
-    return {
-        name: feast.get("on") or feast["days"]
-        for spoken in ("en", language)
-        for feast in _read()["feasts"]
-        for name in feast.get(spoken, ())
-    }
-
-
-@cache
-def _words(language: str) -> _Words:
-    languages = _read()["languages"]
-    said = languages.get(language) or languages["en"]
-    units, weekdays = "|".join(said["units"].values()), "|".join(said["weekdays"])
-    months = "|".join(said["months"])
-
-    def filled(pattern: str) -> re.Pattern[str]:
-        return re.compile(
-            pattern.replace("{n}", rf"(?P<n>\d{{1,5}}|{said['one']})")
-            .replace("{unit}", f"(?P<unit>{units})")
-            .replace("{weekday}", f"(?P<weekday>{weekdays})")
-            .replace("{month}", f"(?P<month>{months})")
-        )
-
-    return _Words(
-        days=[(re.compile(word), int(offset)) for word, offset in said["words"].items()],
-        spans=[(re.compile(word), span) for word, span in said["spans"].items()],
-        coming=[filled(pattern) for pattern in said["coming"]],
-        ahead=[filled(pattern) for pattern in said["ahead"]],
-        behind=[filled(pattern) for pattern in said["behind"]],
-        units={unit: re.compile(pattern) for unit, pattern in said["units"].items()},
-        weekdays=[re.compile(pattern) for pattern in said["weekdays"]],
-        next_week=[filled(pattern) for pattern in said["next_week"]],
-        next_weekday=filled(said["next_weekday"]),
-        last_weekday=filled(said["last_weekday"]),
-        months=[re.compile(pattern) for pattern in said["months"]],
-        dates=[filled(pattern) for pattern in said["dates"]],
-        month_day=re.compile(said["month_day"]),
-        one=re.compile(said["one"]),
+def _weekday_of_number(weekday: str, number: str, language: str, today: date) -> date | None:
+    """The next "Friday the 13th"; ``None`` where no weekday and number are said."""
+    words = words_of(language)
+    named = words.next_weekday.fullmatch(plain(weekday, language))
+    match = words.month_day.fullmatch(plain(number, language))
+    if named is None or match is None:
+        return None
+    days = (today + timedelta(days=ahead) for ahead in range(_LONGEST_WAIT))
+    fitting = (day for day in days if day.day == int(match["day"]))
+    return next(
+        (day for day in fitting if words.weekdays[day.weekday()].fullmatch(named["weekday"])), None
     )

@@ -46,7 +46,7 @@ def digits(text: str, language: str) -> str:
         kept = _CHINESE_KELVIN.sub(lambda match: f"{chinese(match[0]):g}", kept)
         kept = _CHINESE.sub(lambda match: _in_digits(match[0]), kept).replace("\0", "一")
         return _DEGREES_AND_A_HALF.sub(r"\1.5度", kept)
-    words = _words(language)
+    words = number_words(language)
     pattern = _pattern(language)
     if language == "de":
         text = _AND_A_HALF.sub(r"\1 einhalb", text)  # "zwanzigeinhalb"
@@ -105,7 +105,7 @@ def _in_digits(numeral: str) -> str:
 
 
 @cache
-def _words(language: str) -> dict[str, str]:
+def number_words(language: str) -> dict[str, str]:
     """Every way to write 2 to 100; not 0 and 1: "a" and "one" are more than numbers."""
     engine = RbnfEngine.for_language(language)
     words: dict[str, str] = {}
@@ -123,7 +123,7 @@ def _words(language: str) -> dict[str, str]:
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    longest_first = sorted(_words(language), key=len, reverse=True)
+    longest_first = sorted(number_words(language), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 

@@ -19,6 +19,9 @@ from msgspec import Meta
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.arithmetic import ExpressionError, evaluate
 from plugins.numbers import written
+from plugins.quantities import Quantity, more_units
+from plugins.quantities import quantity as said_quantity
+from plugins.said_numbers import in_digits, is_unclear
 from plugins.speech import FAST_LOADER, say
 
 plugin = Plugin("units", sentences="units.{language}.yaml")
@@ -33,6 +36,10 @@ DEFINITIONS = (
 )
 """The market units of the mainland, as they have been since 1930, and the pound of German markets,
 since 1858; pint does not know them."""
+VOLUMES = (
+    *("milliliter", "centiliter", "deciliter", "liter", "meter**3"),
+    *("cup", "tablespoon", "teaspoon", "pint", "quart", "gallon"),
+)
 _LOADING = threading.Lock()
 Words = Annotated[str, Meta(min_length=1, max_length=100)]
 
@@ -49,13 +56,13 @@ async def convert(context: ToolContext, quantity: Words, unit: Words) -> ToolRes
     quantity: a number and a unit, for instance 3 cups
     unit: the unit to convert it to, for instance ml
     """
-    found, to = parsed(quantity, context.language), unit_of(unit, context.language)
+    found, to = _read(quantity, context.language), unit_of(unit, context.language)
     if found is None or to is None:
         unknown = quantity if found is None else unit
         raise ToolError(say(context.language, "no_quantity", [unknown]))
-    number, of = found
+    to = _meant(to, found)
     try:
-        value = await asyncio.to_thread(converted, number, of, to)
+        value = await asyncio.to_thread(converted, found.number, found.unit, to)
     except ValueError as error:
         raise ToolError(say(context.language, "not_the_same", [quantity, unit])) from error
     shown = written(_rounded(value), context.language)
@@ -82,6 +89,16 @@ def converted(number: Decimal, unit: str, to: str) -> Decimal:
 
 def parsed(said: str, language: str) -> tuple[Decimal, str] | None:
     """The number and the unit of a quantity; ``None``: it is none."""
+    found = _read(said, language)
+    return (found.number, found.unit) if found else None
+
+
+def _read(said: str, language: str) -> Quantity | None:
+    return _written(said, language) or said_quantity(said, language, _names(language))
+
+
+def _written(said: str, language: str) -> Quantity | None:
+    """A quantity as people write it: arithmetic and a unit."""
     text = _plain(said)
     names = _names(language)
     unit = next((name for name in names if text.endswith(name)), None)
@@ -92,10 +109,20 @@ def parsed(said: str, language: str) -> tuple[Decimal, str] | None:
     if joined:  # "inm" ends with a meter only by its letters
         return None
     number = re.sub(r"^(?:a|an|one|ein|eine|einen|un|une|una)$", "1", number)
+    if language == "zh":
+        number = in_digits(number, language)
+        if is_unclear(number):
+            return None
     try:
-        return evaluate(number, language), names[unit]
+        return Quantity(evaluate(number, language), names[unit])
     except (ExpressionError, ZeroDivisionError):
         return None
+
+
+def _meant(to: str, of: Quantity) -> str:
+    """The unit to convert to: ounces of a volume are fluid ones. Of a substance they may be its
+    mass, which nobody can tell from its volume."""
+    return "fluid_ounce" if to == "ounce" and of.unit in VOLUMES and not of.has_substance else to
 
 
 def unit_of(said: str, language: str) -> str | None:
@@ -126,7 +153,7 @@ def _names(language: str) -> dict[str, str]:
         for unit, words in rows.items()
         for key in spoken
         for word in words.get(key, ())
-    }
+    } | more_units(language)
     return dict(sorted(names.items(), key=lambda item: -len(item[0])))
 
 

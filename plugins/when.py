@@ -151,7 +151,9 @@ def _german_minutes(said: re.Match[str]) -> str:
 def _with_minutes(text: str) -> str:
     """English times of two numbers with a colon: "seven thirty" → "7:30"."""
     hours, tens, ones = "|".join(_HOURS), "|".join(_TENS), "|".join(_HOURS[:9])
-    spoken = rf"\b({hours}|\d\d?)[ -](oh[ -](?:{ones})|(?:{tens})(?:[ -](?:{ones}))?)\b{_AFTER_TIME}"
+    spoken = (
+        rf"\b({hours}|\d\d?)[ -](oh[ -](?:{ones})|(?:{tens})(?:[ -](?:{ones}))?)\b{_AFTER_TIME}"
+    )
 
     def written(match: re.Match[str]) -> str:
         hour, (first, *rest) = match[1].lower(), re.split("[ -]", match[2].lower())

@@ -106,7 +106,8 @@ class Commands:
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         parts = await self.decider.resolved(decision, text, area)
-        parts = await self.decider.with_proposal(parts, text, area)
+        continues = further is not None and decision is further
+        parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._joined(parts, person), conversation, text, person)
         decision = parts[0].decision

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
+from hubd.assistant.as_one import with_items_joined, with_timer_named
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
@@ -19,6 +20,7 @@ from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
 from hubd.assistant.misheard_items import heard_rightly
 from hubd.assistant.misread import VALUE
+from hubd.assistant.proposals import EVIDENT
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
@@ -29,7 +31,6 @@ from hubd.assistant.several import (
     Part,
     after_a_cry,
     commands_in,
-    with_items_joined,
 )
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
@@ -88,35 +89,60 @@ class Decider:
         whole = await self.by_rules(text, language, area)
         return await self.resolved(whole, text, area)
 
-    async def with_proposal(self, parts: list[Part], text: str, area: str) -> list[Part]:
+    async def with_proposal(
+        self, parts: list[Part], text: str, area: str, *, continues: bool = False
+    ) -> list[Part]:
         """The commands of ``text``; where nothing of it is understood, what may be meant, to be
-        asked back."""
+        asked back, as is what the examples speak against.
+
+        continues: whether it goes on with what was said before ("and the bedroom"), and so is like
+        no example
+        """
         first, *further = parts
         if len(text) > MAXIMUM_UTTERANCE:
             return parts
         language = first.decision.language
         if further or not is_open(first.decision):
-            return [await self._unless_contradicted(part, text, area) for part in parts]
+            if continues:
+                return parts
+            lost = any(is_open(part.decision) for part in parts)
+            return [await self._unless_contradicted(part, area, beside=lost) for part in parts]
         if (left := await self.semantics.left_for_later(text, language)) is not None:
             return await self._left(*left, language, area) or parts
         proposal = await self.semantics.propose(text, language, area)
         return [Part(text=text, decision=proposal)] if proposal else parts
 
-    async def _unless_contradicted(self, part: Part, text: str, area: str) -> Part:
-        """The command; where something else is much likelier meant, that or a question."""
+    async def _unless_contradicted(self, part: Part, area: str, *, beside: bool) -> Part:
+        """The command; where something else is much likelier meant, that or a question.
+
+        beside: whether it stands beside what is not understood, so that a hint may be its reason
+        """
         decision, language = part.decision, part.decision.language
-        if decision.tool is None or decision.asks or self._only_tells(decision):
+        if decision.tool is None or decision.asks == "confirm" or self._only_tells(decision):
             return part
         home = self._router.snapshot()
         chances = await self.semantics.chances(part.text, language)
         if contradicted(decision, part.text, chances):
             other = await self.semantics.propose(part.text, language, area)
-            if other is None or other.tool == decision.tool:
-                other = asked_about(decision, home)
-            return msgspec.structs.replace(part, decision=other)
+            if other is not None and other.tool == decision.tool:
+                other = None
+            told = other is not None and self._only_tells(other)
+            if decision.asks and not (told and max(chances.values()) >= EVIDENT):
+                return part
+            return msgspec.structs.replace(
+                part, decision=other or asked_about(decision, part.text, home)
+            )
+        if decision.asks:
+            return part
+        if beside and decision.route == "semantic":
+            return msgspec.structs.replace(part, decision=asked_about(decision, part.text, home))
         parts = await asyncio.to_thread(parts_in, part.text, decision.tool, language)
         named = named_otherwise(decision, parts) if parts.text else None
-        return msgspec.structs.replace(part, decision=asked_about(named, home)) if named else part
+        return (
+            msgspec.structs.replace(part, decision=asked_about(named, part.text, home))
+            if named
+            else part
+        )
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
@@ -356,6 +382,7 @@ class Decider:
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
         parts = with_items_joined(parts)
+        parts = with_timer_named(parts) if parts else parts
         tools = [part.decision.tool for part in parts if part.decision.tool]
         kinds = {tool.partition(".")[0] for tool in tools}
         if "timers" in kinds and (known.subjects(text) - kinds) & NAMELESS:

@@ -26,7 +26,7 @@ from hubd.assistant.conditions import (
     opposes,
 )
 from hubd.assistant.understanding.data_files import values
-from hubd.assistant.understanding.fill import Filled
+from hubd.assistant.understanding.fill import WEATHER, Filled
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.home.model import Entity
@@ -45,12 +45,14 @@ only seems to be in: "if I have to hear this song one more time"."""
 MOST_THINGS = 4
 """Things that a question names: who hears it has to remember them."""
 EVIDENT = 0.7
-"""How likely a tool is, by its examples and by the wording, where what else speaks against asking
-does not count: a phrase or a word that may mean the opposite, an unknown word, a verb of another."""
+"""How likely a tool is, by its examples and by the wording, where what is kept here is told at once
+and a name need only sound so."""
 LEAST_TOLD, LEAST_ANSWERED = 0.75, 0.9
 """How likely has to be what is told at once: it changes nothing, but nobody may have asked. What is
 asked in so many words may be answered by the documents; of 815 questions to them 1 is not, 6 with
 the first."""
+SURE_ANSWERED = 0.8
+"""How likely the tool is by all that is known where a question is as good as a sentence."""
 MOST_NONE_TOLD = 0.1
 """How likely it may be that nothing is asked for, then."""
 MOST_NONE = 0.25
@@ -67,7 +69,8 @@ UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | 
     "vacuum.stop": {"docked"},
 }
 """States in which a tool changes nothing."""
-UNTOLD = (*KEPT, "help.never_mind", "briefing.")
+NEVER_MIND = "help.never_mind"
+UNTOLD = (*KEPT, NEVER_MIND, "briefing.")
 """What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
@@ -114,18 +117,16 @@ def worth_asking(
     timer = call.tool.startswith("timers.")
     if timer and (said.names or said.subjects - {"timers"} or said.actions & SWITCHING):
         return False  # "the coffee machine off in 20 minutes", "remind me in 20 minutes"
-    later = said.times and not timer
+    later = said.times and not call.tool.startswith(("timers.", "alarms."))
     if later or (set(call.arguments) - UNSAID and not filled.named):
         return False  # "movie night tomorrow", and "forty" alone
-    if likely < EVIDENT and _only_sounds_so(said):
+    if likely < EVIDENT and only_sounds_so(said):
         return False
     only_names = said._replace(nouns=frozenset()).is_bare  # "the curtains" alone
     if only_names or said.rooms_not_here or _is_question(said, found.confidence, known):
         return False
     if _is_forbidden(said, known):
         return False
-    if likely >= EVIDENT:
-        return True
     if opposes(call, said, known):
         return False
     if not said.names:
@@ -145,19 +146,22 @@ def worth_telling(
     known
     """
     filled = found.filled
-    if likely < EVIDENT and filled.call.tool.startswith(UNTOLD):
+    tool = filled.call.tool
+    if tool.startswith(UNTOLD) and (likely < EVIDENT or tool == NEVER_MIND):
         return False
     if known.is_elsewhere(said.text) or said.rooms_not_here:
         return False
     entities = filled.targets.entities
     people = [entity for entity in entities if entity.domain == "person"]
-    if (entities and not filled.named) or 0 < len(people) < len(entities):
+    anywhere = filled.named or filled.call.tool == WEATHER
+    if (entities and not anywhere) or 0 < len(people) < len(entities):
         return False  # "ask Ann whether the door is shut"
     asked = known.inquires_first(said.text) or "?" in text or "？" in text
-    return found.confidence >= (LEAST_ANSWERED if asked else LEAST_TOLD) and none <= MOST_NONE_TOLD
+    least = LEAST_ANSWERED if asked and likely < SURE_ANSWERED else LEAST_TOLD
+    return found.confidence >= least and none <= MOST_NONE_TOLD
 
 
-def _only_sounds_so(said: Mentions) -> bool:
+def only_sounds_so(said: Mentions) -> bool:
     """Whether what is spoken of only sounds like something here, and no verb is said: "yard duty"
     is not Dusty."""
     called = (*said.names, *said.areas)

@@ -26,6 +26,7 @@ from hubd.assistant.understanding.grammar import (
     compiled,
 )
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
+from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
@@ -106,11 +107,12 @@ class Router:
 
     def mentions(self, text: str, language: str) -> Mentions:
         """What ``text`` speaks of, whatever else it says."""
-        return mentions(self._joined(text, language), lexicon(language), self.phrases(language))
+        text = self._joined(numerals_heard(text, language), language)
+        return mentions(text, lexicon(language), self.phrases(language))
 
     def masked(self, text: str, language: str) -> str:
         """``text`` with the household's names as their kinds, to be compared with examples."""
-        text = self._joined(text, language)
+        text = self._joined(numerals_heard(text, language), language)
         return masked(text, lexicon(language), self.phrases(language), self._snapshot())
 
     def snapshot(self) -> Snapshot:
@@ -154,7 +156,8 @@ class Router:
         known_area = Names.area(snapshot, area) if area else None
         area = known_area.id if known_area else ""
         area_name = known_area.name if known_area else ""
-        text = self._joined(fluent(owned_up(text, spoken), spoken), spoken, area)
+        said = owned_up(numerals_heard(text, spoken), spoken)
+        text = self._joined(fluent(said, spoken), spoken, area)
         if lexicon(spoken).corrected(text):
             return Decision(route="documents", reason="it corrects itself", language=spoken)
         match = self._matched(text, spoken, area_name)

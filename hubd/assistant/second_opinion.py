@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.later import LATER
 from hubd.assistant.misheard_items import as_meant
 from hubd.assistant.proposals import phrase
 from hubd.assistant.understanding.plain import plain
@@ -21,19 +22,29 @@ from hubd.assistant.understanding.tagger import Parts
 from hubd.home.model import Snapshot
 from plugins.lists import items_of
 
-_TAKEN_OFF = ("lists.remove", "lists.complete")
+_ALIKE = (
+    ("lists.remove", "lists.complete"),
+    ("lights.set", "lights.change"),
+    ("climate.set", "climate.change"),
+    ("fans.set_speed", "fans.change"),
+    ("media.set_volume", "media.change_volume"),
+    ("home.set_position", "home.move", "home.open", "home.close"),
+)
 LIKELY = 0.5
 """From which on a tool contradicts no examples."""
 TIMES = 2.0
 """How much likelier another tool is that does."""
 FREE = frozenset(
-    {"notes.add", "announce.say", "calendar.add", "calendar.move", "calendar.remove", "media.search",
-     "lists.add", "lists.remove", "lists.complete", "reminders.add", "reminders.cancel",
-     "routines.later", "routines.define", "routines.run", "chance.pick", "briefing.schedule"}
+    {"notes.add", "announce.say", "calendar.add", "calendar.move", "calendar.remove",
+     "media.search", "lists.add", "lists.remove", "lists.complete", "reminders.add",
+     "reminders.cancel", "routines.later", "routines.define", "routines.run", "chance.pick",
+     "briefing.schedule"}
 )  # fmt: skip
 """Tools whose sentences have a place for anything at all."""
-ALIKE = dict.fromkeys(_TAKEN_OFF, _TAKEN_OFF)
-"""Tools that people ask for in the same words."""
+_WORKING = ("home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.")
+"""Tools that may be left for later."""
+ALIKE = {tool: together for together in _ALIKE for tool in together}
+"""Tools that people ask for in the same words, or that a number tells apart."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
 NAMING = {
     "lists.add": "items",
@@ -42,8 +53,8 @@ NAMING = {
     "media.search": "query",
 }
 """Tools that are told a thing in words of any kind, and in which argument."""
-_SLOTS = frozenset({"media_class", "name", "area"})
-"""What the grammar has found besides."""
+LONGEST = 5
+"""Words of a thing in a sentence of one clause; what is longer may have taken in more."""
 _ARTICLES = frozenset(
     {"a", "an", "the", "some", "der", "die", "das", "den", "ein", "eine", "einen", "etwas", "was"}
 )
@@ -56,9 +67,12 @@ def contradicted(decision: Decision, text: str, chances: Mapping[str, float]) ->
     chances: tool → how likely it is; a tool that is none of these cannot be judged
     """
     tool = decision.tool or ""
-    if decision.route == "grammar" and tool not in FREE and not _CLAUSES.search(text):
+    beyond_doubt = tool == LATER or (tool not in FREE and decision.route == "grammar")
+    if beyond_doubt and not _CLAUSES.search(text):
         return False
     own = sum(chances.get(one, 0.0) for one in ALIKE.get(tool, (tool,)))
+    if tool == LATER:
+        own += sum(chance for one, chance in chances.items() if one.startswith(_WORKING))
     return tool in chances and own < LIKELY and max(chances.values()) > TIMES * own
 
 
@@ -68,10 +82,10 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     call, argument = decision.call, NAMING.get(decision.tool or "")
     if call is None or argument is None or decision.route == "semantic":
         return None
-    if _SLOTS & decision.arguments.keys() and not _CLAUSES.search(parts.text):
-        return None  # "play the song X by Y on the TV": the grammar knows all of it
     given = call.arguments.get(argument, ())
     said = items_of([given] if isinstance(given, str) else given)
+    if not _CLAUSES.search(parts.text) and all(len(one.split()) <= LONGEST for one in said):
+        return None  # "put milk and two dozen eggs on the list" has nothing else in it
     whole = argument == "query"
     tagged = [parts.whole] if whole else [as_meant(one, decision.language) for one in parts.about]
     tagged = list(filter(None, dict.fromkeys(tagged)))
@@ -84,13 +98,15 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     return msgspec.structs.replace(decision, call=call, arguments=dict(call.arguments))
 
 
-def asked_about(decision: Decision, home: Snapshot) -> Decision:
-    """The decision as a question whether it is meant so, or that nothing was understood where there
-    are no words to ask it in."""
+def asked_about(decision: Decision, text: str, home: Snapshot) -> Decision:
+    """The decision as a question whether it is meant so. Where there are no words to ask it in,
+    nothing was understood, or if there is but one clause, what stands there."""
     call = decision.call
     entities = [entity for entity in home.entities if entity.id in decision.entities]
     reason = f"{decision.reason}, but it is not like what people say for it"
     if call is None or phrase(call, entities, decision.language) is None:
+        if not _CLAUSES.search(text):
+            return decision
         return Decision(route="documents", reason=reason, language=decision.language)
     return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
 

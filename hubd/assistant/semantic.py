@@ -7,6 +7,7 @@ nothing against it. Without an embedder this step is left out.
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,15 +25,17 @@ from hubd.assistant.conditions import (
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
 from hubd.assistant.proposals import (
-    EVIDENT,
     QUESTIONS,
     changes,
     may_wish,
+    only_sounds_so,
     phrase,
     worth_asking,
     worth_telling,
 )
 from hubd.assistant.route import Router
+from hubd.assistant.second_opinion import contradicted
+from hubd.assistant.timed import clocks_in
 from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
@@ -41,14 +44,17 @@ from hubd.assistant.understanding.likeness import (
     Intent,
     classifier_of,
     intents_of,
+    opposed,
 )
 from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.worded import model_of, parts_in
 from hubd.assistant.wording import (
+    ON_A_PLAYER,
     SLOTS,
     is_plain,
     later_command,
@@ -82,6 +88,10 @@ LEAST_WORDED = 0.5
 """The same of what is about words and times."""
 OVERRULES = 0.8
 """From which on the wording is surer than the likeness to examples."""
+_WHICH_ONE = re.compile(r"\b(?:the|that) (?:\w+ ){1,2}one\b")
+"""What says which, by a name that is none here: "stop that blind, the rose window one"."""
+_WAKES = re.compile(r"\b(?:wake|woken)\b|alarm|weck|叫我|闹|起床")
+"""What is said of an alarm, and not of when somebody gets up."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
@@ -204,6 +214,8 @@ class Semantics:
         reads = self._reads(tool)
         if not acceptable(guesses, found, said, language, reads=reads):
             return None
+        if not reads and (_is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
+            return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
         if found.filled.call.tool in known.stated(text):
@@ -215,8 +227,12 @@ class Semantics:
         if reads and tool.startswith(KEPT) and known.asks_how_it_works(text):
             return None  # "how do I turn the alarm off": that stands in a manual
         found = found._replace(filled=narrowed(found.filled, said))
+        if len({entity.domain for entity in found.filled.targets.entities}) > 1 and not said.names:
+            return None  # the flowers are dry: the water shall be on, and not the awning out
         decision = self._router.asking(_decision(found, language), found.filled.targets)
-        return self._router.by_a_bit(decision, text)
+        decision = self._router.by_a_bit(decision, text)
+        chances = await self.chances(text, language)
+        return None if not reads and contradicted(decision, text, chances) else decision
 
     async def propose(self, text: str, language: str, area: str) -> Decision | None:
         """What ``text``, which nothing else explains, is likest to ask for, to be asked back."""
@@ -239,12 +255,12 @@ class Semantics:
             told = worth_telling(found, none, likely, text, heard.said, known)
             told = told and not known.corrected(text)
             return decision if told and not decision.asks else None
-        if (likely < EVIDENT and not may_wish(text, known)) or wonders(text, language):
+        if not may_wish(text, known) or wonders(text, language):
             return None
         if not worth_asking(found, none, likely, heard.said, known):
             return None
-        if decision.asks == "which" or (decision.asks and likely < EVIDENT):
-            return None  # what is dangerous is clear, or not even asked about
+        if decision.asks:
+            return None  # what is dangerous is said in so many words, or not done
         reason = f"{decision.reason}, but not so that it could be done unasked"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
 
@@ -261,7 +277,9 @@ class Semantics:
             return None
         if self._reads(tool) and chance < OVERRULES and ("?" in text or "？" in text):
             return None  # "what do you say, pizza or pasta?" may be asked of somebody else
-        asked = not self._reads(tool) and (chance < SURE or not is_plain(tool, text, language))
+        elsewhere = found.targets.entities and not heard.said.names and ON_A_PLAYER.search(text)
+        unsure = chance < SURE or elsewhere or not is_plain(tool, text, language)
+        asked = not self._reads(tool) and unsure
         if asked and phrase(found.call, found.targets.entities, language) is None:
             return None
         decision = Decision(
@@ -319,7 +337,7 @@ class Semantics:
             tool = guess.intent.tool
             filled = None
             if tool in self._tools:
-                filled = _corrected(guess.intent, heard, language)
+                filled = _with_last_value(guess.intent, heard, language)
                 if filled is None or not changes(filled):
                     continue
             left += guess.confidence
@@ -378,12 +396,25 @@ class Semantics:
         return Candidate(best[0], best[1], best[0].confidence / left)
 
 
-def _corrected(intent: Intent, heard: _Heard, language: str) -> Filled | None:
-    """What is asked for where of several values the last one is meant: "sixty, no, seventy"."""
+def _is_called_otherwise(said: Mentions) -> bool:
+    """Whether no word of what is named is said, and no verb: it only sounds so."""
+    heard = set(said.text.split()) if " " in said.text else set(said.text)
+    words = {word for name in said.names for word in plain(name).replace("-", " ").split()}
+    return only_sounds_so(said) and not any(
+        word in heard or (len(word) > 1 and word in said.text) for word in words
+    )
+
+
+def _with_last_value(intent: Intent, heard: _Heard, language: str) -> Filled | None:
+    """What is asked for; of several values and times the last one: "sixty, no, seventy"."""
     said = heard.said
     filled = fill(intent, said, heard.snapshot, heard.area, language)
     if filled is None and len(said.numbers) > 1 and lexicon(language).corrected(said.text):
         last = said._replace(numbers=said.numbers[-1:])
+        filled = fill(intent, last, heard.snapshot, heard.area, language)
+    clocks = clocks_in(said.text, language) if intent.needs == "time" else []
+    if filled is None and clocks and _WAKES.search(said.text):
+        last = said._replace(text=clocks[-1])
         filled = fill(intent, last, heard.snapshot, heard.area, language)
     return filled
 
@@ -400,7 +431,14 @@ def _loaded(language: str) -> Classifier:
 
 
 def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
-    """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me"."""
+    """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me". Where
+    the examples are sure by themselves, they are: "I can hardly hear myself think" is no "louder",
+    though "I can hardly hear" is one."""
+    first = guesses[0]
+    if first.confidence >= SUPPOSED and any(
+        is_implied(guess.intent, said) and opposed(guess.intent, first.intent) for guess in guesses
+    ):
+        return list(guesses)
     none = sum(guess.confidence for guess in guesses if guess.intent.tool == "none")
     alone = not said.actions and none <= MOST_NONE
     weights = [

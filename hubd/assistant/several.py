@@ -355,33 +355,6 @@ def _values(call: ToolCall) -> dict[str, object]:
     return {name: value for name, value in call.arguments.items() if name != "entities"}
 
 
-def with_items_joined(parts: list[Part]) -> list[Part]:
-    """The parts, with what goes on the same list one after the other as one command."""
-    joined: list[Part] = []
-    for part in parts:
-        before = joined[-1] if joined else None
-        together = _as_one(before.decision, part.decision) if before else None
-        if before and together:
-            texts = dict.fromkeys((before.text, part.text))
-            joined[-1] = Part(text=", ".join(texts), decision=together)
-        else:
-            joined.append(part)
-    return joined
-
-
-def _as_one(first: Decision, other: Decision) -> Decision | None:
-    """Both as one, where both put items on the same list."""
-    calls = first.call, other.call
-    if first.asks or other.asks or not all(call and call.tool == LISTED for call in calls):
-        return None
-    before, after = (dict(call.arguments) for call in calls if call)
-    items = [*before.pop("items", ()), *after.pop("items", ())]
-    if before != after:
-        return None
-    call = ToolCall(tool=LISTED, arguments={**before, "items": items})
-    return msgspec.structs.replace(first, call=call, arguments={**first.arguments, "items": items})
-
-
 async def _corrected(
     first: str,
     instead: str,

@@ -141,6 +141,13 @@ def knows_times(language: str) -> bool:
     return language in _CLOCK
 
 
+def clocks_in(text: str, language: str) -> list[str]:
+    """The times of day that ``text`` says, in the order in which they are said."""
+    said = digits(plain(text), language)
+    said = _HYPHENED.sub(r"\1:\2", said) if language == "en" else said
+    return [found[0].strip(" ,，") for found in _CLOCK[language].finditer(said)]
+
+
 def has_happened(text: str) -> bool:
     """Whether what the sun does is told and not waited for."""
     return _HAS_HAPPENED.search(text) is not None

@@ -20,7 +20,7 @@ from hubd.assistant.understanding.tagger import Parts
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
-from plugins.numbers import digits
+from plugins.numbers import chinese_digits, digits
 from plugins.when import parse
 
 
@@ -77,9 +77,14 @@ WORKS = {
     "humidifiers.set": "humidifier",
 }
 """Tools of things, and of which."""
+ON_A_PLAYER = re.compile(
+    r"\b(?:on|auf) (?:the |my |our |dem |der |den |meine\w? |unsere\w? )\w+|用[\u4e00-\u9fff]+放"
+)
+"""What says on which player, which may be one that was misheard."""
 ENDS = frozenset({"lists.remove", "lists.complete", "reminders.cancel", "calendar.remove"})
 """Tools for what is not wanted any more, and which is said with a "not"."""
 BETWEEN = 2
+_ONE = re.compile(r"\b(?:one|won|eins?|einem)\b")
 _RISES = ("rise", "sunrise", "aufgang", "aufgeht", "geht auf", "hell", "light", "升", "出来", "亮")
 """What is asked of the sun in the morning."""
 _MOVES = re.compile(
@@ -113,6 +118,10 @@ _SOON = re.compile(
     r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
 )
 """What says soon, and no time."""
+_ABOUT = re.compile(
+    r"\b(?:about|around|roughly|like|maybe|etwa|ungefähr|circa|rund)\b|大概|大约|差不多|左右", re.I
+)
+"""What says that it need not be exact."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
@@ -172,6 +181,7 @@ def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | N
 
 def _spoken_time(when: str, language: str) -> str | None:
     """``when`` as it is understood: a duration is a delay; ``None`` where it is no time."""
+    when = " ".join(_ABOUT.sub(" ", when).split()) if language != "zh" else _ABOUT.sub("", when)
     for spoken in (when, f"{_IN.get(language, '')}{when}"):
         told = parse(spoken, language, datetime.now(UTC))
         if told.at or told.on or told.delay or told.repeat or told.arrival:
@@ -274,10 +284,14 @@ def _sun(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[st
 
 
 def _between(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:
-    if len(said.numbers) < BETWEEN:
+    """The last two numbers; "one" is one here: "between one and fifty"."""
+    spoken = _ONE.sub("1", said.text)
+    spoken = chinese_digits(spoken) if language == "zh" else digits(spoken, language)
+    numbers = [int(number) for number in re.findall(r"\d+", spoken)]
+    if len(numbers) < BETWEEN:
         return None
-    low, high = sorted(int(number) for number in said.numbers[-BETWEEN:])
-    return {**arguments, "low": low, "high": high}
+    low, high = sorted(numbers[-BETWEEN:])
+    return {**arguments, "low": low, "high": high} if low < high else None
 
 
 def _humidity(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:

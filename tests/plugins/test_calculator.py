@@ -1,5 +1,7 @@
 """Sums: against exact fractions, in five languages, and what is none."""
 
+import re
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,10 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from unicode_rbnf import RbnfEngine
 
+from plugins import calculator
 from plugins.api import ToolError
 from plugins.arithmetic import DEEPEST, LONGEST, ExpressionError, evaluate, is_expression
 from plugins.numbers import chinese, written
+from plugins.said_numbers import in_digits
 
+_fits = calculator.plugin.tools["calculator.calculate"].fits
 CHINESE = RbnfEngine.for_language("zh")
 SAID = [
     ("en", "15% of 80", 12),
@@ -147,6 +152,7 @@ def test_times_binds_closer_than_plus_and_equals_go_left_to_right(parts):
 def test_no_text_breaks_the_parser(text):
     for language in ("en", "zh", "de", "fr", "es"):
         is_expression(text, language)
+        _fits({"expression": text}, language)
 
 
 @settings(deadline=None)
@@ -166,6 +172,109 @@ def test_numbers_are_written_as_people_do():
     assert written(Decimal(1) / 3, "en") == "0.333333"
     assert written(Decimal("1e30"), "en") == "1 × 10^30"
     assert written(Decimal("-0.0000"), "en") == "0"
+
+
+SPOKEN = [
+    ("en", "eighteen percent of a hundred and forty-two", "25.56"),
+    ("en", "Three-eighths times four", "1.5"),
+    ("en", "a hundred and twenty divided by five", 24),
+    ("en", "two and three quarters times four", 11),
+    ("en", "three quarters of twelve", 9),
+    ("en", "thirty plus five and a half", "35.5"),
+    ("en", "two point five million plus one", 2_500_001),
+    ("en", "twelve, um, times a, uh, hundred", 1_200),
+    ("en", "seven times thirteen dollars and fifty cents", "94.5"),
+    ("de", "drei mal siebzehn Komma fünf", "52.5"),
+    ("de", "fünf zehn prozent von zwei hundert vier zig", 36),
+    ("de", "sieben mal dreizehn Euro neunundneunzig", "97.93"),
+    ("de", "hundert und zwanzig mal zwei", 240),
+    ("de", "dreiundzwanzig mal vierzehn plus sechs", 328),
+    ("de", "dreiundzwanzig mal, äh, vierzehn", 322),
+    ("de", "anderthalb mal vier", 6),
+    ("de", "zweieinhalb mal vier", 10),
+    ("de", "drei Achtel von vier", "1.5"),
+    ("de", "zwei Komma null fünf mal drei", "6.15"),
+    ("de", "fünf und drei", 8),
+    ("zh", "一百八十五除以五等于几", 37),
+    ("zh", "八十的四分之三", 60),
+    ("zh", "三又四分之一乘以二", "6.5"),
+    ("zh", "二十，呃，加五", 25),
+    ("zh", "四百加二百六", 660),
+    ("zh", "三千五乘以二", 7_000),
+    ("zh", "三点一四乘以二", "6.28"),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "value"), SPOKEN)
+async def test_a_sum_is_read_as_it_is_said(workshop, language, said, value):
+    assert _fits({"expression": said}, language)
+    result = await workshop("calculator.calculate", language, expression=said)
+    assert Decimal(result.data["value"].replace(",", ".")) == Decimal(value)
+
+
+async def test_euros_are_divided(workshop):
+    said = "hundertachtundvierzig Euro durch sechs"
+    result = await workshop("calculator.calculate", "de", expression=said)
+    assert result.text == f"{said} ≈ 24,666667."
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "sieben mal dreizehn neunundneunzig"),  # 13.99, or two numbers
+        ("en", "nineteen ninety-nine times two"),
+        ("en", "a hundred and five eighths times two"),  # 105/8, or 100 5/8
+        ("en", "twenty third plus one"),
+        ("en", "twenty, uh, five times three"),
+        ("zh", "二十呃五加一"),
+        ("zh", "一百二十八除一四"),
+        ("en", "five euros and 20 percent"),
+        ("en", "a hundred and a thousand plus one"),
+        ("de", "drei Komma einhundert mal zwei"),
+        ("en", "seven times thirteen, no, fourteen"),
+        ("en", "half past ten"),
+        ("en", "three quarters"),
+        ("de", "ein halbes"),
+        ("en", "a hundred and forty-two"),
+        ("en", "two lamps"),
+    ],
+)
+def test_what_is_no_sum_or_two_is_left_alone(language, said):
+    assert not _fits({"expression": said}, language)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(["en", "de"]), st.integers(0, 999_999_999))
+def test_a_number_is_read_as_unicode_spells_it(language, number):
+    spelled = RbnfEngine.for_language(language).format_number(number)
+    text = spelled.text_by_ruleset[
+        "spellout-cardinal" if language == "en" else "spellout-numbering"
+    ]
+    assert in_digits(text.replace("\xad", ""), language) == str(number)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_chinese_number_is_read_as_unicode_spells_it(number):
+    assert in_digits(CHINESE.format_number(number).text, "zh") == str(number)
+
+
+@settings(deadline=None)
+@given(st.integers(2, 99), st.integers(1, 99))
+def test_a_german_number_may_come_in_pieces(hundreds, rest):
+    engine = RbnfEngine.for_language("de")
+    words = [engine.format_number(n).text.replace("\xad", "") for n in (hundreds % 9 + 1, rest)]
+    text = f"{words[0]} hundert {words[1]}"
+    for ending in ("zehn", "zig", "ßig", "und"):
+        text = re.sub(f"(?<=[a-zäöüß]){ending}(?![a-z]*ert)", f" {ending} ", text)
+    assert in_digits(text, "de") == str((hundreds % 9 + 1) * 100 + rest)
+
+
+@pytest.mark.parametrize("word", ["dreizehn", "fünf zehn ", "ein und ", "hundert", "vier zig und "])
+def test_no_text_takes_long(word):
+    began = time.perf_counter()
+    in_digits(word * (LONGEST // len(word)) + "x", "de")
+    assert time.perf_counter() - began < 0.5
 
 
 SENTENCES = [

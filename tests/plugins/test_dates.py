@@ -1,15 +1,14 @@
-"""Days: said in five languages, counted to and from, against the calendar of dateutil."""
+"""Days: said in five languages, counted to and from."""
 
 from datetime import date, timedelta
 
 import pytest
-from dateutil.easter import easter as dateutil_easter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.api import ToolError
 from plugins.dates import say_count
-from plugins.days import day_of, easter, moved, span_of
+from plugins.days import day_of, moved, span_of
 
 TODAY = date(2026, 3, 27)  # a Friday
 
@@ -117,12 +116,6 @@ def test_a_day_of_the_past_is_the_last_one():
     assert day_of("April 1st", "en", TODAY, past=True) == date(2025, 4, 1)
     assert day_of("Friday", "en", TODAY, past=True) == date(2026, 3, 20)
     assert day_of("February 29", "en", TODAY, past=True) == date(2024, 2, 29)
-
-
-@settings(deadline=None)
-@given(st.integers(1600, 4000))
-def test_easter_is_the_one_of_dateutil(year):
-    assert easter(year) == dateutil_easter(year)
 
 
 @settings(deadline=None)

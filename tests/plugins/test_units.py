@@ -13,6 +13,7 @@ from plugins import units
 from plugins.api import ToolError
 from plugins.units import converted, parsed, unit_of
 
+_fits = units.plugin.tools["units.convert"].fits
 NIST = [
     ("mile", "meter", "1609.344"),
     ("pound", "gram", "453.59237"),
@@ -92,6 +93,109 @@ def test_a_single_letter_is_a_unit_only_behind_a_number():
     assert parsed("5 m", "en") == (Decimal(5), "meter")
     assert parsed("room", "en") is None
     assert unit_of("bathroom", "en") is None
+
+
+SPOKEN = [
+    ("en", "a third of a cup", "tablespoons", "5.33333"),
+    ("en", "a quarter cup", "tablespoons", "4"),
+    ("en", "three quarters of a cup", "millilitres", "177.441"),
+    ("en", "three-quarter cup", "ml", "177.441"),
+    ("en", "a cup and a half of sugar", "ml", "354.882"),
+    ("en", "half of two cups", "ml", "236.588"),
+    ("en", "four hundred grams of flour", "ounces", "14.1096"),
+    ("en", "a hundred and eighty mil", "ounces", "6.08652"),
+    ("en", "half a pint", "ml", "236.588"),
+    ("en", "um, minus forty degrees fahrenheit", "celsius", "-40"),
+    ("de", "dreihundertfünfzig Grad Fahrenheit", "Celsius", "176,667"),
+    ("de", "achtunddreißig Komma fünf Grad", "Fahrenheit", "101,3"),
+    ("de", "ein halbes Pfund", "Gramm", "250"),
+    ("de", "anderthalb Liter", "Milliliter", "1500"),
+    ("de", "ein Liter und ein halber", "Milliliter", "1500"),
+    ("de", "dreiviertel Liter Milch", "Milliliter", "750"),
+    ("de", "ein Viertel von einem Liter", "Milliliter", "250"),
+    ("de", "zwei Esslöffel", "Milliliter", "29,5735"),
+    ("de", "zwei Esslöffeln Zucker", "Milliliter", "29,5735"),
+    ("de", "zwei hundert vier zig Gramm Mehl", "Kilogramm", "0,24"),
+    ("zh", "五斤", "克", "2500"),
+    ("zh", "五斤", "千克", "2.5"),
+    ("zh", "两磅牛肉", "公斤", "0.907185"),
+    ("zh", "半斤", "克", "250"),
+    ("zh", "一斤半", "克", "750"),
+    ("zh", "三两牛肉", "克", "150"),
+    ("zh", "两斤五花肉", "克", "1000"),
+    ("zh", "一杯牛奶", "毫升", "236.588"),
+    ("zh", "三分之一杯", "毫升", "78.8627"),
+    ("zh", "三英尺", "厘米", "91.44"),
+    ("zh", "三十八度五", "华氏度", "101.3"),
+    ("zh", "一个半小时", "分钟", "90"),
+    ("zh", "一百六克", "千克", "0.16"),
+    ("zh", "零下十度", "华氏度", "14"),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "unit", "shown"), SPOKEN)
+async def test_a_quantity_is_read_as_it_is_said(workshop, language, said, unit, shown):
+    assert _fits({"quantity": said, "unit": unit}, language)
+    result = await workshop("units.convert", language, quantity=said, unit=unit)
+    glue = "" if language == "zh" else " "
+    assert result.text == f"{said} = {shown}{glue}{unit}."
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "how many days"),
+        ("en", "two lamps"),
+        ("en", "20 minutes and a lamp"),
+        ("en", "two cups of flour and an egg"),
+        ("en", "twenty, uh, five cups"),
+        ("en", "twenty third cups"),
+        ("en", "a hundred and five eighths cups"),
+        ("en", "half a dozen cups"),
+        ("en", "five ounces of gold"),  # troy ounces
+        ("en", "five bars of chocolate"),
+        ("en", "5 ; 3 cups"),
+        ("en", "1.2.3 cups of tea"),
+        ("en", "the cup"),
+        ("de", "fünf Pfund Sterling"),
+        ("de", "5 in der Früh"),
+        ("de", "fünf Liter pro Minute"),
+        ("de", "zwanzig Minuten nach acht"),
+        ("de", "fünf Kilo Watt"),
+        ("de", "fünf Meter zwanzig"),
+        ("de", "zwei Grad mehr"),
+        ("zh", "八两是多少克"),
+        ("zh", "五一天气好吗"),
+        ("zh", "一四斤"),
+        ("zh", "两百度上下"),
+        ("zh", "五克拉"),
+        ("zh", "五百瓦时"),
+        ("zh", "一百二十毫米汞柱"),
+        ("zh", "三天后"),
+        ("zh", "一两百克"),
+        ("zh", "一斤三两"),
+        ("zh", "两斤多"),
+        ("zh", "零分之一杯"),
+        ("zh", "多少天"),
+        ("zh", "两盏灯"),
+    ],
+)
+def test_what_is_no_quantity_or_two_is_left_alone(language, said):
+    assert parsed(said, language) is None
+
+
+async def test_a_volume_has_no_mass(workshop):
+    with pytest.raises(ToolError, match="same thing"):
+        await workshop("units.convert", quantity="two cups of flour", unit="ounces")
+    with pytest.raises(ToolError, match="same thing"):
+        await workshop("units.convert", quantity="two cups", unit="grams")
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60))
+def test_no_text_breaks_the_reader(text):
+    for language in ("en", "zh", "de", "fr", "es"):
+        parsed(text, language)
 
 
 SENTENCES = [

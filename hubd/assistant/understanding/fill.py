@@ -49,6 +49,27 @@ _DURATIONS = {
     ),
     "zh": re.compile(r"(\d+(?:\.\d+)?|半)个?(小时|钟头|分钟|分|秒钟|秒)"),
 }
+_TIMED = {
+    "en": re.compile(
+        r"\d+ (?:hour|minute|second|hr|min|sec)s?(?: timer)? for (?:the |my |our )?(\w+(?: \w+)?)$"
+    ),
+    "de": re.compile(
+        r"\d+ (?:stunde|minute|sekunde|std|min|sek)n?(?: timer)? (?:für|wegen) "
+        r"(?:de[nrms] |das |die |meine?n? )?(\w+)$"
+    ),
+    "zh": re.compile(
+        r"(?:就叫|名字叫|叫做?|[，,的 ]|计时器?|定时器?)([^，,的时叫 ]{1,4})(?:用的)吧?$|"
+        r"(?:就叫|名字叫)([\u4e00-\u9fff]{1,4})吧?$|"
+        r"^[来定设开]个([\u4e00-\u9fff]{1,4}?)的?(?:计时器|定时器|倒计时)"
+    ),
+}
+"""A duration, and what it is for."""
+_NO_NAME = re.compile(
+    r"\b(?:timer|now|please|then|long|longer|more|ready|start|go|set|it|that|this|me|us|from|left|"
+    r"bitte|jetzt|noch|lang|länger|mehr|los|fertig|stellen|ab|an|ein|mich|uns)\b|计时|定时|闹钟|我"
+)
+_HALF_OF_IT = re.compile(r"\bhalf (?:of what|as \w+ as|of how)\b")
+"""Half of what is, which is not half of all."""
 _AND_A_HALF = re.compile(r"个半(?:小时|钟头)")
 """An hour and a half, or one of half an hour: 一个半小时的计时器 is either."""
 _MORE = re.compile(
@@ -208,7 +229,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         more = said.difference or _MORE.search(said.text)
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
             return None
-        return duration(said.text, language) or None
+        lasting = duration(said.text, language)
+        return {**lasting, **_timer_name(said.text, language)} if lasting else None
     if intent.tool == AGENDA:
         day = day_in(said.text, language)
         return {"day": day} if day else {}
@@ -243,6 +265,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
     if intent.tool == "lights.set" and said.colors:
         return {"color": said.colors[-1]}
     domain, argument = valued[intent.tool]
+    if _HALF_OF_IT.search(said.text):
+        return None
     full = (100.0,) if "full" in said.actions and intent.tool in FULL else ()
     numbers = said.numbers or ((50.0,) if "half" in said.actions else full)
     if len(numbers) != 1 or not 0 <= numbers[0] <= largest(domain, unit):
@@ -271,6 +295,14 @@ def narrowed(filled: Filled, said: Mentions) -> Filled:
     arguments = {**filled.call.arguments, "entities": targets.ids}
     call = ToolCall(tool=filled.call.tool, arguments=arguments)
     return filled._replace(call=call, targets=targets)
+
+
+def _timer_name(text: str, language: str) -> dict[str, str]:
+    """What a timer is for, where that is said last and in few words: "ten minutes, eggs"."""
+    pattern = _TIMED.get(language)
+    found = pattern.search(text) if pattern else None
+    name = next(filter(None, found.groups()), None) if found else None
+    return {"name": name} if name and not _NO_NAME.search(name) else {}
 
 
 def _which(said: Mentions, language: str) -> dict[str, Any]:

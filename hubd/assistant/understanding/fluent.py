@@ -54,6 +54,19 @@ _SAY = re.compile(
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
 """An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 
+_WHAT_ELSE = {
+    "en": re.compile(
+        r"(?i)(?<=and),? (?:what else|what was it)(?: (?:was it|did we need))?[,.…]+"
+        r"(?: (?:(?:oh|ah|um|right|yes|yeah)[, …]+)+)?(?=\w)|(?<=and), (?:oh|ah),? (?:yes|yeah),"
+    ),
+    "de": re.compile(
+        r"(?i)(?<=und),? (?:was (?:noch|war(?:'s| es)? noch)|was denn noch)[,.…]+"
+        r"(?: (?:(?:ach|ah|ja|genau|stimmt)[, …]+)+)?(?=\w)|(?<=und), ach ja,"
+    ),
+    "zh": re.compile("(?<=还有)[，,…]*(?:还有)?什么来着[，,…]*(?:[哦噢啊对了]+[，,…]+)?"),
+}
+"""Between two items: "bananas and, what else, oh yes, oat milk"."""
+
 _LEFT_OPEN = re.compile(
     r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
     r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))"
@@ -95,7 +108,9 @@ def without_thoughts(text: str, language: str) -> str:
 def fluent(text: str, language: str) -> str:
     """``text`` as it was said but for "um" and the like: "the, uh, the bread" is the bread."""
     hesitation = _HESITATION.get(language)
-    said = hesitation.sub(r"\1", text).strip(" ,，…") if hesitation else text
+    between = "" if language == "zh" else " "
+    said = _WHAT_ELSE[language].sub(between, text) if language in _WHAT_ELSE else text
+    said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
         said = _CHINESE_RESTARTED.sub("", said)
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
