@@ -4,8 +4,8 @@
 its likeness to examples (as in ``likeness``, whose examples stand for all else), and what is put
 there by the tags of its words (``tagger``). The examples lie in ``worded/LANGUAGE.txt``: a tool
 behind ``#``, then what people say, with ``[what it is about]`` and ``{when}`` in brackets. Those of
-``worded/LANGUAGE.spoken.txt`` were said by people in homes of their own. The weights beside them
-are made by ``bench/fit_worded.py``.
+``worded/LANGUAGE.spoken.txt`` teach the parts alone: what people said in homes of their own, and
+plain commands. The weights beside them are made by ``bench/fit_worded.py``.
 """
 
 import hashlib

@@ -1,0 +1,45 @@
+"""Chinese numerals that were heard as other characters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubd.assistant.understanding.heard_numbers import numerals_heard
+
+
+@pytest.mark.parametrize(
+    ("heard", "said"),
+    [
+        ("定一个明天早上六点班的闹钟", "定一个明天早上六点半的闹钟"),
+        ("明早六点办叫我起床", "明早六点半叫我起床"),
+        ("风扇调到百分之武十", "风扇调到百分之五十"),
+        ("音量调到百分之是五", "音量调到百分之十五"),
+        ("空调调到二是六度", "空调调到二十六度"),
+        ("定个是二分钟的计时器", "定个十二分钟的计时器"),
+        ("早上六点四时五的闹钟", "早上六点四十五的闹钟"),
+        ("明天早上刘点五十叫我", "明天早上六点五十叫我"),
+    ],
+)
+def test_what_can_only_be_a_numeral_is_one(heard, said):
+    assert numerals_heard(heard, "zh") == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "温度调到是二十五度",
+        "现在是五点吗",
+        "上班时间是八点",
+        "调到是二十",
+        "这是什么",
+        "把是非题念一遍",
+    ],
+)
+def test_what_may_be_a_word_stays_one(text):
+    assert numerals_heard(text, "zh") == text
+
+
+@given(st.text(max_size=60))
+def test_no_other_language_is_touched(text):
+    assert numerals_heard(text, "en") == text
+    assert len(numerals_heard(text, "zh")) == len(text)
