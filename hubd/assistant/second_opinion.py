@@ -43,7 +43,9 @@ FREE = frozenset(
 """Tools whose sentences have a place for anything at all."""
 _WORKING = ("home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.")
 """Tools that may be left for later."""
-ALIKE = {tool: together for together in _ALIKE for tool in together}
+ALIKE = {tool: together for together in _ALIKE for tool in together} | {
+    tool: (tool, "timers.start") for tool in ("timers.add", "timers.subtract")
+}
 """Tools that people ask for in the same words, or that a number tells apart."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
 NAMING = {
