@@ -151,12 +151,9 @@ def acceptable(
     aside = not (verb or reads) and _is_aside(guess, said, strange, known)
     if (strange or said.guessed) and not (reads or verb or tells or aside):
         return False
-    words = said.unnamed.split() if known.spaces else []
-    if (
-        words
-        and words[0] in strange
-        and not (reads or verb or tells or is_implied(guess.intent, said))
-    ):
+    works = bool(filled.targets.entities) and known.spaces
+    asks = works and not (reads or verb or tells or is_implied(guess.intent, said))
+    if asks and strange.intersection(said.unnamed.split()[:1]):
         return False  # "hang the lanterns higher"
     far = unknown if filled.targets.entities else strange  # "at ten in the morning" is no place
     far = far - known.complained_of  # "crumbs on the floor"

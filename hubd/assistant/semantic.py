@@ -214,7 +214,8 @@ class Semantics:
         reads = self._reads(tool)
         if not acceptable(guesses, found, said, language, reads=reads):
             return None
-        if not reads and (_is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
+        works = not reads and bool(found.filled.targets.entities)
+        if works and (_is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
