@@ -9,10 +9,17 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
+from hubd.assistant.candidates import (
+    Heard,
+    decision_of,
+    is_called_otherwise,
+    scaled,
+    weighed,
+    with_last_value,
+)
 from hubd.assistant.conditions import (
     KEPT,
     SURE,
@@ -20,7 +27,6 @@ from hubd.assistant.conditions import (
     acceptable,
     agrees,
     inquires,
-    is_implied,
 )
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
@@ -28,28 +34,23 @@ from hubd.assistant.proposals import (
     QUESTIONS,
     changes,
     may_wish,
-    only_sounds_so,
     phrase,
     worth_asking,
     worth_telling,
 )
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import contradicted
-from hubd.assistant.timed import clocks_in
 from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     Classifier,
     Guess,
-    Intent,
     classifier_of,
     intents_of,
-    opposed,
 )
-from hubd.assistant.understanding.mentions import Mentions, without_bystanders
+from hubd.assistant.understanding.mentions import without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
-from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.worded import model_of, parts_in
@@ -61,7 +62,6 @@ from hubd.assistant.wording import (
     may_be_meant,
     worded_call,
 )
-from hubd.home.model import Snapshot
 from hubd.memory import lasting
 from plugins.api import Tool
 from rag.errors import EmbedderError
@@ -74,14 +74,6 @@ PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
 LEAST = 0.2
 """How likely an intent has to be before the words rule out others."""
-IMPLIED = 4.0
-"""How much likelier an intent is whose verb is paraphrased."""
-IMPLIED_ALONE = 30.0
-"""The same where no verb is said besides: "it's perishing in here"."""
-LEAST_IMPLIED = 0.05
-"""How likely an intent is at least then: the phrase is a reason of its own."""
-MOST_NONE = 0.5
-"""How likely it may be that no tool is asked for, where a phrase alone stands for the verb."""
 SUPPOSED = 0.7
 """How likely an intent is at least that is asked about where what it is about is not said."""
 LEAST_WORDED = 0.5
@@ -90,22 +82,10 @@ OVERRULES = 0.8
 """From which on the wording is surer than the likeness to examples."""
 _WHICH_ONE = re.compile(r"\b(?:the|that) (?:\w+ ){1,2}one\b")
 """What says which, by a name that is none here: "stop that blind, the rose window one"."""
-_WAKES = re.compile(r"\b(?:wake|woken)\b|alarm|weck|叫我|闹|起床")
-"""What is said of an alarm, and not of when somebody gets up."""
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
-
-
-class _Heard(NamedTuple):
-    """What an utterance may mean, likeliest first, what it speaks of, and where."""
-
-    guesses: list[Guess]
-    said: Mentions
-    snapshot: Snapshot
-    area: str
-    """The id of the asking device's area."""
 
 
 class Semantics:
@@ -215,7 +195,7 @@ class Semantics:
         if not acceptable(guesses, found, said, language, reads=reads):
             return None
         works = not reads and bool(found.filled.targets.entities)
-        if works and (_is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
+        if works and (is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
@@ -230,7 +210,7 @@ class Semantics:
         found = found._replace(filled=narrowed(found.filled, said))
         if len({entity.domain for entity in found.filled.targets.entities}) > 1 and not said.names:
             return None  # the flowers are dry: the water shall be on, and not the awning out
-        decision = self._router.asking(_decision(found, language), found.filled.targets)
+        decision = self._router.asking(decision_of(found, language), found.filled.targets)
         decision = self._router.by_a_bit(decision, text)
         chances = await self.chances(text, language)
         return None if not reads and contradicted(decision, text, chances) else decision
@@ -251,7 +231,7 @@ class Semantics:
             return None  # "the bathroom's all lit up" where it is dark is no wish for the vacuum
         none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
         likely = (await self.chances(text, language)).get(found.filled.call.tool, 0.0)
-        decision = self._router.asking(_decision(found, language), found.filled.targets)
+        decision = self._router.asking(decision_of(found, language), found.filled.targets)
         if self._reads(found.filled.call.tool):
             told = worth_telling(found, none, likely, text, heard.said, known)
             told = told and not known.corrected(text)
@@ -265,7 +245,7 @@ class Semantics:
         reason = f"{decision.reason}, but not so that it could be done unasked"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
 
-    async def _worded(self, text: str, language: str, heard: _Heard) -> Decision | None:
+    async def _worded(self, text: str, language: str, heard: Heard) -> Decision | None:
         """What is about words and times: told or done where it is sure, else asked back."""
         tool, chance = await self._wording(text, language)
         if tool not in self._tools or chance < LEAST_WORDED:
@@ -319,7 +299,7 @@ class Semantics:
             return "", 0.0
         return (await asyncio.to_thread(model.likely, *seen))[0]
 
-    async def _heard(self, text: str, language: str, area: str) -> _Heard | None:
+    async def _heard(self, text: str, language: str, area: str) -> Heard | None:
         """What ``text`` speaks of and may mean; ``None`` where there are no examples."""
         guesses = await self.guesses(text, language)
         if not guesses:
@@ -328,9 +308,9 @@ class Semantics:
         snapshot = self._router.snapshot()
         said = without_bystanders(said, snapshot, lexicon(language))
         place = Names.area(snapshot, area) if area else None
-        return _Heard(_weighed(guesses, said), said, snapshot, place.id if place else "")
+        return Heard(weighed(guesses, said), said, snapshot, place.id if place else "")
 
-    def _first_filled(self, heard: _Heard, language: str) -> Candidate | None:
+    def _first_filled(self, heard: Heard, language: str) -> Candidate | None:
         """The likeliest of the intents that can be meant here, and would change something."""
         best: tuple[Guess, Filled] | None = None
         left = 0.0
@@ -338,7 +318,7 @@ class Semantics:
             tool = guess.intent.tool
             filled = None
             if tool in self._tools:
-                filled = _with_last_value(guess.intent, heard, language)
+                filled = with_last_value(guess.intent, heard, language)
                 if filled is None or not changes(filled):
                     continue
             left += guess.confidence
@@ -346,7 +326,7 @@ class Semantics:
                 best = guess, filled
         return Candidate(*best, best[0].confidence / left) if best else None
 
-    def _supposed(self, heard: _Heard, language: str) -> Candidate | None:
+    def _supposed(self, heard: Heard, language: str) -> Candidate | None:
         """The likeliest intent, about what is likeliest meant, where it is not said."""
         guess = heard.guesses[0]
         if guess.confidence < SUPPOSED or guess.intent.tool not in self._tools:
@@ -367,9 +347,9 @@ class Semantics:
             for guess in guesses
             if guess.intent.tool not in self._tools or self._reads(guess.intent.tool)
         ]
-        return _scaled(telling, [guess.confidence for guess in telling])
+        return scaled(telling, [guess.confidence for guess in telling])
 
-    def _likeliest(self, heard: _Heard, language: str) -> Candidate | None:
+    def _likeliest(self, heard: Heard, language: str) -> Candidate | None:
         """The likeliest of the intents that the words leave: what is named has to be something that
         the tool works, and the verb, if one is said, the tool's."""
         guesses, said, snapshot, area = heard
@@ -397,29 +377,6 @@ class Semantics:
         return Candidate(best[0], best[1], best[0].confidence / left)
 
 
-def _is_called_otherwise(said: Mentions) -> bool:
-    """Whether no word of what is named is said, and no verb: it only sounds so."""
-    heard = set(said.text.split()) if " " in said.text else set(said.text)
-    words = {word for name in said.names for word in plain(name).replace("-", " ").split()}
-    return only_sounds_so(said) and not any(
-        word in heard or (len(word) > 1 and word in said.text) for word in words
-    )
-
-
-def _with_last_value(intent: Intent, heard: _Heard, language: str) -> Filled | None:
-    """What is asked for; of several values and times the last one: "sixty, no, seventy"."""
-    said = heard.said
-    filled = fill(intent, said, heard.snapshot, heard.area, language)
-    if filled is None and len(said.numbers) > 1 and lexicon(language).corrected(said.text):
-        last = said._replace(numbers=said.numbers[-1:])
-        filled = fill(intent, last, heard.snapshot, heard.area, language)
-    clocks = clocks_in(said.text, language) if intent.needs == "time" else []
-    if filled is None and clocks and _WAKES.search(said.text):
-        last = said._replace(text=clocks[-1])
-        filled = fill(intent, last, heard.snapshot, heard.area, language)
-    return filled
-
-
 async def _has_examples(language: str) -> bool:
     """In a thread: reading them for the first time held the event loop for 31 ms."""
     return bool(await asyncio.to_thread(intents_of, language))
@@ -429,50 +386,3 @@ def _loaded(language: str) -> Classifier:
     with lasting():
         model_of(language)
         return classifier_of(language)
-
-
-def _weighed(guesses: Sequence[Guess], said: Mentions) -> list[Guess]:
-    """The guesses, with those likelier whose verb a phrase stands for: "the sun blinds me". Where
-    the examples are sure by themselves, they are: "I can hardly hear myself think" is no "louder",
-    though "I can hardly hear" is one."""
-    first = guesses[0]
-    if first.confidence >= SUPPOSED and any(
-        is_implied(guess.intent, said) and opposed(guess.intent, first.intent) for guess in guesses
-    ):
-        return list(guesses)
-    none = sum(guess.confidence for guess in guesses if guess.intent.tool == "none")
-    alone = not said.actions and none <= MOST_NONE
-    weights = [
-        guess.confidence
-        if not is_implied(guess.intent, said)
-        else IMPLIED_ALONE * (guess.confidence + LEAST_IMPLIED)
-        if alone
-        else IMPLIED * guess.confidence
-        for guess in guesses
-    ]
-    return _scaled(guesses, weights)
-
-
-def _scaled(guesses: Sequence[Guess], weights: Sequence[float]) -> list[Guess]:
-    """The guesses, likeliest first, with confidences in the proportions of ``weights``."""
-    total = sum(weights) or 1.0
-    scaled = [
-        msgspec.structs.replace(guess, confidence=weight / total)
-        for guess, weight in zip(guesses, weights, strict=True)
-    ]
-    return sorted(scaled, key=lambda guess: -guess.confidence)
-
-
-def _decision(found: Candidate, language: str) -> Decision:
-    _, filled, confidence = found
-    arguments = {k: v for k, v in filled.call.arguments.items() if k != "entities"}
-    return Decision(
-        route="semantic",
-        tool=filled.call.tool,
-        entities=filled.targets.ids,
-        arguments=arguments,
-        score=round(confidence, 2),
-        reason=f"it is like the examples of {filled.call.tool}",
-        call=filled.call,
-        language=language,
-    )
