@@ -24,7 +24,12 @@ from hubd.assistant.proposals import EVIDENT
 from hubd.assistant.questions import ask
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
-from hubd.assistant.second_opinion import asked_about, contradicted, named_otherwise
+from hubd.assistant.second_opinion import (
+    asked_about,
+    beyond_doubt,
+    contradicted,
+    named_otherwise,
+)
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import (
     TALK,
@@ -121,7 +126,8 @@ class Decider:
         if decision.tool is None or decision.asks == "confirm" or self._only_tells(decision):
             return part
         home = self._router.snapshot()
-        chances = await self.semantics.chances(part.text, language)
+        sure = beyond_doubt(decision, part.text)
+        chances = {} if sure else await self.semantics.chances(part.text, language)
         if contradicted(decision, part.text, chances):
             other = await self.semantics.propose(part.text, language, area)
             if other is not None and other.tool == decision.tool:

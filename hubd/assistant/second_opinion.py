@@ -41,6 +41,8 @@ FREE = frozenset(
      "briefing.schedule"}
 )  # fmt: skip
 """Tools whose sentences have a place for anything at all."""
+BY_VECTOR = frozenset({"en"})
+"""Languages in which the examples are told apart by an encoder's vector as well."""
 _WORKING = ("home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.")
 """Tools that may be left for later."""
 ALIKE = {tool: together for together in _ALIKE for tool in together} | {
@@ -62,15 +64,22 @@ _ARTICLES = frozenset(
 )
 
 
+def beyond_doubt(decision: Decision, text: str) -> bool:
+    """Whether ``text`` is one clause, and a sentence of the grammar that has no free text in it, or
+    has it in a language whose chances take a vector: a plain command waits for no encoder."""
+    if _CLAUSES.search(text):
+        return False
+    plainly = decision.tool not in FREE or decision.language in BY_VECTOR
+    return decision.tool == LATER or (decision.route == "grammar" and plainly)
+
+
 def contradicted(decision: Decision, text: str, chances: Mapping[str, float]) -> bool:
-    """Whether another tool than that of ``decision`` is much likelier; a sentence of the grammar
-    that is one clause and has no free text in it is beyond doubt.
+    """Whether another tool than that of ``decision`` is much likelier, and it is not beyond doubt.
 
     chances: tool → how likely it is; a tool that is none of these cannot be judged
     """
     tool = decision.tool or ""
-    beyond_doubt = tool == LATER or (tool not in FREE and decision.route == "grammar")
-    if beyond_doubt and not _CLAUSES.search(text):
+    if beyond_doubt(decision, text):
         return False
     own = sum(chances.get(one, 0.0) for one in ALIKE.get(tool, (tool,)))
     if tool == LATER:

@@ -3,16 +3,23 @@
 import pytest
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.second_opinion import asked_about, contradicted, named_otherwise
+from hubd.assistant.second_opinion import (
+    asked_about,
+    beyond_doubt,
+    contradicted,
+    named_otherwise,
+)
 from hubd.assistant.understanding.tagger import Parts
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
 
-def decided(tool, *, route="grammar", **arguments):
+def decided(tool, *, route="grammar", language="de", **arguments):
     """A decision to call a tool."""
     call = ToolCall(tool=tool, arguments=arguments)
-    return Decision(route=route, tool=tool, arguments=arguments, call=call, reason="a sentence")
+    return Decision(
+        route=route, tool=tool, arguments=arguments, call=call, reason="said", language=language
+    )
 
 
 def test_a_much_likelier_tool_contradicts_free_text():
@@ -28,6 +35,13 @@ def test_a_sentence_of_one_clause_is_beyond_doubt():
     assert not contradicted(cancel, "cancel the 5 minute timer", chances)
     assert contradicted(cancel, "the 5 minute timer, stop", chances)
     assert contradicted(decided("timers.cancel", route="semantic"), "cancel it", chances)
+
+
+def test_a_plain_command_waits_for_no_encoder():
+    add = decided("lists.add", language="en", items=["milk"])
+    assert beyond_doubt(add, "add milk to the list")
+    assert not beyond_doubt(add, "add milk to the list, would you")
+    assert not beyond_doubt(decided("lists.add", items=["Milch"]), "setz Milch auf die Liste")
 
 
 def test_tools_that_are_asked_for_in_the_same_words_do_not_contradict_each_other():
