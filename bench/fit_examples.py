@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 
 from engine.embed import TextEncoder
 from hubd.assistant.conditions import ACCEPTED
-from hubd.assistant.semantic import ENCODED
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
+    ENCODED,
     FOLDER,
     SHARPNESS,
     Fitted,

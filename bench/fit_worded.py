@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bench.fit_examples import FOLDS, Inputs, asked, fitted, regression, vectors_of
-from hubd.assistant.semantic import ENCODED
 from hubd.assistant.understanding import likeness
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
+    ENCODED,
     SHARPNESS,
     inputs_of,
     intents_of,

@@ -8,10 +8,10 @@ import msgspec
 
 from hubd.assistant.decision import Decision, is_open
 from hubd.assistant.several import LISTED, Part
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import lexicon
 from plugins.api import ToolCall
 
-TIMER = "timers.start"
 MOST_NAMING = 3
 """Words of a timer's name."""
 _CALLED = re.compile(

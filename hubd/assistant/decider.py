@@ -20,16 +20,10 @@ from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
 from hubd.assistant.misheard_items import heard_rightly
 from hubd.assistant.misread import VALUE
-from hubd.assistant.proposals import EVIDENT
 from hubd.assistant.questions import ask
+from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
-from hubd.assistant.second_opinion import (
-    asked_about,
-    beyond_doubt,
-    contradicted,
-    named_otherwise,
-)
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import (
     TALK,
@@ -48,7 +42,6 @@ from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.spans import asked_first, spans
 from hubd.assistant.understanding.targets import Targets
-from hubd.assistant.understanding.worded import parts_in
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
@@ -110,45 +103,12 @@ class Decider:
         if further or not is_open(first.decision):
             if continues:
                 return parts
-            lost = any(is_open(part.decision) for part in parts)
-            return [await self._unless_contradicted(part, area, beside=lost) for part in parts]
+            home = self._router.snapshot()
+            return await reconsidered(parts, self.semantics, self._only_tells, home, area)
         if (left := await self.semantics.left_for_later(text, language)) is not None:
             return await self._left(*left, language, area) or parts
         proposal = await self.semantics.propose(text, language, area)
         return [Part(text=text, decision=proposal)] if proposal else parts
-
-    async def _unless_contradicted(self, part: Part, area: str, *, beside: bool) -> Part:
-        """The command; where something else is much likelier meant, that or a question.
-
-        beside: whether it stands beside what is not understood, so that a hint may be its reason
-        """
-        decision, language = part.decision, part.decision.language
-        if decision.tool is None or decision.asks == "confirm" or self._only_tells(decision):
-            return part
-        home = self._router.snapshot()
-        sure = beyond_doubt(decision, part.text)
-        chances = {} if sure else await self.semantics.chances(part.text, language)
-        if contradicted(decision, part.text, chances):
-            other = await self.semantics.propose(part.text, language, area)
-            if other is not None and other.tool == decision.tool:
-                other = None
-            told = other is not None and self._only_tells(other)
-            if decision.asks and not (told and max(chances.values()) >= EVIDENT):
-                return part
-            return msgspec.structs.replace(
-                part, decision=other or asked_about(decision, part.text, home)
-            )
-        if decision.asks:
-            return part
-        if beside and decision.route == "semantic":
-            return msgspec.structs.replace(part, decision=asked_about(decision, part.text, home))
-        parts = await asyncio.to_thread(parts_in, part.text, decision.tool, language)
-        named = named_otherwise(decision, parts) if parts.text else None
-        return (
-            msgspec.structs.replace(part, decision=asked_about(named, part.text, home))
-            if named
-            else part
-        )
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
@@ -292,9 +252,7 @@ class Decider:
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
-        if is_open(whole) and (parts := await self._for_a_while(text, whole.language, area)):
-            return parts
-        if is_open(whole) and (parts := await self._at_several_times(text, whole.language, area)):
+        if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
             return parts
         whole = await self._for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
@@ -310,34 +268,24 @@ class Decider:
                 return [heard]
         return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
 
-    async def _for_a_while(self, text: str, language: str, area: str) -> list[Part]:
-        """What is to be so for a while, and the command that ends it; empty where it is none."""
-        found = timed.for_a_while(text, lexicon(language))
-        if found is None:
-            return []
-        command, back, when = found
-        now = await self.by_rules(command, language, area)
-        then = await self.by_rules(back, language, area)
-        if any(one.call is None or one.asks or not one.entities for one in (now, then)):
-            return []
-        return [
-            Part(text=command, decision=now),
-            Part(text=back, decision=later.left_for(back, when, now)),
-        ]
-
-    async def _at_several_times(self, text: str, language: str, area: str) -> list[Part]:
-        """The commands of a sentence that are each for a time of their own; empty: they are not."""
+    async def _at_times(self, text: str, language: str, area: str) -> list[Part]:
+        """The commands of a sentence that is one for a while, or several that are each for a time
+        of their own; empty: it is neither."""
 
         async def decide(command: str) -> list[Decision]:
             return [await self.by_rules(command, language, area)]
 
+        if found := await later.for_a_while(text, lexicon(language), decide):
+            return [Part(text=command, decision=decision) for command, decision in found]
         if len(text) > MAXIMUM_UTTERANCE:
             return []
-        found = await later.at_several_times(text, lexicon(language), decide)
-        decisions = [await later.unless_unattended(one, decide) for one in found]
+        left = await later.at_several_times(text, lexicon(language), decide)
         return [
-            Part(text=str(left.arguments["command"]), decision=decision)
-            for left, decision in zip(found, decisions, strict=True)
+            Part(
+                text=str(one.arguments["command"]),
+                decision=await later.unless_unattended(one, decide),
+            )
+            for one in left
         ]
 
     async def _and_remind(self, text: str, language: str, area: str) -> list[Part]:

@@ -36,13 +36,8 @@ OPPOSITES = {
 }
 
 
-_ARTICLE = re.compile(
-    r"^(?:the|der|die|das|den)\s+|[《》“”]|^(?:(?:some )?(?:music|songs?) by|"
-    r"(?:ein )?(?:lieder|musik|was|songs?|lied) von)\s+|的(?:歌曲?|音乐)$",
-    re.IGNORECASE,
-)
-"""What is no part of an item that stands on a list, and does not matter to a search: songs of
-somebody are what is found under the name."""
+_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+|[《》“”]", re.IGNORECASE)
+"""What is no part of an item that stands on a list, and does not matter to a search."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -215,23 +210,12 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return counts
 
 
-TELLING = frozenset(
-    {
-        "home.state",
-        "climate.temperature",
-        "climate.target",
-        "calendar.agenda",
-        "calendar.next",
-        "briefing.tell",
-    }
-)
-"""Tools that only tell something, of plugins that do more."""
 READING = frozenset({"clock", "help", "weather", "calculator", "units", "dates"})
 """Plugins that only tell something."""
 
 
 def _only_reads(tool: str) -> bool:
-    if tool in TELLING or tool.partition(".")[0] in READING:
+    if tool in ("home.state", "climate.temperature") or tool.partition(".")[0] in READING:
         return True
     return tool.endswith((".list", ".show", ".recall", ".find"))
 

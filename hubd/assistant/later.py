@@ -21,6 +21,7 @@ from hubd.assistant.timed import (
     of_the_same,
     parted,
     says_another_time,
+    when_it_ends,
     without_and,
 )
 from hubd.assistant.understanding.compose import STEPPED, VALUED
@@ -42,6 +43,19 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     if not knows_times(known.language) or has_happened(text):
         return None
     return await _left(parted(text, known), known, decide, text)
+
+
+async def for_a_while(text: str, known: Lexicon, decide: Decide) -> list[tuple[str, Decision]]:
+    """What is to be so for a while, and the command that ends it, with their decisions; empty where
+    ``text`` is none."""
+    said = when_it_ends(text, known)
+    if said is None:
+        return []
+    command, back, when = said
+    now, then = [one for spoken in (command, back) for one in await decide(spoken)]
+    if any(one.call is None or one.asks or not one.entities for one in (now, then)):
+        return []
+    return [(command, now), (back, left_for(back, when, now))]
 
 
 async def at_several_times(text: str, known: Lexicon, decide: Decide) -> list[Decision]:

@@ -14,11 +14,14 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.hearing import TITLED, WORDED
 from hubd.assistant.later import LATER
 from hubd.assistant.misheard_items import as_meant
 from hubd.assistant.proposals import phrase
+from hubd.assistant.understanding.likeness import ENCODED
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.tagger import Parts
+from hubd.assistant.wording import ARTICLES, LONGEST, SLOTS
 from hubd.home.model import Snapshot
 from plugins.lists import items_of
 
@@ -34,15 +37,21 @@ LIKELY = 0.5
 """From which on a tool contradicts no examples."""
 TIMES = 2.0
 """How much likelier another tool is that does."""
-FREE = frozenset(
-    {"notes.add", "announce.say", "calendar.add", "calendar.move", "calendar.remove",
-     "media.search", "lists.add", "lists.remove", "lists.complete", "reminders.add",
-     "reminders.cancel", "routines.later", "routines.define", "routines.run", "chance.pick",
-     "briefing.schedule"}
-)  # fmt: skip
+FREE = (
+    WORDED
+    | TITLED
+    | {
+        LATER,
+        "calendar.move",
+        "calendar.remove",
+        "reminders.cancel",
+        "routines.define",
+        "routines.run",
+        "chance.pick",
+        "briefing.schedule",
+    }
+)
 """Tools whose sentences have a place for anything at all."""
-BY_VECTOR = frozenset({"en"})
-"""Languages in which the examples are told apart by an encoder's vector as well."""
 _WORKING = ("home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.")
 """Tools that may be left for later."""
 ALIKE = {tool: together for together in _ALIKE for tool in together} | {
@@ -50,18 +59,8 @@ ALIKE = {tool: together for together in _ALIKE for tool in together} | {
 }
 """Tools that people ask for in the same words, or that a number tells apart."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
-NAMING = {
-    "lists.add": "items",
-    "lists.remove": "item",
-    "lists.complete": "item",
-    "media.search": "query",
-}
-"""Tools that are told a thing in words of any kind, and in which argument."""
-LONGEST = 5
-"""Words of a thing in a sentence of one clause; what is longer may have taken in more."""
-_ARTICLES = frozenset(
-    {"a", "an", "the", "some", "der", "die", "das", "den", "ein", "eine", "einen", "etwas", "was"}
-)
+NAMING = ("lists.add", "lists.remove", "lists.complete", "media.search")
+"""Tools that are told a thing in words of any kind."""
 
 
 def beyond_doubt(decision: Decision, text: str) -> bool:
@@ -69,7 +68,7 @@ def beyond_doubt(decision: Decision, text: str) -> bool:
     has it in a language whose chances take a vector: a plain command waits for no encoder."""
     if _CLAUSES.search(text):
         return False
-    plainly = decision.tool not in FREE or decision.language in BY_VECTOR
+    plainly = decision.tool not in FREE or decision.language in ENCODED
     return decision.tool == LATER or (decision.route == "grammar" and plainly)
 
 
@@ -90,9 +89,10 @@ def contradicted(decision: Decision, text: str, chances: Mapping[str, float]) ->
 def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     """The decision with the things that its words are tagged as, where these are others than those
     that were understood: the fewer words of the two. ``None`` where they are the same."""
-    call, argument = decision.call, NAMING.get(decision.tool or "")
-    if call is None or argument is None or decision.route == "semantic":
+    call = decision.call
+    if call is None or call.tool not in NAMING or decision.route == "semantic":
         return None
+    argument = SLOTS[call.tool].about
     given = call.arguments.get(argument, ())
     said = items_of([given] if isinstance(given, str) else given)
     if not _CLAUSES.search(parts.text) and all(len(one.split()) <= LONGEST for one in said):
@@ -125,4 +125,4 @@ def asked_about(decision: Decision, text: str, home: Snapshot) -> Decision:
 def _words(things: Iterable[str]) -> set[str]:
     """The words of things, without articles and marks."""
     words = " ".join(plain(thing).replace("ß", "ss") for thing in things).split()
-    return {word.strip(",.!?，。") for word in words} - _ARTICLES - {""}
+    return {word.strip(",.!?，。") for word in words} - ARTICLES - {""}

@@ -43,6 +43,7 @@ from hubd.assistant.second_opinion import contradicted
 from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
+    ENCODED,
     Classifier,
     Guess,
     classifier_of,
@@ -68,8 +69,6 @@ from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
 
-ENCODED = frozenset({"en"})
-"""The languages that the encoder (all-MiniLM) was trained in."""
 PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
 LEAST = 0.2
@@ -234,8 +233,10 @@ class Semantics:
         decision = self._router.asking(decision_of(found, language), found.filled.targets)
         if self._reads(found.filled.call.tool):
             told = worth_telling(found, none, likely, text, heard.said, known)
-            told = told and not known.corrected(text)
-            return decision if told and not decision.asks else None
+            if not told or decision.asks or known.corrected(text):
+                return None
+            of_words = await self._is_of_words(text, language, found.filled.call.tool)
+            return None if of_words else decision
         if not may_wish(text, known) or wonders(text, language):
             return None
         if not worth_asking(found, none, likely, heard.said, known):

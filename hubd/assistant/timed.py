@@ -143,9 +143,14 @@ def knows_times(language: str) -> bool:
 
 def clocks_in(text: str, language: str) -> list[str]:
     """The times of day that ``text`` says, in the order in which they are said."""
-    said = digits(plain(text), language)
-    said = _HYPHENED.sub(r"\1:\2", said) if language == "en" else said
+    said = _in_digits(text, language)
     return [found[0].strip(" ,，") for found in _CLOCK[language].finditer(said)]
+
+
+def _in_digits(text: str, language: str) -> str:
+    """``text``, plain, with its numbers in digits and its times with a colon."""
+    said = digits(plain(text), language)
+    return _HYPHENED.sub(r"\1:\2", said) if language == "en" else said
 
 
 def has_happened(text: str) -> bool:
@@ -155,8 +160,7 @@ def has_happened(text: str) -> bool:
 
 def parted(text: str, known: Lexicon) -> Parted:
     """What ``text`` says, in its parts."""
-    said = digits(plain(known.fixed(known.stripped(text))), known.language)
-    said = _HYPHENED.sub(r"\1:\2", said) if known.language == "en" else said
+    said = _in_digits(known.fixed(known.stripped(text)), known.language)
     every, when = repeat_in(said, known.language), ""
     rest = _without(said, every) if every else said
     found = [one for one in [sun_in(rest, known.language)] if one]
@@ -210,7 +214,7 @@ def of_the_same(command: str, before: str, language: str) -> str:
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
 
 
-def for_a_while(text: str, known: Lexicon) -> tuple[str, str, str] | None:
+def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:
     """What "turn on the fan for ten minutes" does at once, what takes it back, and when: two
     commands and a time; ``None`` where ``text`` is no such one."""
     pattern = _FOR_A_WHILE.get(known.language)

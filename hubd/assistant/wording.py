@@ -68,9 +68,7 @@ LISTED = ("lists.", "chance.")
 """Tools that are told several things."""
 LONGEST = 5
 """Words of a thing."""
-_ARTICLES = frozenset(
-    {"a", "an", "the", "some", "der", "die", "das", "den", "ein", "eine", "einen"}
-)
+ARTICLES = frozenset({"a", "an", "the", "some", "der", "die", "das", "den", "ein", "eine", "einen"})
 WORKS = {
     "media.search": "media_player",
     "climate.target": "climate",
@@ -263,7 +261,7 @@ def _is_half(parts: Parts) -> bool:
     words = {word for thing in things for word in thing.split()}
     for thing in things:
         for joined in re.finditer(rf"\b{re.escape(thing)} (?:and|und|plus|or|oder) (\S+)", text):
-            if joined[1] not in words | _ARTICLES:
+            if joined[1] not in words | ARTICLES:
                 return True
     return False
 

@@ -30,6 +30,8 @@ from hubd.home.model import Snapshot
 
 FOLDER = Path(__file__).parent / "examples"
 SPOKEN = Path(__file__).parent / "spoken"
+ENCODED = frozenset({"en"})
+"""The languages that an encoder's vector tells apart as well: all-MiniLM was trained in them."""
 COMMON = 12
 """Tools whose examples have a word that says nothing about which of them is meant."""
 SHARPNESS = 8.0
