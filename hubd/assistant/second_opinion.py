@@ -64,11 +64,14 @@ NAMING = ("lists.add", "lists.remove", "lists.complete", "media.search")
 
 
 def beyond_doubt(decision: Decision, text: str) -> bool:
-    """Whether ``text`` is one clause, and a sentence of the grammar that has no free text in it, or
-    has it in a language whose chances take a vector: a plain command waits for no encoder."""
+    """Whether ``text`` is one clause, and a sentence of the grammar that names a list or a player
+    or has no free text in it, or has it in a language whose chances take a vector: a plain command
+    waits for no encoder. Of Home Assistant's own sentences in German, 10 in 3 586 would be taken
+    for something else."""
     if _CLAUSES.search(text):
         return False
-    plainly = decision.tool not in FREE or decision.language in ENCODED
+    plainly = decision.tool not in FREE or decision.tool in NAMING
+    plainly = plainly or decision.language in ENCODED
     return decision.tool == LATER or (decision.route == "grammar" and plainly)
 
 

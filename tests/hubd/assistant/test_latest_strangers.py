@@ -25,8 +25,8 @@ BOUNDS = {
     "strangers30.en": (85, 2), "strangers30.de": (81, 2), "strangers30.zh": (82, 0),
     "strangers31.en": (88, 4), "strangers31.de": (84, 5), "strangers31.zh": (78, 3),
     "strangers32.en": (70, 2), "strangers32.de": (79, 4), "strangers32.zh": (73, 3),
-    "strangers33.en": (52, 3, 59), "strangers33.de": (57, 4, 62), "strangers33.zh": (52, 3, 57),
-    "strangers34.en": (77, 3, 79), "strangers34.de": (71, 4, 75), "strangers34.zh": (72, 1, 74),
+    "strangers33.en": (52, 3, 67), "strangers33.de": (58, 4, 69), "strangers33.zh": (52, 3, 66),
+    "strangers34.en": (77, 3, 80), "strangers34.de": (71, 4, 78), "strangers34.zh": (73, 1, 80),
 }  # fmt: skip
 """Of 100: how many were right when the bound was set, less a few, and how many wrong; and how many
 were right with what is told by its wording."""

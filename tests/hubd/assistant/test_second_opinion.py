@@ -41,7 +41,8 @@ def test_a_plain_command_waits_for_no_encoder():
     add = decided("lists.add", language="en", items=["milk"])
     assert beyond_doubt(add, "add milk to the list")
     assert not beyond_doubt(add, "add milk to the list, would you")
-    assert not beyond_doubt(decided("lists.add", items=["Milch"]), "setz Milch auf die Liste")
+    assert beyond_doubt(decided("lists.add", items=["Milch"]), "setz Milch auf die Liste")
+    assert not beyond_doubt(decided("notes.add", text="Milch"), "merk dir Milch")
 
 
 def test_tools_that_are_asked_for_in_the_same_words_do_not_contradict_each_other():
@@ -80,6 +81,8 @@ def test_what_there_are_no_words_for_is_not_done():
         ("en", "nine minutes, rigatoni", "timers.start"),
         ("en", "add milk and eggs to the shopping list", "lists.add"),
         ("de", "Setz Milch und zwei Dutzend Eier auf die Einkaufsliste", "lists.add"),
+        ("de", "ergänze Milch auf der Einkaufsliste", "lists.add"),
+        ("de", "lösch Milch aus meinem Einkauf raus", "lists.complete"),
     ],
 )
 async def test_what_is_said_is_understood_still(make_house, language, said, understood):
