@@ -18,7 +18,7 @@ from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
 from hubd.assistant.hearing import TITLED, WORDED, Hearing
-from hubd.assistant.misheard_items import heard_rightly
+from hubd.assistant.misheard_things import heard_rightly
 from hubd.assistant.misread import VALUE
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered

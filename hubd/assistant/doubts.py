@@ -24,7 +24,7 @@ _CLAUSE = {
     "de": re.compile(
         r"\b(?:ich|wir|er|es|man|mir|uns|ist|sind|war|haben|hat|habe|muss|müssen|müssten?|"
         r"sollten?|brauch\w*|wäre|wird|werden|kann|könnten?|weil|wenn|dass|ob|bitte|nämlich|"
-        r"nicht|leer|kauf(?:en|e|t)?|setz(?:en|e|t)?|schreib\w*|liste|also|ähm?)\b",
+        r"nicht|^mehr$|leer|kauf(?:en|e|t)?|setz(?:en|e|t)?|schreib\w*|liste|also|ähm?)\b",
         re.IGNORECASE,
     ),
     "zh": re.compile(

@@ -16,7 +16,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.hearing import TITLED, WORDED
 from hubd.assistant.later import LATER
-from hubd.assistant.misheard_items import as_meant
+from hubd.assistant.misheard_things import as_meant
 from hubd.assistant.proposals import phrase
 from hubd.assistant.understanding.likeness import ENCODED
 from hubd.assistant.understanding.plain import plain

@@ -1,5 +1,5 @@
-"""Chinese numerals that speech recognition wrote as other characters of the same sound, where
-nothing but a numeral can stand: 六点办 is 六点半, 百分之武十 is 百分之五十.
+"""Numerals that speech recognition wrote as other words of the same sound, where nothing but a
+numeral can stand: 六点办 is 六点半, 百分之武十 is 百分之五十, "in to ours" is "in two hours".
 """
 
 import re
@@ -19,10 +19,43 @@ _DIGIT = re.compile(
     f"(?:(?<=百分之)|(?<=[调开设]到))[{''.join(_DIGITS)}](?=十)|(?<=[上午晚早天])[刘流](?=点)"
 )
 
+_ENGLISH = {
+    "to": "two", "too": "two", "for": "four", "fore": "four", "won": "one", "ate": "eight",
+    "tree": "three", "free": "three", "sex": "six", "sicks": "six", "fife": "five", "tin": "ten",
+    "nein": "nine",
+}  # fmt: skip
+_HEARD = "|".join(_ENGLISH)
+_WORDS = "an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+_HOURS = re.compile(rf"(?<!\w)(in (?:{_WORDS}|{_HEARD}|\d+)) (ours?)(?!\w)", re.IGNORECASE)
+_AMOUNT = re.compile(
+    rf"(?<!\w)(?P<before>in|for|another|of) (?P<number>{_HEARD})"
+    r"(?= (?:and a half )?(?:hours?|minutes?|seconds?|days?|weeks?)(?!\w))",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    rf"(?<!\w)(?P<before>at|past|before|until|till) (?P<number>{_HEARD})(?= (?:o'?clock|thirty|"
+    r"fifteen|twenty|forty|fifty|a\.?m|p\.?m|to ?night|to ?morrow|sharp)(?!\w))",
+    re.IGNORECASE,
+)
+_DAY = re.compile(r"(?<!\w)(?:to|two|too) (?=(?:night|morrow)(?!\w))", re.IGNORECASE)
+
 
 def numerals_heard(text: str, language: str) -> str:
     """``text`` with the numerals that were said."""
+    if language == "en":
+        return _heard_in_english(text)
     if language != "zh":
         return text
     text = _TEN.sub("十", _HALF.sub("半", text))
     return _DIGIT.sub(lambda found: _DIGITS[found[0]], text)
+
+
+def _heard_in_english(text: str) -> str:
+    hours = _HOURS.sub(lambda found: f"{found[1]} h{found[2].lower()}", text)
+    for pattern in (_AMOUNT, _CLOCK):
+        hours = pattern.sub(_numeral, hours)
+    return _DAY.sub("to", hours)
+
+
+def _numeral(found: re.Match[str]) -> str:
+    return f"{found['before']} {_ENGLISH[found['number'].lower()]}"

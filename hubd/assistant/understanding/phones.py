@@ -35,6 +35,7 @@ _IRREGULAR = {
         "who": "hu", "hour": "aur", "our": "aur", "clothes": "kloz", "close": "kloz", "know": "no",
         "of": "of", "off": "of", "are": "ar", "sure": "Sor", "scene": "sin", "seen": "sin",
         "minute": "minit", "minutes": "minits", "been": "bin", "their": "Ter", "there": "Ter",
+        "flower": "flur", "thyme": "tim",
         "he'll": "hil", "i'll": "ail", "blue": "blu", "blew": "blu", "ewe": "iu", "you": "iu",
     },
     "de": {"timer": "teimer", "timers": "teimers"},

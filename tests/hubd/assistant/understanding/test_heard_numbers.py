@@ -1,4 +1,4 @@
-"""Chinese numerals that were heard as other characters."""
+"""Numerals that were heard as other words of the same sound."""
 
 import pytest
 from hypothesis import given
@@ -25,6 +25,34 @@ def test_what_can_only_be_a_numeral_is_one(heard, said):
 
 
 @pytest.mark.parametrize(
+    ("heard", "said"),
+    [
+        ("remind me in to ours to ring the vet", "remind me in two hours to ring the vet"),
+        ("remind me at ate thirty to night", "remind me at eight thirty tonight"),
+        ("wake me at sicks o'clock to morrow", "wake me at six o'clock tomorrow"),
+        ("set a timer for tin minutes", "set a timer for ten minutes"),
+        ("In an our turn it off", "In an hour turn it off"),
+    ],
+)
+def test_what_can_only_be_a_numeral_is_one_in_english(heard, said):
+    assert numerals_heard(heard, "en") == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remind me to ring the vet",
+        "we ate at the table",
+        "put it in ours, please",
+        "it is free for minutes",
+        "look at to do",
+    ],
+)
+def test_what_may_be_a_word_stays_one_in_english(text):
+    assert numerals_heard(text, "en") == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "温度调到是二十五度",
@@ -41,5 +69,5 @@ def test_what_may_be_a_word_stays_one(text):
 
 @given(st.text(max_size=60))
 def test_no_other_language_is_touched(text):
-    assert numerals_heard(text, "en") == text
+    assert numerals_heard(text, "de") == text
     assert len(numerals_heard(text, "zh")) == len(text)
