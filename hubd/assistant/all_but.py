@@ -1,4 +1,5 @@
-"""All but some: "all the lights off but the hallway", "除了走廊都关掉". Decides and does nothing.
+"""All but some, or only some: "all the lights off but the hallway", "除了走廊都关掉", "the kitchen
+lights on, but only the worktop one". Decides and does nothing.
 
 What is to be spared must be named, and be among what would be worked otherwise; else nothing is
 done. What is left after the exception is taken out is decided on as if it had been said alone.
@@ -15,21 +16,29 @@ from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.values import NEVER
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 
 _BUT = {
     "en": r",? ?\b(?:except(?:ing)?(?: for)?|apart from|other than|excluding|save for|"
-    r"but(?: not)?(?! (?:would|could|can|will) you\b)|"
+    r"but(?: not)?(?! (?:only|just|(?:would|could|can|will) you)\b)|"
     r"with the exception of)\b",
     "de": r",? ?\b(?:außer|ausser|ausgenommen|abgesehen von|bis auf|mit ausnahme (?:von|der|des)|"
     r"(?:aber|nur|bloß) nicht|nicht aber)\b",
     "zh": r"除了?",
 }
+_ONLY = {
+    "en": r",? ?\b(?:but|though) (?:only|just)\b",
+    "de": r",? ?\b(?:aber|doch) (?:nur|bloß)\b",
+}
+_PLAINLY = re.compile(r"^(?:the|my|our|that|those|den|die|das|dem|der|mein\w*)\b")
+"""How what is spared begins, where "all" is said before."""
 _THE_OTHERS = re.compile(
     r"^(?:以外|之外|外)?(?:的)?[，, ]*(?:其他的?|其它的?|别的|剩下的|其余的?)?"
 )
 _THE_ONES = re.compile(r"^(?:the )?ones? (?:in|on|at|of) ")
+_THE_X_ONE = re.compile(r"(?:the|my|our) (?P<which>\w+(?: \w+)?) ones?\b")
 _ONES = re.compile(r"\b(?:ones?|in|on|at|the one in|die|der|das|dem|den|im|in der|vom)$")
 _LONGEST = 6
 """Words, or twice as many Chinese characters, of what is spared."""
@@ -59,10 +68,16 @@ def _sparing(
     if known.language not in _BUT:
         return None
     said = known.fixed(plain(text))
+    for only in re.finditer(_ONLY.get(known.language, NEVER), said):
+        if taken := _named(said[only.end() :].strip(" ,"), said[: only.start()], known, mentioned):
+            whole = decide(said[: only.start()])
+            return _just(whole, _spared(mentioned(taken[0]), snapshot), taken[0])
     for but in re.finditer(_BUT[known.language], said):
         before, after = said[: but.start()], said[but.end() :].strip(" ,，")
-        taken = _named(after, known, mentioned)
+        taken = _named(after, before, known, mentioned)
         if taken is None:
+            if mentioned(before).everything and _PLAINLY.match(after):
+                return _unclear(after, known.language)
             continue
         spared, rest = taken
         if not known.spaces:
@@ -72,8 +87,16 @@ def _sparing(
     return None
 
 
-def _named(text: str, known: Lexicon, mentioned: Mentioned) -> tuple[str, str] | None:
-    """The longest beginning of ``text`` that only names things, and what is left."""
+def _named(text: str, before: str, known: Lexicon, mentioned: Mentioned) -> tuple[str, str] | None:
+    """The longest beginning of ``text`` that only names things, and what is left.
+
+    before: what is said before it, where the kind of "the worktop one" is said
+    """
+    if known.spaces and (one := _THE_X_ONE.match(text)):
+        for kind in before.split():
+            called = f"{one['which']} {kind}"
+            if mentioned(called).names and not mentioned(called).unknown:
+                return called, text[one.end() :].strip()
     units = text.split() if known.spaces else list(text)
     between = " " if known.spaces else ""
     for length in range(min(len(units), _LONGEST * (1 if known.spaces else 2)), 0, -1):
@@ -118,22 +141,35 @@ def _is(thing: object, name: str) -> bool:
     return name in (getattr(thing, "name", ""), *getattr(thing, "aliases", ()))
 
 
+def _unclear(said: str, language: str) -> Decision:
+    return Decision(
+        route="documents",
+        reason=f"all but {said}: it is not plain what is left",
+        language=language,
+        declined="declined",
+    )
+
+
+def _just(whole: Decision, meant: list[set[str]], said: str) -> Decision:
+    """The decision on those of its things alone that are meant."""
+    left = [entity for entity in whole.entities if any(entity in ids for ids in meant)]
+    if whole.call is None or whole.asks in ("which", "missing") or not left:
+        return _unclear(said, whole.language)
+    return _of(whole, left, f"only {said}")
+
+
+def _of(whole: Decision, entities: list[str], reason: str) -> Decision:
+    """The decision on ``entities`` in the place of its own."""
+    assert whole.call is not None
+    call = ToolCall(tool=whole.call.tool, arguments={**whole.call.arguments, "entities": entities})
+    reason = f"{whole.reason}; {reason}"
+    return msgspec.structs.replace(whole, entities=entities, call=call, reason=reason)
+
+
 def _without(whole: Decision, spared: list[set[str]], said: str) -> Decision:
     wanted = set(whole.entities)
     left = [entity for entity in whole.entities if not any(entity in ids for ids in spared)]
     sensible = whole.call is not None and whole.asks not in ("which", "missing") and len(wanted) > 1
     if not sensible or not left or not all(ids & wanted for ids in spared):
-        return Decision(
-            route="documents",
-            reason=f"all but {said}: it is not plain what is left",
-            language=whole.language,
-            declined="declined",
-        )
-    assert whole.call is not None
-    arguments = {**whole.call.arguments, "entities": left}
-    return msgspec.structs.replace(
-        whole,
-        entities=left,
-        call=ToolCall(tool=whole.call.tool, arguments=arguments),
-        reason=f"{whole.reason}; all but {said}",
-    )
+        return _unclear(said, whole.language)
+    return _of(whole, left, f"all but {said}")

@@ -46,6 +46,10 @@ ALREADY = {
     "home.close": "closed",
     "home.lock": "locked",
     "home.unlock": "unlocked",
+    "media.play": "playing",
+    "media.pause": "paused",
+    "mower.start": "mowing",
+    "vacuum.start": "cleaning",
 }
 """The state of what a tool has nothing to do with."""
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
@@ -233,8 +237,8 @@ def _is_so_already(filled: Filled, said: Mentions) -> bool:
     if filled.call.tool == CLIMATE:
         return states == {"off"}
     if filled.call.tool == "home.turn_on":
-        return bool(said.names) and not states & {"off", "unknown", "unavailable"}
-    return bool(said.names) and states == {ALREADY.get(filled.call.tool)}
+        return filled.named and not states & {"off", "unknown", "unavailable"}
+    return filled.named and states == {ALREADY.get(filled.call.tool)}
 
 
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
-from hubd.assistant.as_one import with_items_joined, with_timer_named
+from hubd.assistant.as_one import with_items_joined, without_a_cry
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
@@ -24,6 +24,7 @@ from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
+from hubd.assistant.second_opinion import asked_about
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import (
     TALK,
@@ -31,6 +32,8 @@ from hubd.assistant.several import (
     after_a_cry,
     commands_in,
 )
+from hubd.assistant.timer_names import timer_named, with_timer_named
+from hubd.assistant.understanding.beside import beginnings, limits, requested_first
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
@@ -40,7 +43,7 @@ from hubd.assistant.understanding.quarters import in_minutes
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
-from hubd.assistant.understanding.spans import asked_first, spans
+from hubd.assistant.understanding.spans import spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
@@ -129,6 +132,9 @@ class Decider:
             said = unframed(text, lexicon(whole.language).frames)
             named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area)
+        if len(parts) == 1:
+            decision = timer_named(parts[0].decision, text)
+            parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
             return [Part(text=text, decision=_taken_back(whole.language))]
@@ -146,6 +152,8 @@ class Decider:
             return [part]
         if is_open(whole) and (part := await self._hearing.likelier(text, whole.language, area)):
             return [part]
+        if parts := await self._of_its_beginning(whole, text, area, sure=True):
+            return parts
         parts = await self._parts(whole, text, area)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
             return parts
@@ -171,7 +179,34 @@ class Decider:
         part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
+        if part is None and (asked := await self._of_its_beginning(whole, text, area, sure=False)):
+            home = self._router.snapshot()
+            part = asked[0]
+            decision = asked_about(part.decision, part.text, home)
+            part = msgspec.structs.replace(part, decision=decision)
         return [part] if part else parts
+
+    async def _of_its_beginning(
+        self, whole: Decision, text: str, area: str, *, sure: bool
+    ) -> list[Part]:
+        """The command that ``text`` politely begins with; empty where it does not.
+
+        sure: whether what follows has to be its reason, else whether it may not be
+        """
+        if not (is_open(whole) or whole.tool == later.LATER) or len(text) > MAXIMUM_UTTERANCE:
+            return []
+        known, phrases = lexicon(whole.language), self._router.phrases(whole.language)
+        for beginning in await asyncio.to_thread(list, beginnings(text, known, phrases)):
+            if beginning.sure != sure:
+                continue
+            alone = await self.by_rules(beginning.text, whole.language, area)
+            alone = await self._for_later(alone, beginning.text, area)
+            part = Part(text=beginning.text, decision=alone)
+            if sure and (self._acts(part) or self._answers(part)):
+                return [part]
+            if self._acts(part) and alone.tool not in WORDED:
+                return [part]
+        return []
 
     async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
         """The command alone, where a reason was taken for a part of the title or the item that was
@@ -179,7 +214,7 @@ class Decider:
         known, given = lexicon(whole.language), [str(said) for said in whole.arguments.values()]
         titled, asked = whole.tool in TITLED, ""
         if titled:  # "… by Udo Jürgens? Grandma loves him": the title goes on into the reason
-            asked = asked_first(text, known, self._router.phrases(whole.language))
+            asked = requested_first(text, known, self._router.phrases(whole.language))
         taken_in = titled and (asked or any(comma in said for said in given for comma in ",，"))
         if not (taken_in or (whole.route == "words" and self._only_tells(whole))):
             return None
@@ -336,7 +371,7 @@ class Decider:
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
         parts = with_items_joined(parts)
-        parts = with_timer_named(parts) if parts else parts
+        parts = with_timer_named(without_a_cry(parts)) if parts else parts
         tools = [part.decision.tool for part in parts if part.decision.tool]
         kinds = {tool.partition(".")[0] for tool in tools}
         if "timers" in kinds and (known.subjects(text) - kinds) & NAMELESS:
@@ -345,6 +380,8 @@ class Decider:
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)
         if lost and not worked and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question
+        if tools and any(map(limits, lost)):
+            return []  # "the light, but only the small one"
         if tools and any(VALUE.search(digits(said, language)) for said in lost):
             return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
         if "alarms" in kinds and any(map(MOVED.search, lost)):

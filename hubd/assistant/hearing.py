@@ -30,6 +30,7 @@ ANYTHING = frozenset({"notes.add", "announce.say"})
 """Tools that make something of whatever follows their verb."""
 STATE = "home.state"
 CLAUSES = re.compile("[,，;；]")
+_ONLY = re.compile(r"\b(?:only|just|nur|bloß|except|außer)\b|只|除了", re.IGNORECASE)
 PRONOUNCED = frozenset({"en", "de", "zh"})
 """The languages of which it is known what sounds like what."""
 Rules = Callable[[str, str | None, str], Awaitable[Decision]]
@@ -116,8 +117,10 @@ def _is_of_known_words(text: str, known: Lexicon) -> bool:
 
 
 def _loses_nothing(text: str, meant: str, known: Lexicon) -> bool:
-    """Whether hearing ``meant`` instead neither loses nor finds a "not", and loses no time, and no
-    question or past."""
+    """Whether hearing ``meant`` instead neither loses nor finds a "not" or an "only", and loses no
+    time, and no question or past."""
+    if bool(_ONLY.search(text)) != bool(_ONLY.search(meant)):
+        return False  # "but only the worktop one" is not "all but the one over the worktop"
     timed, still = (bool(known.times(digits(plain(t), known.language))) for t in (text, meant))
     asked, so = known.wonders(text), known.wonders(meant)
     return known.negates(text) == known.negates(meant) and still >= timed and so >= asked

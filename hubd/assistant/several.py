@@ -58,6 +58,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 _STOP = "(?:stopp?|halt|停)"
 _CRY = re.compile(rf"\s*(?:{_STOP}(?:\s*{_STOP})*\s*[,，!！.。]+\s*)+(?=\w)", re.IGNORECASE)
+_WHEN_SO = re.compile(r"when (?!is|are|was|were|does|do|did|will|should|can|has|have)\w")
+"""What begins a condition, and no question."""
+_CRY_ALONE = re.compile(rf"(?:\s*{_STOP}[\s,，!！.。]*)+", re.IGNORECASE)
 _EXAMPLE = re.compile(
     r"^(?:like|such as|for example|zum beispiel|wie zum beispiel)\b|^(?:比如|例如)"
 )
@@ -80,6 +83,11 @@ def after_a_cry(text: str) -> str:
     return text[found.end() :] if found else ""
 
 
+def is_cry(text: str) -> bool:
+    """Whether it is nothing but a "stop"."""
+    return _CRY_ALONE.fullmatch(text) is not None
+
+
 def split(text: str, known: Lexicon) -> list[str]:
     """The parts that may be commands; none where there is but one, or where nothing may be done."""
     said = known.fixed(known.stripped(text))
@@ -98,6 +106,8 @@ def _asks_besides(parts: list[str], known: Lexicon) -> bool:
     timers are there"."""
     first, *others = map(known.stripped, parts) if parts else [""]
     commanded = known.commands(known.fixed(first)) and not known.asks(first)
+    if any(map(_WHEN_SO.match, others)):
+        return False  # "turn the light on, when Tom is home" is one for later
     return commanded and all(known.inquires_first(o) for o in others if known.asks(o))
 
 

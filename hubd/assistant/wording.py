@@ -6,7 +6,7 @@ the few tools that have things as well: the player that shall play it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -14,11 +14,12 @@ from hubd.assistant.misread import BOUGHT
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.tagger import Parts
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
-from hubd.home.model import Snapshot
+from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import chinese_digits, digits
 from plugins.when import parse
@@ -270,10 +271,16 @@ def _works(tool: str, said: Mentions, snapshot: Snapshot, area: str) -> Targets:
     domain = WORKS.get(tool)
     if domain is None:
         return NOBODY
-    spelled = [name for name in said.areas if plain(name) in said.text]
+    named = [name for name in said.names if domain in _domains(Names.entities(snapshot, name))]
+    spelled = said.spelled(said.areas)
     slots = {"area": spelled[0]} if len(spelled) == 1 else {}
+    slots |= {"name": named[0]} if len(named) == 1 else {}
     found = find(snapshot, slots, {domain}, area=area)
     return NOBODY if found.unclear else found
+
+
+def _domains(entities: Iterable[Entity]) -> set[str]:
+    return {entity.domain for entity in entities}
 
 
 def _sun(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any]:

@@ -26,7 +26,9 @@ _ENGLISH = {
 }  # fmt: skip
 _HEARD = "|".join(_ENGLISH)
 _WORDS = "an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-_HOURS = re.compile(rf"(?<!\w)(in (?:{_WORDS}|{_HEARD}|\d+)) (ours?)(?!\w)", re.IGNORECASE)
+_HOURS = re.compile(
+    rf"(?<!\w)(in (?:half )?(?:{_WORDS}|{_HEARD}|\d+)) (ours?)(?!\w)", re.IGNORECASE
+)
 _AMOUNT = re.compile(
     rf"(?<!\w)(?P<before>in|for|another|of) (?P<number>{_HEARD})"
     r"(?= (?:and a half )?(?:hours?|minutes?|seconds?|days?|weeks?)(?!\w))",

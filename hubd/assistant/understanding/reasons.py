@@ -49,10 +49,12 @@ TELLS = re.compile(
 _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
 """What depends on the clause before it."""
 _PURPOSE = {
+    "en": re.compile(r"^(?:in case|before|so) (?:i|we) (?:forget|don't|can|get)\b|^otherwise\b"),
+    "de": re.compile(r"^(?:sonst|damit|nicht dass|bis dahin sind)\b"),
     "zh": re.compile(
-        "^(?:免得|省得|不然|要不然|否则|好让|别太|不要太|这样(?:就|才|我|好)|以免|以防)|"
-        "睡过头|(?:千万|可)(?:别|不能)(?:迟到|误|晚)"
-    )
+        "^(?:免得|省得|不然|要不然|否则|好让|别太|不要太|这样(?:就|才|我|好)|以免|以防|没必要|没有必要)|"
+        "^别(?:让|老|一直|再?[直对]着|总)|睡过头|(?:千万|可)(?:别|不能)(?:迟到|误|晚)"
+    ),
 }
 """What begins with what it is good for, or against."""
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 5
@@ -90,10 +92,10 @@ def is_reason(text: str, known: Lexicon) -> bool:
     said = known.stripped(text)
     if _ARTICLE.match(plain(text)) and not TELLS.search(plain(text)):
         return False  # "the rose window one" is which
+    if is_purpose(text, known):
+        return True
     if is_conditional(said):
         return False
-    if _PURPOSE.get(known.language, NEVER).search(plain(text)):
-        return True
     short = is_short(said, known) and not (known.spaces and known.remarks(text))
     if short or "、" in said or known.inquires_first(said):
         return False
@@ -102,6 +104,11 @@ def is_reason(text: str, known: Lexicon) -> bool:
     if known.commands(said) and not _NEEDED_FOR.search(said):
         return False
     return is_idle(text, known)
+
+
+def is_purpose(text: str, known: Lexicon) -> bool:
+    """Whether a clause says what a command is good for, or against."""
+    return _PURPOSE.get(known.language, NEVER).search(plain(text)) is not None
 
 
 def is_conditional(said: str) -> bool:

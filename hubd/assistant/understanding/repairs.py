@@ -157,7 +157,7 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         of_it = not known.spaces and (bool({"action", "number"} & kinds) or "把" in said)
         acts = commands or of_it
         whole = asked or (subjects and acts) or (commands and {"action", "thing"} <= kinds)
-        again = bool(of_more) and said[:BEGINNING] == begun[:BEGINNING]
+        again = bool(of_more) and said[:BEGINNING] == begun[:BEGINNING] and len(said) < len(begun)
         alone = asked or not (again or _LEANS.search(said))
         if is_aside(clause, known):
             continue

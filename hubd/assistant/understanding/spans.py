@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubd.assistant.understanding.asides import is_aside
+from hubd.assistant.understanding.beside import is_person, requested_first, requested_last
 from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
@@ -19,7 +20,6 @@ from hubd.assistant.understanding.reasons import (
     BREAK,
     TELLS,
     THEN,
-    is_conditional,
     is_of_another,
     is_reason,
     is_short,
@@ -67,41 +67,6 @@ _REPORTED = {
     )
 }
 """Who complains: "he says his hands are cold"."""
-_REQUEST = {
-    "en": re.compile(
-        r"[,.;!]\s+(?:so |and )?(?=(?:please|(?:could|can|would|will|might) you|"
-        r"(?:could|can|may|might) (?:i|we) (?:just |please )?(?:ask|know|check|hear|have|get))\b)",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"[,.;!]\s+(?:also |und )?(?=(?:bitte|(?:kannst|könntest|würdest|wärst) du|"
-        r"(?:könnten|können|würden|wären) sie)\b)",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"[，,。；;！!]\s*(?:所以|那)?(?=请|麻烦|劳驾|拜托|能不能|能否|可不可以|可以帮|帮我|帮忙)"
-    ),
-}
-"""Where a request begins behind its reason."""
-_ASKED_FIRST = {
-    "en": re.compile(r"^(?:please )?(?:could|can|would|will) you\b[^?]*\?\s+", re.IGNORECASE),
-    "de": re.compile(
-        r"^(?:bitte )?\w+st du\b[^?]*\?\s+|"
-        r"^(?:bitte )?(?:könnten|können|würden) sie\b[^?]*\?\s+",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"^(?:[^？?]*(?:吗|行不行|好不好|可不可以|行么|好么|成吗|行吧)|"
-        r"[^？?，,]{0,8}(?:能不能|可不可以|能否|可否|是不是可以|要不)[^？?]*)[？?]\s*"
-    ),
-}
-"""A request in the form of a question, before its reason."""
-_LIMITS = re.compile(
-    r"^(?:but|only|just|not|no|except|unless|actually|wait|or|and|then|aber|nur|nicht|nein|außer|"
-    r"doch|oder|und|dann|ach|warte)\b|^(?:但|只|别|不|除|或|还|然后|再|等|算)",
-    re.IGNORECASE,
-)
-"""What takes back or adds to what was asked before."""
 _JOINED_ON = re.compile(r"^(?:but|and|so|aber|und|also)\b[, ]*", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 
@@ -132,53 +97,10 @@ def spans(text: str, known: Lexicon, phrases: Phrases) -> list[Span]:
     pause = _PAUSE.get(known.language, NEVER)
     forms = dict.fromkeys((text, pause.sub("", text), parted(text, known)))
     found = {span.text: span for form in forms for span in _spans_of(form, known, phrases)}
-    for asked in (_requested(text, known, phrases), asked_first(text, known, phrases)):
+    for asked in (requested_last(text, known, phrases), requested_first(text, known, phrases)):
         if asked and asked not in found:
             found = {asked: Span(asked, tells=False), **found}
     return list(found.values())[:MOST_SPANS]
-
-
-def _requested(text: str, known: Lexicon, phrases: Phrases) -> str:
-    """What is politely asked for behind a reason, which may speak of anybody: "Haohao's friends are
-    coming for his birthday, please make …". Empty where what comes before says which, where or
-    when, or asks for something itself."""
-    found = _REQUEST.get(known.language, NEVER).search(text)
-    if found is None:
-        return ""
-    before, rest = text[: found.start()], text[found.end() :]
-    return rest if _is_beside(before, rest, known, phrases) else ""
-
-
-def asked_first(text: str, known: Lexicon, phrases: Phrases) -> str:
-    """What is politely asked for in a sentence of its own, before the reason: "Could you tell me
-    which alarms are set? I don't want to sleep in". Empty where what follows takes some of it back,
-    says which, where or when, or asks for something itself."""
-    found = _ASKED_FIRST.get(known.language, NEVER).match(text)
-    if found is None:
-        return ""
-    asked, rest = text[: found.end()].strip(), text[found.end() :]
-    if _LIMITS.match(rest) or rest.rstrip().endswith(("?", "？")):
-        return ""
-    return asked if _is_beside(rest, asked, known, phrases) else ""
-
-
-def _is_beside(reason: str, asked: str, known: Lexicon, phrases: Phrases) -> bool:
-    """Whether a clause may be left out beside a request: it says neither which, where nor when, and
-    asks for nothing."""
-    said = known.stripped(reason)
-    which = _named(said, known, phrases) and "thing" not in _named(asked, known, phrases)
-    if not said or which or known.subjects(said):
-        return False
-    timed = known.times(digits(said, known.language))
-    elsewhere = known.keeps(said) or is_conditional(said)
-    return not (timed or elsewhere or known.commands(said) or known.inquires_first(said))
-
-
-def _named(text: str, known: Lexicon, phrases: Phrases) -> set[str]:
-    """Whether things or rooms are spoken of, persons apart."""
-    pieces = pieces_of(text, known, phrases)
-    kinds = {kind_of(piece) for piece in pieces if not _is_person(piece, phrases.people)}
-    return kinds & {"room", "thing"}
 
 
 def _is_needed(text: str, known: Lexicon, phrases: Phrases) -> bool:
@@ -236,7 +158,7 @@ def _read(
     said = known.stripped(text)
     pieces = pieces_of(said, known, phrases)
     values = {piece for piece in pieces if kind_of(piece) == "number" and piece.number is None}
-    persons = {piece for piece in pieces if _is_person(piece, people)}
+    persons = {piece for piece in pieces if is_person(piece, people)}
     if known.spaces or known.remarks(text) or _tells_of_person(pieces, people, plain(text)):
         values |= persons  # "Ann's freezing"
     kinds = {kind_of(piece) for piece in pieces if piece not in values}  # "rock hard, completely"
@@ -279,14 +201,8 @@ def _guessed(text: str, clause: _Clause, known: Lexicon, phrases: Phrases) -> _C
 
 def _tells_of_person(pieces: Sequence[Piece], people: Collection[str], text: str) -> bool:
     """Whether it begins with somebody, and neither speaks to them nor says what they said."""
-    begins = len(pieces) > 1 and _is_person(pieces[0], people)
+    begins = len(pieces) > 1 and is_person(pieces[0], people)
     return begins and not _SPEAKING.search(text)
-
-
-def _is_person(piece: Piece, people: Collection[str]) -> bool:
-    return bool(piece.tags) and all(
-        tag.kind == "entity" and tag.value in people for tag in piece.tags
-    )
 
 
 def _matches(patterns: Mapping[str, re.Pattern[str]], text: str, known: Lexicon) -> bool:

@@ -31,6 +31,7 @@ def test_what_can_only_be_a_numeral_is_one(heard, said):
         ("remind me at ate thirty to night", "remind me at eight thirty tonight"),
         ("wake me at sicks o'clock to morrow", "wake me at six o'clock tomorrow"),
         ("set a timer for tin minutes", "set a timer for ten minutes"),
+        ("turn it off in half an our", "turn it off in half an hour"),
         ("In an our turn it off", "In an hour turn it off"),
     ],
 )

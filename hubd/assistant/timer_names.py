@@ -1,0 +1,91 @@
+"""What a timer is for, where it is said of what is on the stove: "the eggs need six minutes", "nine
+minutes, rigatoni", 十五分钟的计时，蒸鱼用的.
+"""
+
+import re
+
+import msgspec
+
+from hubd.assistant.decision import Decision, is_open
+from hubd.assistant.several import Part
+from hubd.assistant.understanding.fill import TIMER
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import NEVER
+
+MOST_NAMING = 3
+"""Words of a timer's name."""
+_CALLED = re.compile(
+    r"^(?:called|named|for(?: the)?|namens|für(?: den| die| das)?)\s|^(?:就?叫做?|名字叫)",
+    re.IGNORECASE,
+)
+"""Before a name."""
+_JOINING = {"en": " and ", "de": " und "}
+"""Between the words of a name that were taken for two commands."""
+
+
+_NAMED = {
+    "en": re.compile(
+        r"^(?:right, |so, |okay, )?(?:the|these|those|my|our|this) (?P<before>[a-z]+(?: [a-z]+)?)"
+        r"(?:'s|'ll|'ve)? (?:just )?"
+        r"(?:needs?|wants?|takes?|have|has|must|should|gone?|will|are|is)\b|"
+        r"\bfor,?(?: (?:uh|um|er|erm),?)? (?:(?:the|my|our|these|those),? )?"
+        r"(?:(?:uh|um|er|erm),? )?(?:for )?(?:(?:the|my) )?"
+        r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"^(?:[Dd]er|[Dd]ie|[Dd]as|[Mm]eine?|[Uu]nsere?) (?P<before>[A-ZÄÖÜ][\wäöüß-]+) "
+        r"(?:brauch\w*|muss|müssen|soll|sollen|darf|dürfen|kommt|kommen|ist|sind)\b|"
+        r"\b(?:für|wegen)(?: den| die| das| dem| der)?,?(?: ähm?,?)? "
+        r"(?P<behind>[A-ZÄÖÜ][\wäöüß-]+)[.!]?$"
+    ),
+    "zh": re.compile(
+        "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"
+        "(?:煮|蒸|烤|炖|泡|敷|焖)|"
+        "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的[。！]?$"
+    ),
+}
+"""What a timer is for, before or behind its time."""
+_NO_NAME = re.compile(
+    r"\b(?:minutes?|hours?|seconds?|timer|alarm|it|this|that|me|us|now|oven|bath|Minuten?|Stunden?|"
+    r"Wecker|Timer|Ofen|Uhr|Zeit)\b|[分秒点]钟?|小时|计时|定时|提醒|我|你",
+    re.IGNORECASE,
+)
+
+
+def timer_named(decision: Decision, text: str) -> Decision:
+    """The decision to start a timer with the name that is said of it, if it has none."""
+    call = decision.call
+    if call is None or call.tool != TIMER or call.arguments.get("name"):
+        return decision
+    found = _NAMED.get(decision.language, NEVER).search(text.strip())
+    name = (found["before"] or found["behind"]) if found else ""
+    if not name or _NO_NAME.search(name) or lexicon(decision.language).commands(name):
+        return decision
+    return _with_name(decision, name)
+
+
+def with_timer_named(parts: list[Part]) -> list[Part]:
+    """The parts, or the timer alone where what stands behind it is only its name: "nine minutes,
+    rigatoni", "ten minutes, mac and cheese"."""
+    timer, *rest = parts
+    call = timer.decision.call
+    if not rest or call is None or call.tool != TIMER or call.arguments.get("name"):
+        return parts
+    words = [word for part in rest for word in part.text.split()]
+    if len(words) > MOST_NAMING or not all(is_open(part.decision) for part in rest):
+        return parts
+    known = lexicon(timer.decision.language)
+    name = _JOINING.get(known.language, "").join(part.text.strip(" .!。！") for part in rest)
+    name = _CALLED.sub("", name)
+    if known.commands(name) or known.is_clause(name) or known.asks(name):
+        return parts
+    return [Part(text=f"{timer.text}, {name}", decision=_with_name(timer.decision, name))]
+
+
+def _with_name(decision: Decision, name: str) -> Decision:
+    arguments = {**decision.arguments, "name": name}
+    call = decision.call and msgspec.structs.replace(
+        decision.call, arguments={**decision.call.arguments, "name": name}
+    )
+    return msgspec.structs.replace(decision, call=call, arguments=arguments)

@@ -1,0 +1,50 @@
+"""What a timer is for, where it is said of what is on the stove."""
+
+import pytest
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.timer_names import timer_named
+from plugins.api import ToolCall
+
+
+def timer(language, **arguments):
+    """A decision to start a timer."""
+    call = ToolCall(tool="timers.start", arguments={"minutes": 6, **arguments})
+    return Decision(route="semantic", tool=call.tool, call=call, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("en", "The eggs need exactly six minutes.", "eggs"),
+        ("en", "The soda bread's just gone in and it wants forty minutes.", "soda bread"),
+        ("en", "Okay so, twelve minutes, for the, uh, the salmon.", "salmon"),
+        ("de", "Das Ei soll genau sechs Minuten kochen", "Ei"),
+        ("de", "Ähm, Timer, neun Minuten, wegen dem Reis.", "Reis"),
+        ("zh", "帮我定个十五分钟的计时，蒸鱼用的。", "蒸鱼"),
+        ("zh", "二十分钟的计时器，那个，炖肉的", "炖肉"),
+        ("zh", "饺子还得煮八分钟", "饺子"),
+    ],
+)
+def test_what_is_on_the_stove_names_its_timer(language, text, name):
+    assert timer_named(timer(language), text).call.arguments["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "set a timer for six minutes"),
+        ("en", "The timer needs to be six minutes."),
+        ("en", "a timer, please, for me"),
+        ("de", "Der Timer soll sechs Minuten laufen"),
+        ("zh", "给我定个六分钟的"),
+        ("fr", "un minuteur de six minutes"),
+    ],
+)
+def test_others_have_no_name(language, text):
+    assert "name" not in timer_named(timer(language), text).call.arguments
+
+
+def test_a_name_that_is_said_stays():
+    said = timer("en", name="pasta")
+    assert timer_named(said, "The eggs need six minutes.") is said
