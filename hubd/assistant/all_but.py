@@ -69,9 +69,11 @@ def _sparing(
         return None
     said = known.fixed(plain(text))
     for only in re.finditer(_ONLY.get(known.language, NEVER), said):
-        if taken := _named(said[only.end() :].strip(" ,"), said[: only.start()], known, mentioned):
-            whole = decide(said[: only.start()])
-            return _just(whole, _spared(mentioned(taken[0]), snapshot), taken[0])
+        before, after = said[: only.start()], said[only.end() :].strip(" ,")
+        if taken := _named(after, before, known, mentioned):
+            return _just(decide(before), _spared(mentioned(taken[0]), snapshot), taken[0])
+        if _PLAINLY.match(after):
+            return _unclear(after, known.language)
     for but in re.finditer(_BUT[known.language], said):
         before, after = said[: but.start()], said[but.end() :].strip(" ,，")
         taken = _named(after, before, known, mentioned)

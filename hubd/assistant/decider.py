@@ -40,7 +40,7 @@ from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.quarters import in_minutes
-from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.reasons import BREAK, without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.spans import spans
@@ -202,9 +202,8 @@ class Decider:
             alone = await self.by_rules(beginning.text, whole.language, area)
             alone = await self._for_later(alone, beginning.text, area)
             part = Part(text=beginning.text, decision=alone)
-            if sure and (self._acts(part) or self._answers(part)):
-                return [part]
-            if self._acts(part) and alone.tool not in WORDED:
+            free = alone.tool in WORDED and (not sure or BREAK.search(beginning.text) is not None)
+            if not free and (self._acts(part) or (sure and self._answers(part))):
                 return [part]
         return []
 
