@@ -12,7 +12,7 @@ import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.as_one import with_items_joined, without_a_cry
-from hubd.assistant.conditions import NAMELESS
+from hubd.assistant.conditions import NAMELESS, SURE
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
@@ -202,6 +202,10 @@ class Decider:
             alone = await self.by_rules(beginning.text, whole.language, area)
             alone = await self._for_later(alone, beginning.text, area)
             part = Part(text=beginning.text, decision=alone)
+            if sure and is_open(alone):
+                likened = await self.semantics.decide(beginning.text, whole.language, area)
+                if likened and likened.score >= SURE and not self._only_tells(likened):
+                    return [Part(text=beginning.text, decision=likened)]
             free = alone.tool in WORDED and (not sure or BREAK.search(beginning.text) is not None)
             if not free and (self._acts(part) or (sure and self._answers(part))):
                 return [part]

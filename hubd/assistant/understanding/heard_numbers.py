@@ -31,7 +31,8 @@ _HOURS = re.compile(
 )
 _AMOUNT = re.compile(
     rf"(?<!\w)(?P<before>in|for|another|of) (?P<number>{_HEARD})"
-    r"(?= (?:and a half )?(?:hours?|minutes?|seconds?|days?|weeks?)(?!\w))",
+    r"(?= (?:and a half )?(?:hours?|minutes?|seconds?|days?|weeks?|ounces|pounds|grams|cups|"
+    r"miles|feet|inches|litres|degrees)(?!\w))",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
@@ -40,12 +41,22 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<!\w)(?:to|two|too) (?=(?:night|morrow)(?!\w))", re.IGNORECASE)
+_WEEKDAY = re.compile(r"(?<!\w)(mon|tues|wednes|thurs|fri|satur|sun) (?=day(?!\w))", re.IGNORECASE)
+_GERMAN_DIGIT = "ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun"
+_GERMAN_TENS = "(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig|ssig)"
+_GERMAN = re.compile(
+    rf"(?<!\w)({_GERMAN_DIGIT}) (tausend|hundert|und {_GERMAN_TENS})(?!\w)|"
+    r"(?<=\wtausend) (?=\w+hundert)",
+    re.IGNORECASE,
+)
 
 
 def numerals_heard(text: str, language: str) -> str:
     """``text`` with the numerals that were said."""
     if language == "en":
         return _heard_in_english(text)
+    if language == "de":
+        return _heard_in_german(text)
     if language != "zh":
         return text
     text = _TEN.sub("十", _HALF.sub("半", text))
@@ -56,7 +67,14 @@ def _heard_in_english(text: str) -> str:
     hours = _HOURS.sub(lambda found: f"{found[1]} h{found[2].lower()}", text)
     for pattern in (_AMOUNT, _CLOCK):
         hours = pattern.sub(_numeral, hours)
-    return _DAY.sub("to", hours)
+    return _WEEKDAY.sub(r"\1", _DAY.sub("to", hours))
+
+
+def _heard_in_german(text: str) -> str:
+    """The parts of a number word as one: "zwei tausend sieben hundert", "fünf und zwanzig"."""
+    for _ in range(2):  # thousands are joined with what is joined by then
+        text = _GERMAN.sub(lambda found: found[0].replace(" ", ""), text)
+    return text
 
 
 def _numeral(found: re.Match[str]) -> str:
