@@ -26,7 +26,7 @@ from hubd.tools import find_plugins, sentence_files
 
 OTHERS = Path(__file__).parent / "spoken"
 LANGUAGES = ("en", "de", "zh")
-SETS = range(1, 35)
+SETS = range(1, 38)
 """The sets of strangers that are examples; what comes behind them is asked first."""
 NONE = "none"
 

@@ -111,6 +111,11 @@ class Decider:
         if (left := await self.semantics.left_for_later(text, language)) is not None:
             return await self._left(*left, language, area) or parts
         proposal = await self.semantics.propose(text, language, area)
+        if proposal is None or proposal.proposed:
+            for part in await self._of_its_beginning(first.decision, text, area, sure=False):
+                home = self._router.snapshot()
+                decision = asked_about(part.decision, part.text, home)
+                return [msgspec.structs.replace(part, decision=decision)]
         return [Part(text=text, decision=proposal)] if proposal else parts
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
@@ -179,11 +184,6 @@ class Decider:
         part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
-        if part is None and (asked := await self._of_its_beginning(whole, text, area, sure=False)):
-            home = self._router.snapshot()
-            part = asked[0]
-            decision = asked_about(part.decision, part.text, home)
-            part = msgspec.structs.replace(part, decision=decision)
         return [part] if part else parts
 
     async def _of_its_beginning(
@@ -383,7 +383,7 @@ class Decider:
         worked = any(known.commands(said) and known.actions_in(said) for said in lost)
         if lost and not worked and all(map(self._tools.only_reads, tools)):
             return []  # "tell me the time and place of the concert" is one question
-        if tools and any(map(limits, lost)):
+        if tools and parts[-1].decision.tool is None and limits(lost[-1]):
             return []  # "the light, but only the small one"
         if tools and any(VALUE.search(digits(said, language)) for said in lost):
             return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds

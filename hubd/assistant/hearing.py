@@ -12,6 +12,7 @@ from functools import partial
 from hubd.assistant.decision import Decision
 from hubd.assistant.route import Router
 from hubd.assistant.several import Part
+from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon, lexicon
 from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
 from hubd.assistant.understanding.plain import plain
@@ -49,6 +50,7 @@ class Hearing:
         self, text: str, language: str, area: str, *, exactly: bool
     ) -> Part | None:
         """The one command with a name of the household in it that ``text`` sounds like."""
+        text = numerals_heard(text, language)
         async with self._routing:
             heard_as = partial(self._router.heard_as, exactly=exactly)
             others = await asyncio.to_thread(heard_as, text, language)
@@ -61,6 +63,7 @@ class Hearing:
 
     async def likelier(self, text: str, language: str, area: str) -> Part | None:
         """The one command that ``text`` is likelier to have been than what was heard."""
+        text = numerals_heard(text, language)
         for other in await self._likelier_said(text, language):
             found = await self._by_rules(other.text, language, area)
             if not _is_clear(found) or (found.tool == STATE and other.strange):

@@ -170,8 +170,8 @@ class Router:
         if match and by_grammar and by_grammar.call and not match.free and not tells:
             return by_grammar
         by_words = self._from_words(text, snapshot, area, spoken)
-        if by_words and wonders(text, spoken):
-            by_words = None
+        if by_words and (wonders(text, spoken) or by_words.tool in lexicon(spoken).stated(text)):
+            by_words = None  # "and the skylight is shut" shuts nothing
         if by_words and (why := self._contradicted(by_words, text)):
             return Decision(route="documents", reason=why, language=spoken)
         reason = "no sentence of the grammar, and words that no command explains"

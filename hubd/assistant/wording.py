@@ -271,9 +271,10 @@ def _works(tool: str, said: Mentions, snapshot: Snapshot, area: str) -> Targets:
     domain = WORKS.get(tool)
     if domain is None:
         return NOBODY
-    named = [name for name in said.names if domain in _domains(Names.entities(snapshot, name))]
-    spelled = said.spelled(said.areas)
-    slots = {"area": spelled[0]} if len(spelled) == 1 else {}
+    spelled = said.spelled(said.names)
+    named = [name for name in spelled if domain in _domains(Names.entities(snapshot, name))]
+    areas = said.spelled(said.areas)
+    slots = {"area": areas[0]} if len(areas) == 1 else {}
     slots |= {"name": named[0]} if len(named) == 1 else {}
     found = find(snapshot, slots, {domain}, area=area)
     return NOBODY if found.unclear else found

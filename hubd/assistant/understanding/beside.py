@@ -125,8 +125,9 @@ def beginnings(text: str, known: Lexicon, phrases: Phrases) -> Iterator[Beginnin
         if not clauses or not known.stripped(asked) or not politely.search(plain(asked)):
             continue
         purposes = [is_purpose(one, known) for one in clauses]
-        if _LIMITS.match(rest) and not purposes[0]:
-            continue
+        others = [one for one, of in zip(clauses, purposes, strict=True) if not of]
+        if any(_LIMITS.match(one) or _has_value(one, known, phrases) for one in others):
+            continue  # "the shutter down, please, well, not all the way, say thirty percent"
         told = any(map(TELLS.search, map(plain, clauses))) or all(purposes)
         beside = (
             purpose or is_reason(one, known) or _is_beside(one, asked, known, phrases)
@@ -152,6 +153,11 @@ def _named(text: str, known: Lexicon, phrases: Phrases) -> set[str]:
     pieces = pieces_of(text, known, phrases)
     kinds = {kind_of(piece) for piece in pieces if not is_person(piece, phrases.people)}
     return kinds & {"room", "thing"}
+
+
+def _has_value(text: str, known: Lexicon, phrases: Phrases) -> bool:
+    pieces = pieces_of(digits(known.stripped(text), known.language), known, phrases)
+    return any(kind_of(piece) in ("number", "color") for piece in pieces)
 
 
 def is_person(piece: Piece, people: Collection[str]) -> bool:
