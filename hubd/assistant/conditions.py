@@ -52,6 +52,8 @@ ALREADY = {
     "vacuum.start": "cleaning",
 }
 """The state of what a tool has nothing to do with."""
+TOLD_SO = frozenset({"media.play", "media.pause", "mower.start", "vacuum.start"})
+"""Tools of what people say is so where they wish the opposite: "the music is still playing"."""
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
 """Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
 CHARACTERS_A_WORD = 2
@@ -238,7 +240,8 @@ def _is_so_already(filled: Filled, said: Mentions) -> bool:
         return states == {"off"}
     if filled.call.tool == "home.turn_on":
         return filled.named and not states & {"off", "unknown", "unavailable"}
-    return filled.named and states == {ALREADY.get(filled.call.tool)}
+    named = filled.named if filled.call.tool in TOLD_SO else bool(said.names)
+    return named and states == {ALREADY.get(filled.call.tool)}
 
 
 def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bool) -> int:

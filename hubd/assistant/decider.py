@@ -12,12 +12,13 @@ import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.as_one import with_items_joined, without_a_cry
-from hubd.assistant.conditions import NAMELESS, SURE
+from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
-from hubd.assistant.hearing import TITLED, WORDED, Hearing
+from hubd.assistant.excerpts import Excerpts
+from hubd.assistant.hearing import Hearing
 from hubd.assistant.misheard_things import heard_rightly
 from hubd.assistant.misread import VALUE
 from hubd.assistant.questions import ask
@@ -33,17 +34,16 @@ from hubd.assistant.several import (
     commands_in,
 )
 from hubd.assistant.timer_names import timer_named, with_timer_named
-from hubd.assistant.understanding.beside import beginnings, limits, requested_first
+from hubd.assistant.understanding.beside import limits
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.quarters import in_minutes
-from hubd.assistant.understanding.reasons import BREAK, without_reasons
+from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
-from hubd.assistant.understanding.spans import spans
 from hubd.assistant.understanding.targets import Targets
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
@@ -66,6 +66,7 @@ class Decider:
         self._tools, self._router = tools, router
         self._routing = asyncio.Lock()
         self._hearing = Hearing(router, self._routing, self.by_rules)
+        self._excerpts = Excerpts(self, tools, router, semantics)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
         """The decision by sentences and words, or else by likeness to examples.
@@ -107,12 +108,14 @@ class Decider:
             if continues:
                 return parts
             home = self._router.snapshot()
-            return await reconsidered(parts, self.semantics, self._only_tells, home, area)
+            return await reconsidered(parts, self.semantics, self._excerpts.only_tells, home, area)
         if (left := await self.semantics.left_for_later(text, language)) is not None:
             return await self._left(*left, language, area) or parts
         proposal = await self.semantics.propose(text, language, area)
         if proposal is None or proposal.proposed:
-            for part in await self._of_its_beginning(first.decision, text, area, sure=False):
+            for part in await self._excerpts.of_its_beginning(
+                first.decision, text, area, sure=False
+            ):
                 home = self._router.snapshot()
                 decision = asked_about(part.decision, part.text, home)
                 return [msgspec.structs.replace(part, decision=decision)]
@@ -121,7 +124,7 @@ class Decider:
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
         now, *further = await self.parts(command, language, area)
-        if further or not self._acts(now) or not now.decision.entities:
+        if further or not self._excerpts.acts(now) or not now.decision.entities:
             return []
 
         async def decide(text: str) -> list[Decision]:
@@ -153,11 +156,11 @@ class Decider:
         ]
 
     async def _resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
-        if part := await self._without_its_reason(whole, text, area):
+        if part := await self._excerpts.without_its_reason(whole, text, area):
             return [part]
         if is_open(whole) and (part := await self._hearing.likelier(text, whole.language, area)):
             return [part]
-        if parts := await self._of_its_beginning(whole, text, area, sure=True):
+        if parts := await self._excerpts.of_its_beginning(whole, text, area, sure=True):
             return parts
         parts = await self._parts(whole, text, area)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
@@ -165,7 +168,7 @@ class Decider:
         if said := without_reasons(text, lexicon(whole.language)):
             alone = await self.by_rules(said, whole.language, area)
             found = await self._parts(alone, said, area)
-            if all(self._acts(part) or self._answers(part) for part in found):
+            if all(self._excerpts.acts(part) or self._excerpts.answers(part) for part in found):
                 return found
         async with self._routing:
             reworded = self._router.reworded
@@ -180,71 +183,11 @@ class Decider:
             found = await self._parts(again, counted, area)
             if not any(lacks(part.decision) for part in found):
                 return found
-        part = await self._of_a_span(text, whole.language, area)
+        part = await self._excerpts.of_a_span(text, whole.language, area)
         part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
         return [part] if part else parts
-
-    async def _of_its_beginning(
-        self, whole: Decision, text: str, area: str, *, sure: bool
-    ) -> list[Part]:
-        """The command that ``text`` politely begins with; empty where it does not.
-
-        sure: whether what follows has to be its reason, else whether it may not be
-        """
-        if not (is_open(whole) or whole.tool == later.LATER) or len(text) > MAXIMUM_UTTERANCE:
-            return []
-        known, phrases = lexicon(whole.language), self._router.phrases(whole.language)
-        for beginning in await asyncio.to_thread(list, beginnings(text, known, phrases)):
-            if beginning.sure != sure:
-                continue
-            alone = await self.by_rules(beginning.text, whole.language, area)
-            alone = await self._for_later(alone, beginning.text, area)
-            part = Part(text=beginning.text, decision=alone)
-            if sure and is_open(alone):
-                likened = await self.semantics.decide(beginning.text, whole.language, area)
-                if likened and likened.score >= SURE and not self._only_tells(likened):
-                    return [Part(text=beginning.text, decision=likened)]
-            free = alone.tool in WORDED and (not sure or BREAK.search(beginning.text) is not None)
-            if not free and (self._acts(part) or (sure and self._answers(part))):
-                return [part]
-        return []
-
-    async def _without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
-        """The command alone, where a reason was taken for a part of the title or the item that was
-        said, or made a question of it."""
-        known, given = lexicon(whole.language), [str(said) for said in whole.arguments.values()]
-        titled, asked = whole.tool in TITLED, ""
-        if titled:  # "… by Udo Jürgens? Grandma loves him": the title goes on into the reason
-            asked = requested_first(text, known, self._router.phrases(whole.language))
-        taken_in = titled and (asked or any(comma in said for said in given for comma in ",，"))
-        if not (taken_in or (whole.route == "words" and self._only_tells(whole))):
-            return None
-        if not (said := asked or without_reasons(text, known)):
-            return None
-        alone = await self.by_rules(said, whole.language, area)
-        same = taken_in and alone.tool == whole.tool
-        other = alone.tool not in WORDED and not self._only_tells(alone)
-        return Part(text=said, decision=alone) if not lacks(alone) and (same or other) else None
-
-    def _only_tells(self, decision: Decision) -> bool:
-        return decision.tool is not None and self._tools.only_reads(decision.tool)
-
-    def _acts(self, part: Part) -> bool:
-        """Whether something would be done that is asked for, and not only hinted at."""
-        decision, known = part.decision, lexicon(part.decision.language)
-        clear = decision.tool is not None and decision.asks in (None, "confirm")
-        one = "," not in part.text and "，" not in part.text
-        asked = decision.route != "semantic" or (one and known.commands(known.stripped(part.text)))
-        return clear and asked and not self._only_tells(decision)
-
-    def _answers(self, part: Part) -> bool:
-        """Whether it is a question in so many words that a tool answers."""
-        decision, known = part.decision, lexicon(part.decision.language)
-        clear = decision.asks is None and decision.route in ("grammar", "words")
-        asked = known.inquires(known.stripped(part.text)) or not known.spaces
-        return clear and asked and self._only_tells(decision)
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
         """What helps against what ``text`` complains of, if the room has just one such thing."""
@@ -264,35 +207,12 @@ class Decider:
         )
         return Part(text=text, decision=self._router.asking(decision, Targets((found,))))
 
-    async def _of_a_span(self, text: str, language: str, area: str) -> Part | None:
-        """The one clause of ``text`` that asks for something, where the others say nothing."""
-        known, phrases = lexicon(language), self._router.phrases(language)
-        for span in await asyncio.to_thread(spans, text, known, phrases):
-            async with self._routing:
-                decided = all_but.decided
-                found = await asyncio.to_thread(decided, self._router, span.text, language, area)
-            if lacks(found) or found.tool is None or found.asks == "which":
-                continue
-            if span.guessed and not self._is_asked_for(found, span.text, known):
-                continue
-            if self._tools.only_reads(found.tool) or not span.tells:
-                return Part(text=span.text, decision=found)
-        return None
-
-    def _is_asked_for(self, decision: Decision, said: str, known: Lexicon) -> bool:
-        """Whether ``said`` asks for what was decided in so many words: it neither tells a state nor
-        may be any free text."""
-        asked = known.asks(said) or known.inquires(said)
-        if self._only_tells(decision) and not asked:
-            return False
-        return decision.tool not in WORDED or known.commands(known.stripped(said))
-
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
         if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
             return parts
-        whole = await self._for_later(whole, text, area)
+        whole = await self.for_later(whole, text, area)
         if is_open(whole) and (parts := await self._several(text, whole, area)):
             return parts
         of_nothing = whole.asks == "which" and not whole.entities
@@ -362,7 +282,7 @@ class Decider:
                 return listed
             if not follow.names_more(decision):
                 decision = further or decision
-            decision = await self._for_later(decision, part, area)
+            decision = await self.for_later(decision, part, area)
             return await self._or_by_likeness(decision, part, area)
 
         async def mentioned(part: str) -> Mentions:
@@ -396,7 +316,7 @@ class Decider:
             with_verb = self._router.with_verb
             return await asyncio.to_thread(with_verb, part, verb_of, language, area)
 
-    async def _for_later(self, decision: Decision, text: str, area: str) -> Decision:
+    async def for_later(self, decision: Decision, text: str, area: str) -> Decision:
         """The decision, or that on a command for later, where ``text`` is one that can wait."""
 
         async def decide(command: str) -> list[Decision]:
@@ -426,12 +346,16 @@ class Decider:
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
-        async with self._routing:
-            decision = await asyncio.to_thread(all_but.decided, self._router, text, spoken, area)
+        decision = await self.by_sentences(text, spoken, area)
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
         return answering(await self._tools.answer(text, speaker), decision)
+
+    async def by_sentences(self, text: str, language: str, area: str) -> Decision:
+        """The router's decision alone."""
+        async with self._routing:
+            return await asyncio.to_thread(all_but.decided, self._router, text, language, area)
 
     async def mentions(self, text: str, language: str) -> Mentions:
         """What ``text`` speaks of: the evidence for or against a call."""
