@@ -74,7 +74,9 @@ class Excerpts:
         known, given = lexicon(whole.language), [str(said) for said in whole.arguments.values()]
         titled, asked = whole.tool in TITLED, ""
         if titled:  # "… by Udo Jürgens? Grandma loves him": the title goes on into the reason
-            asked = requested_first(text, known, self._router.phrases(whole.language))
+            phrases = self._router.phrases(whole.language)
+            first = (one.text for one in beginnings(text, known, phrases) if one.sure)
+            asked = requested_first(text, known, phrases) or next(first, "")
         taken_in = titled and (asked or any(comma in said for said in given for comma in ",，"))
         if not (taken_in or (whole.route == "words" and self.only_tells(whole))):
             return None

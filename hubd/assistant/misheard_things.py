@@ -18,7 +18,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.phones import difference, keys, pronounced
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.sounds import readings
 from plugins.lists import items_of
 
@@ -46,6 +46,16 @@ _BETWEEN = {
     "zh": re.compile("([的和跟])"),
 }
 """What stands between a title and whose it is."""
+_NO_TITLE = re.compile(r"^(?:mahl|mal|von|by) (?=\w)", re.IGNORECASE)
+"""What belongs to "play" and was left with the title."""
+_DIVIDED = {
+    "en": re.compile(r"\w+s\b", re.IGNORECASE),
+    "de": re.compile(r"\w"),
+}
+"""What an item begins with that may be several."""
+FEWEST_WORDS = 2
+LONGEST = 3
+"""Words of a known item."""
 _BEFORE = re.compile("(?:some|the|a bit of|a little|das lied|was|etwas) ", re.IGNORECASE)
 
 
@@ -68,14 +78,37 @@ def _meant(tool: str, given: Any, language: str) -> Any:
     if tool == "media.search":
         return title_as_meant(given, language)
     said = items_of([given] if isinstance(given, str) else given)
-    items = [as_meant(item, language) for item in said]
+    items = [as_meant(part, language) for item in said for part in apart(item, language)]
     if items == said:
         return given
     return items if tool == "lists.add" else ", ".join(items)
 
 
+def apart(item: str, language: str) -> list[str]:
+    """The items that were said without a pause between them, "eggs flour" and „Milch Brot Eier“;
+    ``item`` alone where it is one. In English only behind a plural: garlic bread is bread."""
+    words, known = item.split(), _known("items", language)
+    if len(words) < FEWEST_WORDS or not _DIVIDED.get(language, NEVER).match(item):
+        return [item]
+    if as_meant(item, language) != item or _letters(item) in known.by_letters:
+        return [item]
+    for length in range(min(len(words) - 1, LONGEST), 0, -1):
+        first = " ".join(words[:length])
+        rest = " ".join(words[length:])
+        further = apart(rest, language)
+        if all(_is_known(one, language) for one in (first, *further)):
+            return [first, *further]
+    return [item]
+
+
+def _is_known(item: str, language: str) -> bool:
+    letters = _letters(as_meant(item, language))
+    return letters in _known("items", language).by_letters
+
+
 def title_as_meant(query: str, language: str) -> str:
     """What shall be played, each part of it as it was meant."""
+    query = _NO_TITLE.sub("", query)
     before = _BEFORE.match(query)
     said, between = before[0] if before else "", _BETWEEN.get(language)
     rest = query.removeprefix(said)

@@ -53,6 +53,7 @@ _ASKED_FIRST = {
 _POLITELY = {
     "en": re.compile(
         r"\b(?:please|kindly|(?:could|can|would|will) you|would you mind|grateful if|"
+        r"(?:may|might|could|can) i (?:ask|trouble)|"
         r"i'd like you to)\b"
     ),
     "de": re.compile(

@@ -15,6 +15,7 @@ _TEN = re.compile(
     "|(?<=点[一二三四五六七八九])[是时事石](?![一二三四五六七八九十])"
     "|(?<=百分之)[是时事石](?=[一二三四五六七八九](?!十))"
 )
+_AFTER = re.compile("(?<=[时钟天周月年])[一已]后")
 _DIGIT = re.compile(
     f"(?:(?<=百分之)|(?<=[调开设]到))[{''.join(_DIGITS)}](?=十)|(?<=[上午晚早天])[刘流](?=点)"
 )
@@ -59,7 +60,7 @@ def numerals_heard(text: str, language: str) -> str:
         return _heard_in_german(text)
     if language != "zh":
         return text
-    text = _TEN.sub("十", _HALF.sub("半", text))
+    text = _AFTER.sub("以后", _TEN.sub("十", _HALF.sub("半", text)))
     return _DIGIT.sub(lambda found: _DIGITS[found[0]], text)
 
 

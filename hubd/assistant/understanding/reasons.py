@@ -49,7 +49,10 @@ TELLS = re.compile(
 _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
 """What depends on the clause before it."""
 _PURPOSE = {
-    "en": re.compile(r"^(?:in case|before|so) (?:i|we) (?:forget|don't|can|get)\b|^otherwise\b"),
+    "en": re.compile(
+        r"^(?:in case|before|so) (?:i|we) (?:forget|don't|can|get)\b|^otherwise\b|"
+        r"^(?:so that|now that|because|since|as(?! (?:soon|long|if)\b)) \w"
+    ),
     "de": re.compile(r"^(?:sonst|damit|nicht dass|bis dahin sind)\b"),
     "zh": re.compile(
         "^(?:免得|省得|不然|要不然|否则|好让|别太|不要太|这样(?:就|才|我|好)|以免|以防|没必要|没有必要)|"

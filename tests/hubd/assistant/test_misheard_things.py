@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from hubd.assistant.evaluate import samples
-from hubd.assistant.misheard_things import as_meant, title_as_meant
+from hubd.assistant.misheard_things import apart, as_meant, title_as_meant
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,30 @@ def test_items_that_people_put_on_lists_stay_as_they_are(assistant_data, languag
         ("lieder von herbert gröne meier", "lieder von Herbert Grönemeyer", "de"),
         ("some jonny kash", "some Johnny Cash", "en"),
         ("the beetles", "the Beatles", "en"),
+        ("mahl helene fischer", "helene fischer", "de"),
+        ("von Reinhard Mey", "Reinhard Mey", "de"),
         ("Pulp", "Pulp", "en"),
         ("周杰伦", "周杰伦", "zh"),
     ],
 )
 def test_what_sounds_like_a_title_is_one(heard, meant, language):
     assert title_as_meant(heard, language) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "items"),
+    [
+        ("eggs flower", "en", ["eggs", "flower"]),
+        ("apples oat milk", "en", ["apples", "oat milk"]),
+        ("garlic bread", "en", ["garlic bread"]),
+        ("crisps and dip", "en", ["crisps and dip"]),
+        ("Milch Brot Eier", "de", ["Milch", "Brot", "Eier"]),
+        ("Butter Milch", "de", ["Butter Milch"]),
+        ("Brot vom Bäcker", "de", ["Brot vom Bäcker"]),
+    ],
+)
+def test_items_without_a_pause_are_several(said, language, items):
+    assert apart(said, language) == items
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
