@@ -37,6 +37,7 @@ from hubd.assistant.timer_names import timer_named, with_timer_named
 from hubd.assistant.understanding.beside import limits
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
@@ -135,6 +136,7 @@ class Decider:
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
+        text = numerals_heard(text, whole.language)
         async with self._routing:
             by_names = self._router.by_names
             said = unframed(text, lexicon(whole.language).frames)

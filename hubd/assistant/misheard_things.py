@@ -46,7 +46,7 @@ _BETWEEN = {
     "zh": re.compile("([的和跟])"),
 }
 """What stands between a title and whose it is."""
-_NO_TITLE = re.compile(r"^(?:mahl|mal|von|by) (?=\w)", re.IGNORECASE)
+_NO_TITLE = re.compile(r"^(?:mahl|mal|von|by) (?=\w)|^放(?=..)| for (?:me|us)$", re.IGNORECASE)
 """What belongs to "play" and was left with the title."""
 _DIVIDED = {
     "en": re.compile(r"\w+s\b", re.IGNORECASE),

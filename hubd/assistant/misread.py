@@ -118,6 +118,7 @@ OF_TWO = re.compile(
     re.IGNORECASE,
 )
 """What is no name of a timer, but something else before it."""
+TWO_CLOCKS = re.compile("点.*[，,].*点")
 AND_MORE = re.compile(
     r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}",
     re.IGNORECASE,
@@ -211,6 +212,8 @@ def is_misread(
         return True
     if tool.name == ALARM and OF_ONE_THAT_IS.search(str(match.slots.get("when", ""))):
         return True
+    if tool.name == ALARM and TWO_CLOCKS.search(str(match.slots.get("when", ""))):
+        return True  # 明早得赶七点的高铁，六点一定得起来
     if tool.name == ALARM and AND_MORE.search(str(match.slots.get("when", ""))):
         return True  # "wake me at seven and remind me at eight to call mum"
     if tool.name in OF_ONE and any(_is_cut(one, text) for one in free_words(match)):
@@ -286,8 +289,12 @@ def _is_bare(match: Match, decision: Decision, text: str, language: str, home: H
 
 
 def _is_cut(words: str, text: str) -> bool:
-    """Whether a comma is between the words where they are said: hassil leaves it out."""
-    return bool(COMMA.search(words)) or plain(words) not in plain(text)
+    """Whether a comma is between the words where they are said: hassil leaves it out. What is
+    joined by "and" is whole."""
+    said = plain(text)
+    if any(plain(COMMA.sub(joint, words)) in said for joint in (" und ", " and ")):
+        return False
+    return bool(COMMA.search(words)) or plain(words) not in said
 
 
 def _is_here(item: str, home: House) -> bool:

@@ -74,7 +74,7 @@ _ASKED_TO = re.compile(
 _POLITE_QUESTION = (
     r"^(?:(?:bitte|ähm?|hey|du|ach|also|so|ja|und|übrigens|entschuldigung|hallo|sorry|sag mal),? )*"
     r"(?:kannst|könntest|würdest|magst|möchtest|willst|können|könnten|würden) (?:du|sie|ihr) "
-    r"(?P<object>[^.;:!?]+?)\s+(?P<verb>\w+n)"
+    r"(?P<object>[^.;:!?]+?)\s+(?P<verb>(?-i:[a-zäöü])\w*n)"
 )
 _COULD_YOU = re.compile(_POLITE_QUESTION + _TAIL, re.IGNORECASE)
 _COULD_YOU_THERE = re.compile(
