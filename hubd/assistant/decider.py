@@ -120,7 +120,10 @@ class Decider:
                 home = self._router.snapshot()
                 decision = asked_about(part.decision, part.text, home)
                 return [msgspec.structs.replace(part, decision=decision)]
-        return [Part(text=text, decision=proposal)] if proposal else parts
+        if proposal is None:
+            thanks = await self._excerpts.of_thanks(text, language, area)
+            return [thanks] if thanks else parts
+        return [Part(text=text, decision=proposal)]
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""

@@ -19,6 +19,8 @@ from hubd.assistant.understanding.reasons import BREAK, without_reasons
 from hubd.assistant.understanding.spans import spans
 from hubd.tools import ToolBox
 
+THANKS = "help.welcome"
+
 
 class Rules(Protocol):
     """Who decides on a clause."""
@@ -67,6 +69,17 @@ class Excerpts:
             if not free and (self.acts(part) or (sure and self.answers(part))):
                 return [part]
         return []
+
+    async def of_thanks(self, text: str, language: str, area: str) -> Part | None:
+        """Thanks that ``text`` begins with, where it goes on and asks for nothing."""
+        known, gap = lexicon(language), BREAK.search(text)
+        if gap is None or "?" in text or "？" in text:
+            return None
+        rest = known.stripped(text[gap.end() :])
+        if known.inquires_first(rest) or known.commands(rest):
+            return None
+        thanks = await self._rules.by_sentences(text[: gap.start()], language, area)
+        return Part(text=text, decision=thanks) if thanks.tool == THANKS else None
 
     async def without_its_reason(self, whole: Decision, text: str, area: str) -> Part | None:
         """The command alone, where a reason was taken for a part of the title or the item that was

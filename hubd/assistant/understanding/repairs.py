@@ -112,7 +112,8 @@ def is_taken_back(text: str, known: Lexicon) -> bool:
 
 def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     """The sentences that ``text`` may come to, likeliest first; none where it corrects nothing."""
-    if (found := known.corrected(_thought_out(text, known.language))) is None:
+    found = known.corrected(_thought_out(text, known.language)) or known.corrected(text)
+    if found is None:
         return []
     first, instead = _JOINED_ON.sub("", _begun(found[0], known)), found[1]
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first

@@ -25,6 +25,21 @@ async def test_in_one_sentence(make_house, text, language, entities):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "空调调到二十三，呃，二十五度",
+        "把空调调到二十，嗯……二十五度吧，有点闷",
+        "那个什么，空调调到二十，嗯，还是二十五吧",
+    ],
+)
+async def test_a_value_after_a_hesitation_is_the_one_that_is_meant(make_house, text):
+    house = await make_house("home5.zh.yaml")
+    parts = await house.commands.decider.parts(text, "zh", "")
+    *_, last = [part.decision for part in parts if part.decision.tool]
+    assert (last.tool, last.call.arguments["temperature"]) == ("climate.set", 25)
+
+
+@pytest.mark.parametrize(
     ("first", "then", "language", "wanted", "dropped"),
     [
         ("turn on the counter light", "oh wait, no, the bedside lamp", "en",

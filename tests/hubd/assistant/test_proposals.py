@@ -151,3 +151,18 @@ async def test_most_proposals_are_what_was_meant(make_house, assistant_data):
             decision = await proposed(decider, sample.text, data["language"], data["area"])
             outcomes += [judged(sample, decision)] if decision.proposed else []
     assert outcomes.count("proposed") >= LEAST_RIGHT * len(outcomes) > 7
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool"),
+    [
+        ("Thank you ever so much, that was a real help with the dinner.", "en", "help.welcome"),
+        ("真是谢谢你了，今天帮了我们一大家子不少忙", "zh", "help.welcome"),
+        ("Thanks, where is the manual of the dishwasher?", "en", None),
+    ],
+)
+async def test_thanks_are_heard_whatever_they_are_for(make_house, text, language, tool):
+    house = await make_house(f"home.{language}.yaml")
+    decider = house.commands.decider
+    parts = await decider.with_proposal(await decider.parts(text, language, ""), text, "")
+    assert [part.decision.tool for part in parts] == [tool]
