@@ -118,6 +118,7 @@ OF_TWO = re.compile(
     re.IGNORECASE,
 )
 """What is no name of a timer, but something else before it."""
+AND = re.compile(r"\b(?:und|and)\b", re.IGNORECASE)
 TWO_CLOCKS = re.compile("点.*[，,].*点")
 AND_MORE = re.compile(
     r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}",
@@ -196,6 +197,9 @@ def is_misread(
         STANDS_FOR.fullmatch(item) or TAKEN_UP.search(item) for item in items
     ):
         return True
+    joined = [one for item in items if AND.search(item) for one in AND.split(item)]
+    if tool.name in LISTED and any(known.commands(known.stripped(one)) for one in joined):
+        return True  # "mach das Licht an und streich die Butter von der Liste"
     if tool.name in OF_ONE and any(item and not known.stripped(item) for item in items):
         return True  # "den kannste abhaken"
     lacking = tool.name == ADDS and not BOUGHT.search(text)

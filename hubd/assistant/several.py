@@ -25,6 +25,7 @@ from plugins.api import ToolCall
 
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
 LISTED = "lists.add"
+OF_LISTS = frozenset({LISTED, "lists.remove", "lists.complete"})
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
 AIR = frozenset({"fan", "climate"})
@@ -189,7 +190,8 @@ async def commands_in(
             half = item and not known.commands(known.stripped(piece))  # "honey, put milk on …"
             if left_out and last is None and decision.entities and not _names(said):
                 return []  # "can Dusty, um, take a break": the music has not been spoken of
-            if decision.tool == LISTED and (half or (parts and parts[-1].decision.tool is None)):
+            first_lost = bool(parts) and parts[-1].decision.tool is None
+            if decision.tool in OF_LISTS and (half or first_lost):
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20

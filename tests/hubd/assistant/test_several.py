@@ -283,3 +283,24 @@ async def test_a_command_that_nobody_understands_is_told_beside_an_answer(make_h
     house = await make_house("home.en.yaml")
     parts = await house.commands.decider.parts(said, "en", "kitchen")
     assert [part.decision.tool for part in parts] == tools
+
+
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        (
+            "Mach das Licht an und streich die Butter von der Einkaufsliste",
+            ["home.turn_on", "lists.remove"],
+        ),
+        ("Streich die Butter und die Milch von der Einkaufsliste", ["lists.remove"]),
+        ("Könntest du bitte die Butter und die Milch wieder von der Einkaufsliste streichen?",
+         ["lists.remove"]),
+    ],
+)  # fmt: skip
+async def test_what_is_taken_off_a_list_is_all_of_it_and_no_command(make_house, text, tools):
+    house = await make_house("home.de.yaml")
+    parts = await house.commands.decider.parts(text, "de", "")
+    assert [part.decision.tool for part in parts] == tools
+    item = str(parts[-1].decision.call.arguments["item"])
+    assert "Butter" in item
+    assert ("Milch" in item) == ("Milch" in text)
