@@ -105,7 +105,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     switched = said.actions & {"on", "off"} and not (said.names or said.areas)
     if switched and filled.call.tool in STEPPED.values():
         return False  # "sauna on" is no complaint of the heat
-    if filled.call.tool.startswith("timers.") and said.names and "timers" not in said.subjects:
+    of_a_thing = said.names or said.nouns
+    if filled.call.tool.startswith("timers.") and of_a_thing and "timers" not in said.subjects:
         return False  # "run the extractor for ten minutes"
     if filled.call.tool.startswith("timers.") and said.subjects & NAMELESS:
         return False  # "remind me in half an hour, no, make it forty minutes"

@@ -123,6 +123,7 @@ class Decider:
         if proposal is None:
             thanks = await self._excerpts.of_thanks(text, language, area)
             return [thanks] if thanks else parts
+        proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=proposal)]
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:

@@ -119,6 +119,7 @@ OF_TWO = re.compile(
 )
 """What is no name of a timer, but something else before it."""
 AND = re.compile(r"\b(?:und|and)\b", re.IGNORECASE)
+NOT_MEANT = re.compile(r"(?:not|nicht|kein\w*) \w|不是", re.IGNORECASE)
 TWO_CLOCKS = re.compile("点.*[，,].*点")
 AND_MORE = re.compile(
     r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}",
@@ -198,7 +199,9 @@ def is_misread(
     ):
         return True
     joined = [one for item in items if AND.search(item) for one in AND.split(item)]
-    if tool.name in LISTED and any(known.commands(known.stripped(one)) for one in joined):
+    if tool.name in LISTED and any(map(NOT_MEANT.match, items)):
+        return True  # "lösch die Milch, nicht die Hafermilch, von der Liste"
+    if tool.name in LISTED and any(_commands_here(one, language, home) for one in joined):
         return True  # "mach das Licht an und streich die Butter von der Liste"
     if tool.name in OF_ONE and any(item and not known.stripped(item) for item in items):
         return True  # "den kannste abhaken"
@@ -237,6 +240,13 @@ def is_misread(
     asked = known.stripped(imperative(text, language) or text)
     asked = said if tool.name == SEARCH else asked
     return match.free and tool.risk != "read" and known.inquires_first(asked)
+
+
+def _commands_here(text: str, language: str, home: House) -> bool:
+    """Whether ``text`` is a command about something of the house."""
+    said = home.mentions(text, language)
+    named = said.names or said.nouns
+    return bool(named) and lexicon(language).commands(lexicon(language).stripped(text))
 
 
 def _rings(match: Match, language: str) -> bool:

@@ -113,6 +113,8 @@ _LISTED_SO = re.compile(
     rf"{BOUGHT.pattern}|\b(?:tick|cross|check|(?:ab)?hak|streich)|[勾划]", re.IGNORECASE
 )
 """What says that something is on a list, or shall be."""
+_TO_A_VALUE = re.compile(r"(?:down |up )?to (?:\d|\w+teen|twenty|half )|auf \d|[调到]")
+"""What a thing is brought to, and no time: "to 18 at night"."""
 _SOON = re.compile(
     r"\b(?:an? (?:minute|moment|sec(?:ond)?)|einer? (?:minute|sekunde|moment))$", re.I
 )
@@ -170,7 +172,7 @@ def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | N
     """What shall be done, which is ``text`` without its times, and when; ``None`` where no time is
     said."""
     when = _spoken_time(_together(parts.when, language), language) if parts.when else None
-    if when is None or _SOON.search(when):
+    if when is None or _SOON.search(when) or _TO_A_VALUE.match(when):
         return None
     command = fluent(text, language)
     for said in parts.when:
@@ -251,9 +253,16 @@ def _about(tool: str, parts: Parts, language: str) -> Any:
         return parts.whole
     known = lexicon(language)
     things = [one for one in dict.fromkeys(parts.about) if known.stripped(one)]
+    things = [one for one in things if not _is_denied(one, parts.text)]
     if any(len(plain(one).split()) > LONGEST for one in things):
         return None  # "on my way home from town" is on no list
     return things if tool == "lists.add" else ", ".join(things)
+
+
+def _is_denied(thing: str, text: str) -> bool:
+    """Whether it is named as what is not meant: "the milk, not the oat milk"."""
+    named = rf"\b(?:not|nicht) (?:the |die |das |den |dem )?{re.escape(plain(thing))}"
+    return re.search(named, plain(text)) is not None
 
 
 def _is_half(parts: Parts) -> bool:

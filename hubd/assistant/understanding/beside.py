@@ -69,7 +69,8 @@ _LIMITS = re.compile(
 )
 """What takes back or adds to what was asked before."""
 _TAKES_BACK = re.compile(
-    r"(?:(?:but|aber) )?(?:only|just|not|except|nur|nicht|außer|bloß)\b|(?:但|只|除了)",
+    r"(?:(?:but|aber) )?(?:only|just|not|except|nur|nicht|außer|bloß)\b|(?:但|只|除了)|"
+    r".{1,8}(?:留着|除外|不算|别动|不用关|不用动)[吧啊]?$",
     re.IGNORECASE,
 )
 """What takes some of it back."""
