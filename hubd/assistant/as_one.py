@@ -1,5 +1,5 @@
-"""Commands of one sentence that are one: items of a list that are said one after the other, and a
-"stop" with what shall stop behind it.
+"""Commands of one sentence that are one or go together: items of a list that are said one after the
+other, a "stop" with what shall stop behind it, what plays and how loud.
 """
 
 import msgspec
@@ -9,6 +9,8 @@ from hubd.assistant.several import LISTED, Part, is_cry
 from plugins.api import ToolCall
 
 STOP = "home.stop"
+SEARCH = "media.search"
+VOLUME = frozenset({"media.set_volume", "media.change_volume"})
 
 
 def with_items_joined(parts: list[Part]) -> list[Part]:
@@ -23,6 +25,25 @@ def with_items_joined(parts: list[Part]) -> list[Part]:
         else:
             joined.append(part)
     return joined
+
+
+def with_same_player(parts: list[Part]) -> list[Part]:
+    """The parts, with the volume as that of what was asked to play just before, where no other
+    player is named: "play jazz in the kitchen and turn the volume to 30"."""
+    found: list[Part] = []
+    for part in parts:
+        before, call = found[-1].decision if found else None, part.decision.call
+        plays = before is not None and before.tool == SEARCH and bool(before.entities)
+        named = {"name", "area", "floor"} & part.decision.arguments.keys()
+        if before is None or not plays or named or call is None or call.tool not in VOLUME:
+            found.append(part)
+            continue
+        call = msgspec.structs.replace(
+            call, arguments={**call.arguments, "entities": before.entities}
+        )
+        decision = msgspec.structs.replace(part.decision, entities=before.entities, call=call)
+        found.append(msgspec.structs.replace(part, decision=decision))
+    return found
 
 
 def without_a_cry(parts: list[Part]) -> list[Part]:

@@ -107,7 +107,7 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
         return False  # "sauna on" is no complaint of the heat
     of_a_thing = said.names or said.nouns
     if filled.call.tool.startswith("timers.") and of_a_thing and "timers" not in said.subjects:
-        return False  # "run the extractor for ten minutes"
+        return False  # "the sauna for ten minutes"
     if filled.call.tool.startswith("timers.") and said.subjects & NAMELESS:
         return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:

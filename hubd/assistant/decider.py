@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
-from hubd.assistant.as_one import with_items_joined, without_a_cry
+from hubd.assistant.as_one import with_items_joined, with_same_player, without_a_cry
 from hubd.assistant.conditions import NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
@@ -299,7 +299,7 @@ class Decider:
         parts = await commands_in(
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
-        parts = with_items_joined(parts)
+        parts = with_same_player(with_items_joined(parts))
         parts = with_timer_named(without_a_cry(parts)) if parts else parts
         tools = [part.decision.tool for part in parts if part.decision.tool]
         kinds = {tool.partition(".")[0] for tool in tools}

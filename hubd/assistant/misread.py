@@ -118,7 +118,7 @@ OF_TWO = re.compile(
     re.IGNORECASE,
 )
 """What is no name of a timer, but something else before it."""
-AND = re.compile(r"\b(?:und|and)\b", re.IGNORECASE)
+AND = re.compile(r"\b(?:und|and)\b|然后|接着|并且|同时", re.IGNORECASE)
 NOT_MEANT = re.compile(r"(?:not|nicht|kein\w*) \w|不是", re.IGNORECASE)
 TWO_CLOCKS = re.compile("点.*[，,].*点")
 AND_MORE = re.compile(
@@ -203,6 +203,8 @@ def is_misread(
         return True  # "lösch die Milch, nicht die Hafermilch, von der Liste"
     if tool.name in LISTED and any(_commands_here(one, language, home) for one in joined):
         return True  # "mach das Licht an und streich die Butter von der Liste"
+    if tool.name in (SEARCH, "timers.start") and _goes_on(free_text(match), language, home):
+        return True  # "play jazz and turn the volume to 30", "add milk to the list and set a timer"
     if tool.name in OF_ONE and any(item and not known.stripped(item) for item in items):
         return True  # "den kannste abhaken"
     lacking = tool.name == ADDS and not BOUGHT.search(text)
@@ -247,6 +249,17 @@ def _commands_here(text: str, language: str, home: House) -> bool:
     said = home.mentions(text, language)
     named = said.names or said.nouns
     return bool(named) and lexicon(language).commands(lexicon(language).stripped(text))
+
+
+def _goes_on(text: str, language: str, home: House) -> bool:
+    """Whether a title or a name goes on into another command."""
+    known = lexicon(language)
+    for piece in AND.split(text)[1:]:
+        said = home.mentions(piece, language)
+        begun = known.commands(known.stripped(piece))
+        if begun and (said.actions or said.names or said.nouns or said.numbers or said.is_bare):
+            return True
+    return False
 
 
 def _rings(match: Match, language: str) -> bool:

@@ -198,7 +198,8 @@ async def commands_in(
             last = decision
             if decision.route == "semantic" and not (said.actions or said.names):
                 hints.append(decision)
-            parts.append(Part(text=text if bare else piece, decision=decision))
+            shared = bare and bool(verb_of)
+            parts.append(Part(text=text if shared else piece, decision=decision))
         elif (
             last is not None
             and _takes_back(said, last)
