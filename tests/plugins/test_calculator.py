@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from unicode_rbnf import RbnfEngine
 
@@ -244,6 +244,7 @@ def test_what_is_no_sum_or_two_is_left_alone(language, said):
 
 
 @settings(deadline=None)
+@example("de", 301_000_000)
 @given(st.sampled_from(["en", "de"]), st.integers(0, 999_999_999))
 def test_a_number_is_read_as_unicode_spells_it(language, number):
     spelled = RbnfEngine.for_language(language).format_number(number)
