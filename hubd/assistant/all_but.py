@@ -73,13 +73,13 @@ def _sparing(
         if taken := _named(after, before, known, mentioned):
             return _just(decide(before), _spared(mentioned(taken[0]), snapshot), taken[0])
         if _PLAINLY.match(after):
-            return _unclear(after, known.language)
+            return _unclear(f"only {after}", known.language)
     for but in re.finditer(_BUT[known.language], said):
         before, after = said[: but.start()], said[but.end() :].strip(" ,，")
         taken = _named(after, before, known, mentioned)
         if taken is None:
             if mentioned(before).everything and _PLAINLY.match(after):
-                return _unclear(after, known.language)
+                return _unclear(f"all but {after}", known.language)
             continue
         spared, rest = taken
         if not known.spaces:
@@ -146,7 +146,7 @@ def _is(thing: object, name: str) -> bool:
 def _unclear(said: str, language: str) -> Decision:
     return Decision(
         route="documents",
-        reason=f"all but {said}: it is not plain what is left",
+        reason=f"{said}: it is not plain what is left",
         language=language,
         declined="declined",
     )
@@ -156,7 +156,7 @@ def _just(whole: Decision, meant: list[set[str]], said: str) -> Decision:
     """The decision on those of its things alone that are meant."""
     left = [entity for entity in whole.entities if any(entity in ids for ids in meant)]
     if whole.call is None or whole.asks in ("which", "missing") or not left:
-        return _unclear(said, whole.language)
+        return _unclear(f"only {said}", whole.language)
     return _of(whole, left, f"only {said}")
 
 
@@ -173,5 +173,5 @@ def _without(whole: Decision, spared: list[set[str]], said: str) -> Decision:
     left = [entity for entity in whole.entities if not any(entity in ids for ids in spared)]
     sensible = whole.call is not None and whole.asks not in ("which", "missing") and len(wanted) > 1
     if not sensible or not left or not all(ids & wanted for ids in spared):
-        return _unclear(said, whole.language)
+        return _unclear(f"all but {said}", whole.language)
     return _of(whole, left, f"all but {said}")

@@ -28,13 +28,14 @@ def with_items_joined(parts: list[Part]) -> list[Part]:
 
 
 def with_same_player(parts: list[Part]) -> list[Part]:
-    """The parts, with the volume as that of what was asked to play just before, where no other
-    player is named: "play jazz in the kitchen and turn the volume to 30"."""
+    """The parts, with the volume as that of what was asked to play just before, where a sentence
+    names no other player: "play jazz in the kitchen and turn the volume to 30"."""
     found: list[Part] = []
     for part in parts:
         before, call = found[-1].decision if found else None, part.decision.call
         plays = before is not None and before.tool == SEARCH and bool(before.entities)
-        named = {"name", "area", "floor"} & part.decision.arguments.keys()
+        told = part.decision.route != "semantic"  # which does not tell what it names
+        named = not told or bool({"name", "area", "floor"} & part.decision.arguments.keys())
         if before is None or not plays or named or call is None or call.tool not in VOLUME:
             found.append(part)
             continue
@@ -50,9 +51,8 @@ def without_a_cry(parts: list[Part]) -> list[Part]:
     """The parts without a "stop" that is called out first and said of something else behind it:
     "stop, er, the awning, hold it"."""
     first, *rest = parts
-    return (
-        rest if is_cry(first.text) and any(part.decision.tool == STOP for part in rest) else parts
-    )
+    stops = any(part.decision.tool == STOP for part in rest)
+    return rest if stops and is_cry(first.text) else parts
 
 
 def _as_one(first: Decision, other: Decision) -> Decision | None:

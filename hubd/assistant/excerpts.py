@@ -7,8 +7,9 @@ from typing import Protocol
 
 from hubd.assistant.conditions import SURE
 from hubd.assistant.decision import Decision, is_open, lacks
-from hubd.assistant.hearing import TITLED, WORDED
+from hubd.assistant.hearing import WORDED
 from hubd.assistant.later import LATER
+from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
@@ -85,7 +86,7 @@ class Excerpts:
         """The command alone, where a reason was taken for a part of the title or the item that was
         said, or made a question of it."""
         known, given = lexicon(whole.language), [str(said) for said in whole.arguments.values()]
-        titled, asked = whole.tool in TITLED, ""
+        titled, asked = whole.tool in OF_WORDS, ""
         if titled:  # "… by Udo Jürgens? Grandma loves him": the title goes on into the reason
             phrases = self._router.phrases(whole.language)
             first = (one.text for one in beginnings(text, known, phrases) if one.sure)

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.route import Router
 from hubd.assistant.several import Part
-from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon, lexicon
 from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
 from hubd.assistant.understanding.plain import plain
@@ -23,9 +23,7 @@ WORDED = frozenset(
     {"media.search", "lists.add", "notes.add", "reminders.add", "announce.say", "calendar.add"}
 )
 """Tools whose free text may be anything."""
-TITLED = frozenset({"media.search", "lists.add", "lists.remove", "lists.complete"})
-"""Tools whose free text would take in the reason that is given beside it."""
-FREE = WORDED | TITLED | {"routines.later"}
+FREE = WORDED | OF_WORDS | {"routines.later"}
 """Tools that are told free text."""
 ANYTHING = frozenset({"notes.add", "announce.say"})
 """Tools that make something of whatever follows their verb."""
@@ -50,7 +48,6 @@ class Hearing:
         self, text: str, language: str, area: str, *, exactly: bool
     ) -> Part | None:
         """The one command with a name of the household in it that ``text`` sounds like."""
-        text = numerals_heard(text, language)
         async with self._routing:
             heard_as = partial(self._router.heard_as, exactly=exactly)
             others = await asyncio.to_thread(heard_as, text, language)
@@ -63,7 +60,6 @@ class Hearing:
 
     async def likelier(self, text: str, language: str, area: str) -> Part | None:
         """The one command that ``text`` is likelier to have been than what was heard."""
-        text = numerals_heard(text, language)
         for other in await self._likelier_said(text, language):
             found = await self._by_rules(other.text, language, area)
             if not _is_clear(found) or (found.tool == STATE and other.strange):

@@ -16,19 +16,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.phones import difference, keys, pronounced
 from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.sounds import readings
+from hubd.assistant.wording import SLOTS
 from plugins.lists import items_of
 
-TOLD = {
-    "lists.add": "items",
-    "lists.remove": "item",
-    "lists.complete": "item",
-    "media.search": "query",
-}
-"""Tools that are told a thing by a name of any kind, and the argument that it is."""
 FILES = {
     "items": Path(__file__).with_name("misheard_items.yaml"),
     "music": Path(__file__).with_name("misheard_music.yaml"),
@@ -62,9 +57,9 @@ _BEFORE = re.compile("(?:some|the|a bit of|a little|das lied|was|etwas) ", re.IG
 def heard_rightly(decision: Decision) -> Decision:
     """The decision with the things that are named as they were meant."""
     call = decision.call
-    if call is None or call.tool not in TOLD:
+    if call is None or call.tool not in OF_WORDS:
         return decision
-    argument = TOLD[call.tool]
+    argument = SLOTS[call.tool].about
     given = call.arguments.get(argument, "")
     meant = _meant(call.tool, given, decision.language)
     if meant == given:

@@ -119,7 +119,9 @@ OF_TWO = re.compile(
 )
 """What is no name of a timer, but something else before it."""
 AND = re.compile(r"\b(?:und|and)\b|然后|接着|并且|同时", re.IGNORECASE)
+"""Between two commands, or two things."""
 NOT_MEANT = re.compile(r"(?:not|nicht|kein\w*) \w|不是", re.IGNORECASE)
+"""What is said of a thing that shall stay on a list."""
 TWO_CLOCKS = re.compile("点.*[，,].*点")
 AND_MORE = re.compile(
     r"(?:^|\s)(?:and|und)\s+(?!not\b|nicht\b|keine)\w+ \w|[,，]?(?:然后|再|并且|还有)\w{2}",

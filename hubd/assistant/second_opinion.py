@@ -14,9 +14,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.hearing import TITLED, WORDED
+from hubd.assistant.hearing import WORDED
 from hubd.assistant.later import LATER
 from hubd.assistant.misheard_things import as_meant
+from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.proposals import phrase
 from hubd.assistant.understanding.likeness import ENCODED
 from hubd.assistant.understanding.plain import plain
@@ -39,7 +40,7 @@ TIMES = 2.0
 """How much likelier another tool is that does."""
 FREE = (
     WORDED
-    | TITLED
+    | OF_WORDS
     | {
         LATER,
         "calendar.move",
@@ -59,8 +60,6 @@ ALIKE = {tool: together for together in _ALIKE for tool in together} | {
 }
 """Tools that people ask for in the same words, or that a number tells apart."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
-NAMING = ("lists.add", "lists.remove", "lists.complete", "media.search")
-"""Tools that are told a thing in words of any kind."""
 
 
 def beyond_doubt(decision: Decision, text: str) -> bool:
@@ -70,7 +69,7 @@ def beyond_doubt(decision: Decision, text: str) -> bool:
     for something else."""
     if _CLAUSES.search(text):
         return False
-    plainly = decision.tool not in FREE or decision.tool in NAMING
+    plainly = decision.tool not in FREE or decision.tool in OF_WORDS
     plainly = plainly or decision.language in ENCODED
     return decision.tool == LATER or (decision.route == "grammar" and plainly)
 
@@ -93,7 +92,7 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     """The decision with the things that its words are tagged as, where these are others than those
     that were understood: the fewer words of the two. ``None`` where they are the same."""
     call = decision.call
-    if call is None or call.tool not in NAMING or decision.route == "semantic":
+    if call is None or call.tool not in OF_WORDS or decision.route == "semantic":
         return None
     argument = SLOTS[call.tool].about
     given = call.arguments.get(argument, ())

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 import msgspec
 
 from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.misread import LISTED as OF_LISTS
 from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.idle import is_needed
@@ -25,7 +26,6 @@ from plugins.api import ToolCall
 
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
 LISTED = "lists.add"
-OF_LISTS = frozenset({LISTED, "lists.remove", "lists.complete"})
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
 AIR = frozenset({"fan", "climate"})

@@ -21,8 +21,6 @@ _CALLED = re.compile(
 """Before a name."""
 _JOINING = {"en": " and ", "de": " und "}
 """Between the words of a name that were taken for two commands."""
-
-
 _NAMED = {
     "en": re.compile(
         r"^(?:right, |so, |okay, )?(?:the|these|those|my|our|this) (?P<before>[a-z]+(?: [a-z]+)?)"
@@ -51,6 +49,7 @@ _NO_NAME = re.compile(
     r"Wecker|Timer|Ofen|Uhr|Zeit)\b|[分秒点]钟?|小时|计时|定时|提醒|我|你",
     re.IGNORECASE,
 )
+"""What a timer is never for."""
 
 
 def timer_named(decision: Decision, text: str) -> Decision:

@@ -68,12 +68,12 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 """What takes back or adds to what was asked before."""
-_TAKES_BACK = re.compile(
+_NOT_ALL = re.compile(
     r"(?:(?:but|aber) )?(?:only|just|not|except|nur|nicht|außer|bloß)\b|(?:但|只|除了)|"
     r".{1,8}(?:留着|除外|不算|别动|不用关|不用动)[吧啊]?$",
     re.IGNORECASE,
 )
-"""What takes some of it back."""
+"""What says that not all of what was asked before is meant."""
 MOST_BEGINNINGS = 4
 """Tries."""
 
@@ -87,8 +87,9 @@ class Beginning(NamedTuple):
 
 
 def limits(text: str) -> bool:
-    """Whether a clause takes some of what was asked before it back: "but only the small one"."""
-    return _TAKES_BACK.match(text) is not None
+    """Whether a clause says that not all that was asked before it is meant: "but only the small
+    one", 走廊的留着."""
+    return _NOT_ALL.match(text) is not None
 
 
 def requested_last(text: str, known: Lexicon, phrases: Phrases) -> str:

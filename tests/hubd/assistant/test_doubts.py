@@ -41,6 +41,7 @@ async def test_nothing_is_listed_unasked_that_may_be_none(make_house, text, lang
         ("Butter müsste auch mal wieder auf die Einkaufsliste", "de", ["Butter"]),
         ("家里鸡蛋吃完了，下次买菜得买", "zh", ["鸡蛋"]),
         ("购物清单加上虾仁，包馄饨要用的", "zh", ["虾仁"]),
+        ("把拖把加到购物清单", "zh", ["拖把"]),
     ],
 )
 async def test_what_says_why_is_no_item(make_house, text, language, items):

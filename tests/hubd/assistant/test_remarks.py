@@ -29,3 +29,11 @@ async def test_two_thirds_of_english_hints_are_understood(make_house, assistant_
         assert found["opposite"] == 0
         assert found["wrong"] <= 3
     assert counts.understood["right"] >= 40
+
+
+async def test_what_shall_run_for_a_while_is_no_remark(make_house):
+    house = await make_house("home4.en.yaml")
+    parts = await house.commands.decider.parts("run the extractor for ten minutes", "en", "")
+    now, then = [part.decision for part in parts]
+    assert (now.tool, now.entities) == ("home.turn_on", ["fan.extractor"])
+    assert (then.tool, then.arguments["when"]) == ("routines.later", "in 10 minutes")
