@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from hubd.commands.common import settings
+from hubd.paths import make_private
 
 ROOMS = ("engine", "hubd")
 
@@ -67,6 +68,7 @@ def run_benchmark(module: str, arguments: tuple[str, ...]) -> int:
     The hub itself imports nothing of it: numba stays out of this process.
     """
     _, paths = settings()
+    make_private(paths.cache)
     given = [
         str(paths.models / one) if one.endswith(".gguf") and not Path(one).exists() else one
         for one in arguments
