@@ -121,8 +121,11 @@ class Decider:
                 decision = asked_about(part.decision, part.text, home)
                 return [msgspec.structs.replace(part, decision=decision)]
         if proposal is None:
-            thanks = await self._excerpts.of_thanks(text, language, area)
-            return [thanks] if thanks else parts
+            if thanks := await self._excerpts.of_thanks(text, language, area):
+                return [thanks]
+            proposal = await self.semantics.last_resort(text, language, area)
+        if proposal is None:
+            return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=proposal)]
 
@@ -179,7 +182,10 @@ class Decider:
         async with self._routing:
             reworded = self._router.reworded
             others = await asyncio.to_thread(reworded, text, whole.language)
+        known = lexicon(whole.language)
         for other in others:
+            if known.corrected(text) and not known.corrected(other):
+                continue  # which takes what was said by mistake for meant
             again = await self.by_rules(other, whole.language, area)
             found = await self._parts(again, other, area)
             if not any(lacks(part.decision) for part in found):
@@ -267,7 +273,7 @@ class Decider:
     async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
-        if timed.joins_days(text, language):
+        if timed.joins_days(text, language) or timed.is_awaited(text, language):
             return []
         if rest := after_a_cry(text):
             alone = await self._parts(await self.by_rules(rest, language, area), rest, area)
@@ -313,6 +319,9 @@ class Decider:
             return []  # "the light, but only the small one"
         if tools and any(VALUE.search(digits(said, language)) for said in lost):
             return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
+        works = any(part.decision.entities for part in parts) and not known.corrected(text)
+        if works and timed.says_when_apart(text, known):
+            return []  # "tonight, turn the dryer on" is not for now
         if "alarms" in kinds and any(map(MOVED.search, lost)):
             return []
         return parts

@@ -126,6 +126,9 @@ def as_meant(thing: str, language: str, kind: str = "items") -> str:
     return found[0] if len(found) == 1 else thing
 
 
+_BETWEEN_LETTERS = str.maketrans("", "", " -'’")
+
+
 class _Known(NamedTuple):
     """The things of a kind in a language."""
 
@@ -135,7 +138,7 @@ class _Known(NamedTuple):
 
 
 def _letters(thing: str) -> str:
-    return plain(thing).replace(" ", "").replace("-", "")
+    return plain(thing).translate(_BETWEEN_LETTERS)
 
 
 def _sounding_like(sounds: str, known: _Known, kind: str) -> list[str]:

@@ -132,6 +132,11 @@ ANOTHER = re.compile("[叫喊](?:我|我们|醒)|起床|提醒")
 """What is no part of a time, but a command before it."""
 OF_ONE_THAT_IS = re.compile("取消|[关删停改调挪移没]|推迟|提前|不|别")
 """What is said of an alarm that there is, or is none: 取消七点的闹钟, 不要取消闹钟 set none."""
+MAY = re.compile(
+    r"(?:müsste|sollte|könnte|würde|dürfte|muss|soll|kann|could|should|would|needs?|has|must)\w*\b",
+    re.IGNORECASE,
+)
+"""What no event's name begins with, but a wish about one."""
 COMMA = re.compile("[,，]")
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -217,6 +222,8 @@ def is_misread(
         return True  # "set an alarm for 7 and a timer for 10 minutes"
     if tool.name.startswith("calendar.") and _rings(match, language):
         return True  # "move tomorrow's alarm to seven" is no event
+    if tool.name == "calendar.add" and MAY.match(str(match.slots.get("title", ""))):
+        return True  # "im Kalender müsste der Zahnarzt auf Donnerstag rücken"
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
         return True  # 七点叫我起床，八点提醒我打电话
     if tool.name == REMINDER and _is_called_by_another(match, text, language):

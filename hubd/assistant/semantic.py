@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
+from hubd.assistant import last_resort
 from hubd.assistant.candidates import (
     Heard,
     decision_of,
@@ -40,7 +41,7 @@ from hubd.assistant.proposals import (
 )
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import contradicted
-from hubd.assistant.understanding.fill import Filled, fill, narrowed
+from hubd.assistant.understanding.fill import TIMER, Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     ENCODED,
@@ -53,7 +54,10 @@ from hubd.assistant.understanding.mentions import without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.readings import wonders
+from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.still import unwished
 from hubd.assistant.understanding.supposed import supposed
+from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.worded import model_of, parts_in
 from hubd.assistant.wording import (
     ON_A_PLAYER,
@@ -64,13 +68,15 @@ from hubd.assistant.wording import (
     worded_call,
 )
 from hubd.memory import lasting
-from plugins.api import Tool
+from plugins.api import Tool, ToolCall
 from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
 
 PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
+PUT_DOWN = frozenset({"lists.add", "lists.remove"})
+"""Tools of which a reason has no part: "strike the tomatoes off, since Mavis has given us hers"."""
 LEAST = 0.2
 """How likely an intent has to be before the words rule out others."""
 SUPPOSED = 0.7
@@ -198,6 +204,8 @@ class Semantics:
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
+        if tool == TIMER and "timers" not in said.subjects and last_resort.is_long(text, known):
+            return None  # "we've been at it for twenty minutes" starts none
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:
@@ -251,7 +259,8 @@ class Semantics:
         tool, chance = await self._wording(text, language)
         if tool not in self._tools or chance < LEAST_WORDED:
             return None
-        parts = await asyncio.to_thread(parts_in, text, tool, language)
+        told = without_reasons(text, lexicon(language)) if tool in PUT_DOWN else ""
+        parts = await asyncio.to_thread(parts_in, told or text, tool, language)
         found = worded_call(
             self._tools[tool], parts, heard.said, heard.snapshot, heard.area, language
         )
@@ -277,6 +286,50 @@ class Semantics:
         if asked:
             return msgspec.structs.replace(decision, asks="confirm", proposed=True)
         return self._router.asking(decision, found.targets)
+
+    async def last_resort(self, text: str, language: str, area: str) -> Decision | None:
+        """What a long ``text``, of which nothing else was made, is surely like: to be asked."""
+        if not self._proposes or language not in QUESTIONS:
+            return None
+        known = lexicon(language)
+        if not last_resort.may_be_asked(text, known):
+            return None
+        if told := await self._unwished(text, language):
+            return told
+        chances = await self.chances(text, language)
+        tool = max(chances, key=chances.__getitem__, default="")
+        if tool not in self._tools or chances[tool] < last_resort.LEAST or self._reads(tool):
+            return None
+        if (heard := await self._heard(text, language, area)) is None:
+            return None
+        found = last_resort.candidate(tool, chances[tool], heard, language)
+        if found is None:
+            return None
+        decision = decision_of(found, language)
+        if self._router.asking(decision, found.filled.targets).asks:
+            return None  # what is dangerous is said in so many words, or not done
+        reason = f"{decision.reason}, but with much besides that nothing explains"
+        return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
+
+    async def _unwished(self, text: str, language: str) -> Decision | None:
+        """What is still as it should not be, to be asked about."""
+        said = await asyncio.to_thread(self._router.mentions, text, language)
+        found = unwished(text, said, self._router.snapshot(), lexicon(language))
+        if found is None or said.times:
+            return None
+        call = ToolCall(tool=found.tool, arguments={"entities": [found.entity.id]})
+        decision = Decision(
+            route="semantic",
+            tool=found.tool,
+            entities=[found.entity.id],
+            score=last_resort.LEAST,
+            reason=f"{found.entity.name} is still {found.entity.state}, it is said",
+            call=call,
+            language=language,
+        )
+        if self._router.asking(decision, Targets((found.entity,))).asks:
+            return None
+        return msgspec.structs.replace(decision, asks="confirm", proposed=True)
 
     async def left_for_later(self, text: str, language: str) -> tuple[str, str] | None:
         """The command and its time where ``text`` asks for something to be done later; ``None``

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.numbers import digits
 from plugins.when import repeat_in, sun_in
 
@@ -65,6 +65,19 @@ _DELAY = {
         r"(?P<before>再?过|等)?(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?(before)(?:之?后|以后)?再?|(?:之?后|以后)再?)"
     ),
 }
+_AWAITED = {
+    "en": re.compile(
+        r"^(?:\w+ ){0,6}?wait (?:for |another )?(?P<span>(?:about )?(?:[\w-]+ (?:minutes?|hours?)|"
+        r"half an hour|an hour)),? (?:and then|then|and) ",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"^(?:\w+ ){0,4}?warte?n? (?:\w+ )??(?P<span>(?:[\w-]+ (?:minuten?|stunden?)|eine halbe "
+        r"stunde)),? (?:und dann|dann|und) ",
+        re.IGNORECASE,
+    ),
+}
+_THEN = re.compile(r"\b(?:then|dann) ?(?=[\w ]*(?:[,.]|$))", re.IGNORECASE)
 _DAY_ALONE = {
     "en": r"\b(?:today|tomorrow)\b",
     "de": r"\b(?:heute|morgen|übermorgen)\b",
@@ -76,6 +89,9 @@ _UNKNOWN_REPEAT = re.compile(
     r"weekly|hourly|monatlich|stündlich)|每(?:隔|两|\d|半|月|年|个月|个?小时|个?钟头|分钟)"
 )
 """What may not be done once: "every other day"."""
+MOST_OF_A_TIME, MOST_CHARACTERS = 5, 8
+"""Words that say when and nothing else, and characters in Chinese."""
+_CLAUSES = re.compile(r"[,;，；、]\s*")
 _HAS_HAPPENED = re.compile(
     "(?:黑|亮|下山|落山|日落|日出|升起来?|出来)了[，,]|"
     "[，,](?:天都?(?:黑|亮)|太阳都?(?:下山|落山|出来|升起来?))了[。！!啦呢]*$"
@@ -130,6 +146,17 @@ class Parted(NamedTuple):
     """`A_LITTLE` where several times are said."""
 
 
+def says_when_apart(text: str, known: Lexicon) -> bool:
+    """Whether a clause of ``text`` says when and nothing else: "tonight, turn the dryer on"."""
+    clauses = [plain(clause) for clause in _CLAUSES.split(text)]
+    most = MOST_OF_A_TIME if known.spaces else MOST_CHARACTERS
+    return len(clauses) > 1 and any(
+        len(said.split() if known.spaces else said) <= most
+        and known.times(digits(said, known.language))
+        for said in clauses
+    )
+
+
 def each_parted(text: str, known: Lexicon) -> list[Parted]:
     """The same of commands that are joined."""
     joint = _JOINT.get(known.language)
@@ -158,9 +185,21 @@ def has_happened(text: str) -> bool:
     return _HAS_HAPPENED.search(text) is not None
 
 
+def is_awaited(text: str, language: str) -> bool:
+    """Whether something shall be done after a wait: "wait ten minutes and turn it off"."""
+    return _AWAITED.get(language, NEVER).search(text) is not None
+
+
+def _not_awaited(text: str, language: str) -> str:
+    """``text`` with its delay as one: "wait ten minutes and turn it off" is "in ten minutes"."""
+    if not is_awaited(text, language):
+        return text
+    return _THEN.sub("", _AWAITED[language].sub(r"in \g<span>, ", text, count=1))
+
+
 def parted(text: str, known: Lexicon) -> Parted:
     """What ``text`` says, in its parts."""
-    said = _in_digits(known.fixed(known.stripped(text)), known.language)
+    said = _in_digits(known.fixed(known.stripped(_not_awaited(text, known.language))), known.language)
     every, when = repeat_in(said, known.language), ""
     rest = _without(said, every) if every else said
     found = [one for one in [sun_in(rest, known.language)] if one]

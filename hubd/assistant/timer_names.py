@@ -15,10 +15,12 @@ from hubd.assistant.understanding.plain import NEVER
 MOST_NAMING = 3
 """Words of a timer's name."""
 _CALLED = re.compile(
-    r"^(?:called|named|for(?: the)?|namens|für(?: den| die| das)?)\s|^(?:就?叫做?|名字叫)",
+    r"^(?:called|named|call it|name it|for(?: the)?|namens|nenne? (?:ihn|den|es)|für(?: den| die| das)?)\s|^(?:就?叫做?|名字叫)",
     re.IGNORECASE,
 )
 """Before a name."""
+_TIMER = re.compile(r"(?<=\w)-(?:timer|wecker)$", re.IGNORECASE)
+"""What a name does without."""
 _JOINING = {"en": " and ", "de": " und "}
 """Between the words of a name that were taken for two commands."""
 _NAMED = {
@@ -28,19 +30,23 @@ _NAMED = {
         r"(?:needs?|wants?|takes?|have|has|must|should|gone?|will|are|is)\b|"
         r"\bfor,?(?: (?:uh|um|er|erm),?)? (?:(?:the|my|our|these|those),? )?"
         r"(?:(?:uh|um|er|erm),? )?(?:for )?(?:(?:the|my) )?"
-        r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$",
+        r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$|"
+        r"\b(?:call|name|label) it,? (?:(?:uh|um|er),? )*(?:call it )?(?P<called>[a-z']+(?: [a-z']+)?)[.!]?$",
         re.IGNORECASE,
     ),
     "de": re.compile(
         r"^(?:[Dd]er|[Dd]ie|[Dd]as|[Mm]eine?|[Uu]nsere?) (?P<before>[A-ZÄÖÜ][\wäöüß-]+) "
         r"(?:brauch\w*|muss|müssen|soll|sollen|darf|dürfen|kommt|kommen|ist|sind)\b|"
         r"\b(?:für|wegen)(?: den| die| das| dem| der)?,?(?: ähm?,?)? "
-        r"(?P<behind>[A-ZÄÖÜ][\wäöüß-]+)[.!]?$"
+        r"(?P<behind>[A-ZÄÖÜ][\wäöüß-]+)[.!]?$|"
+        r"\b(?:nenn|nenne|nennst) (?:ihn|den|es) (?P<called>[\wäöüß-]+)[.!]?$"
     ),
     "zh": re.compile(
         "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"
         "(?:煮|蒸|烤|炖|泡|敷|焖)|"
-        "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的[。！]?$"
+        "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的(?:[，,](?:计时|倒计时))?[。！]?$|"
+        "^(?P<called>[\u4e00-\u9fff]{2,5})[，,]\\s*(?:[^，,]{1,6}(?:分钟|小时|钟头)的?(?:倒计时|计时)|"
+        "(?:倒计时|计时|定时)[^，,]{1,6}(?:分钟|小时|钟头))[。！]?$"
     ),
 }
 """What a timer is for, before or behind its time."""
@@ -55,10 +61,13 @@ _NO_NAME = re.compile(
 def timer_named(decision: Decision, text: str) -> Decision:
     """The decision to start a timer with the name that is said of it, if it has none."""
     call = decision.call
-    if call is None or call.tool != TIMER or call.arguments.get("name"):
+    if call is None or call.tool != TIMER:
         return decision
+    if name := str(call.arguments.get("name") or ""):
+        bare = _CALLED.sub("", _TIMER.sub("", name))
+        return _with_name(decision, bare) if bare != name else decision
     found = _NAMED.get(decision.language, NEVER).search(text.strip())
-    name = (found["before"] or found["behind"]) if found else ""
+    name = (found["before"] or found["behind"] or found["called"]) if found else ""
     if not name or _NO_NAME.search(name) or lexicon(decision.language).commands(name):
         return decision
     return _with_name(decision, name)

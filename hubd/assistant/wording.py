@@ -196,13 +196,20 @@ def _whens(parts: Parts, language: str) -> Iterator[str]:
     if not parts.when:
         yield ""
         return
-    yield _together(parts.when, language)
-    for part in reversed(parts.when):
+    said = [one for one in parts.when if not _is_instead(one, parts.text)] or parts.when
+    yield _together(said, language)
+    for part in reversed(said):
         yield part
         words = part.split()
         if len(words) > 1:
             yield " ".join(words[:-1])
             yield " ".join(words[1:])
+
+
+def _is_instead(when: str, text: str) -> bool:
+    """Whether it is the time that is not meant any more: "eight, instead of ten to six"."""
+    before = rf"(?:instead of|rather than|and not|anstatt|statt|und nicht|而不是|不是) ?{re.escape(when)}"
+    return re.search(before, text, re.IGNORECASE) is not None
 
 
 def _together(whens: Sequence[str], language: str) -> str:

@@ -68,13 +68,23 @@ _NO_NAME = re.compile(
     r"\b(?:timer|now|please|then|long|longer|more|ready|start|go|set|it|that|this|me|us|from|left|"
     r"bitte|jetzt|noch|lang|länger|mehr|los|fertig|stellen|ab|an|ein|mich|uns)\b|计时|定时|闹钟|我"
 )
-_HALF_OF_IT = re.compile(r"\bhalf (?:of what|as \w+ as|of how)\b")
-"""Half of what is, which is not half of all."""
+_HALF_OF_IT = re.compile(
+    r"\bhalf (?:of what|as \w+ as|of how)\b|(?:\b(?:is|are)|'?s) (?:still )?(?:only|just) half\b|"
+    r"\b(?:ist|sind|steht|hängt) (?:ja |noch )?(?:nur|erst|bloß) (?:halb|zur hälfte)\b|才.{0,3}一半"
+)
+"""Half of what is, which is not half of all; and what is no more than half."""
+_IS_SO = re.compile(
+    r"(?:\b(?:it is|there's|is|are|reads|says|only|barely)|it's) "
+    r"(?:(?:only|just|barely|still|already|about) )*\d+(?:\.\d)? ?(?:degrees|percent|°|%)|"
+    r"\b(?:sind|ist|hat|sind's|zeigt|nur|erst) (?:(?:es|hier|dort|noch|nur|gerade|grad|mal|einmal|"
+    r"erst|bloß|schon|gerademal) )*\d+(?:,\d)? ?(?:grad|prozent|°|%)|[才只](?:有|剩)?\d+(?:\.\d)?度"
+)
+"""A value that is, and not one that is wished: "it's only 16 degrees in here"."""
 _AND_A_HALF = re.compile(r"个半(?:小时|钟头)")
 """An hour and a half, or one of half an hour: 一个半小时的计时器 is either."""
 _MORE = re.compile(
     r"\b(?:another|more|extra|longer|extend|to the timer|"
-    r"noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
+    r"plus|noch|mehr|länger|verläng\w*|drauf|dran|dazu)\b|延长|加|多|再"
 )
 _LONGER = re.compile(
     r"\b(?:more|extra|longer|extend\w*|additional|to the timer|"
@@ -83,13 +93,13 @@ _LONGER = re.compile(
 )
 """What lets a timer run longer: "another ten minute timer" is a second one."""
 _LESS = re.compile(
-    r"\b(?:off|shorter|less|kürzer|weniger|weg|abziehen)\b|\bzieh\w* .*\bab$|"
+    r"\b(?:off|minus|shorter|less|kürzer|weniger|weg|abziehen)\b|\bzieh\w* .*\bab$|"
     r"缩短|[减少]\d|减掉|减去"
 )
 """What lets a timer end sooner."""
 _MOVED = re.compile(
-    r"\b(?:move|change|shift|push|postpone|bring|earlier|verschieb\w*|verleg\w*|änder\w*|früher)\b|"
-    r"[改挪移调]到|改成|推迟|提前|推后"
+    r"\b(?:move|change|shift|push|postpone|bring|earlier|verschieb\w*|verleg\w*|änder\w*|früher|"
+    r"too (?:early|late)|zu (?:früh|spät))\b|[改挪移调]到|改成|推迟|提前|推后|太[早晚]"
 )
 """What puts an alarm that there is at another time: a second one is not meant."""
 _DATE_OF = re.compile(
@@ -107,8 +117,11 @@ _MEASURE = re.compile(
     r"(?:grad|prozent|degrees?|percent|minut|stunde|sekund|hour|stufe|level|punkt)"
 )
 """What makes a value of a number."""
+_KELVIN = re.compile(r"\b(\d{4}) ?(?:k\b|kelvin|开尔文|开(?=[的，,]|$))")
 _OF_MINUTES = re.compile(r"\bminut|分")
 _PERCENT = re.compile(r"%|per ?cent|prozent|百分")
+_AFTERWARDS = re.compile(r"(?:分钟?|小时|钟头)(?:之后|以后|后)(?!提醒|[叫喊响])[^，,。]")
+"""What happens then, and is no timer: 十分钟之后开饭."""
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
     "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
@@ -195,7 +208,7 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
     slots: dict[str, Any] = {}
     if said.areas and intent.needs != "area":
         slots["area"] = said.areas[0]
-    elif said.floors:
+    if said.floors:
         slots["floor"] = said.floors[0]
     if len(said.classes) == 1:
         slots["device_class"] = next(iter(said.classes))
@@ -228,6 +241,8 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         # "Two minutes more", "another two on that timer": it begins none.
         more = said.difference or _MORE.search(said.text)
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
+            return None
+        if "timers" not in said.subjects and _AFTERWARDS.search(said.text):
             return None
         lasting = duration(said.text, language)
         return {**lasting, **_timer_name(said.text, language)} if lasting else None
@@ -262,10 +277,13 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         return None if spoken else {}
     if said.difference:
         return None
+    warmth = [int(k[1]) for k in _KELVIN.finditer(said.text)] if intent.tool == "lights.set" else []
+    if warmth:
+        return {"kelvin": warmth[-1]}
     if intent.tool == "lights.set" and said.colors:
         return {"color": said.colors[-1]}
     domain, argument = valued[intent.tool]
-    if _HALF_OF_IT.search(said.text):
+    if _HALF_OF_IT.search(said.text) or (_IS_SO.search(said.text) and not said.actions):
         return None
     full = (100.0,) if "full" in said.actions and intent.tool in FULL else ()
     numbers = said.numbers or ((50.0,) if "half" in said.actions else full)

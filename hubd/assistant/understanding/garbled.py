@@ -12,9 +12,10 @@ as it stands, and by sentences and words alone.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rapidfuzz.distance import OSA
+
 from hubd.assistant.understanding.heard import Vocabulary, key_of
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon, Tag
-from hubd.assistant.understanding.misspelled import distance, letters_of, others_at_least
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.sounds import sound
 
@@ -45,8 +46,6 @@ class Named(NamedTuple):
     """The same by the consonants alone, where there are enough of them."""
     phrases: frozenset[str]
     """All of them: a word that is one was heard rightly."""
-    letters: Sequence[tuple[str, int]]
-    """Key, and the letters in it as ``letters_of`` gives them."""
 
 
 class _Meant(NamedTuple):
@@ -71,8 +70,7 @@ def named(phrases: Mapping[str, tuple[Tag, ...]], known: Lexicon) -> Named:
     by_key = {key: phrase for key, phrase in found.items() if phrase}
     by_consonants = {key: phrase for key, phrase in consonants.items() if phrase}
     every = frozenset(p for p, tags in phrases.items() if tags[0].kind in NAMED | _KINDS)
-    letters = [(key, letters_of(key)) for key in by_key]
-    return Named(by_key, by_consonants, every, letters)
+    return Named(by_key, by_consonants, every)
 
 
 def forms(
@@ -160,13 +158,10 @@ def _nearest(key: str, names: Named) -> tuple[int, str] | None:
     allowed = len(key) // PER_SOUND
     if len(key) < SHORTEST_KEY or not allowed:
         return None
-    bits = letters_of(key)
     best, owners = allowed + 1, set[str]()
-    for other, letters in names.letters:
+    for other in names.by_key:
         limit = min(best, len(other) // PER_SOUND)
-        if others_at_least(bits, letters) > limit:
-            continue
-        wrong = distance(key, other, limit)
+        wrong = OSA.distance(key, other, score_cutoff=limit)
         if wrong > limit or (other[0] != key[0] and wrong > 1):
             continue
         owners = {names.by_key[other]} | (owners if wrong == best else set())

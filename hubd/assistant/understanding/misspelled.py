@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rapidfuzz.distance import OSA
+
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon, Tag
 from hubd.assistant.understanding.sounds import sound
 
@@ -30,8 +32,6 @@ class Spelling(NamedTuple):
     sound: str
     room: int
     """Letters of a room's name that it begins with."""
-    letters: int
-    """As `letters_of` gives them."""
 
 
 class Spellings(NamedTuple):
@@ -59,7 +59,7 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         sounding = sound(text, lexicon.language)
         allowed = _allowed(len(text), noun, lexicon.spaces)
         room = max((len(r) for r in rooms if phrase != r and phrase.startswith(r)), default=0)
-        spelling = Spelling(text, tags, noun, allowed, sounding, room, letters_of(text))
+        spelling = Spelling(text, tags, noun, allowed, sounding, room)
         by_length[len(text)].append(spelling)
         if sounding:
             by_sound[sounding].append(spelling)
@@ -70,7 +70,6 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
     joined = "".join(heard).replace(" ", "")
     parts = len(heard) > 1 and known.spaces
-    letters = letters_of(joined)
     sounding = sound(joined, known.language)
     found: list[Nearest] = [
         (1, alike.tags)
@@ -86,10 +85,8 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
                 continue  # a dehumidifier is no humidifier
             elif not known.spaces and _differs_after_room(joined, other):
                 continue  # 厨房扫 is no 厨房灯
-            elif others_at_least(letters, other.letters) > other.allowed:
-                continue
             elif not (sounding and other.sound == sounding):
-                wrong = distance(joined, other.text, other.allowed)
+                wrong = OSA.distance(joined, other.text, score_cutoff=other.allowed)
                 found += [(wrong, other.tags)] if 0 < wrong <= other.allowed else []
     if not found:
         return None
@@ -120,35 +117,3 @@ def _allowed(length: int, noun: bool, spaces: bool) -> int:
         return 1 if length >= 3 and not noun else 0
     allowed = 0 if length < 5 else 1 if length < 6 else MOST_WRONG
     return min(allowed, 1) if noun else allowed
-
-
-def letters_of(text: str) -> int:
-    """A bit for each letter that occurs, some sharing one."""
-    bits = 0
-    for letter in text:
-        bits |= 1 << (ord(letter) & 63)
-    return bits
-
-
-def others_at_least(one: int, other: int) -> int:
-    """How many letters are wrong at least, by the letters that occur: a wrong one takes away one of
-    them, or adds one, or both. Nineteen comparisons in twenty end here."""
-    return max((one & ~other).bit_count(), (other & ~one).bit_count())
-
-
-def distance(one: str, other: str, limit: int) -> int:
-    """Letters changed, added, left out or swapped with their neighbour; ``limit + 1`` if more."""
-    if abs(len(one) - len(other)) > limit or not limit:
-        return 0 if one == other else limit + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        last, before, row = before, row, [i]
-        for j, b in enumerate(other, start=1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return min(row[-1], limit + 1)

@@ -31,6 +31,12 @@ _LINK = re.compile(
     r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
+_BY_A_BIT = re.compile(
+    r"^(?:(?:a|an|the|just|only|little|bit|wee|tad|touch|ein|etwas|bisschen|noch|doch|nur) )*"
+    r"(?:less|more|lower|higher|weniger|mehr|niedriger|höher|tiefer)$|"
+    "^(?:再|稍微?|还是)?(?:少|多|低|高)一?点(?:点|儿)?$"
+)
+"""What says to which side a value was wrong: "forty, no, a bit less, thirty"."""
 _LEFT_OPEN = re.compile(r"^(?:the|my|our|der|die|das|den|dem|eine[nmr]?|mein\w*|unser\w*)$")
 """What nothing ends with; "an" ends a command in German."""
 _ENDING = re.compile(r"(?:[, ]+(?:all|the|a|an|my|our|to|at|on|up|der|die|das|den|dem|zu|auf))+$")
@@ -151,6 +157,8 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
     if known.wonders(first) or _TOLD.search(first):
         return  # "I told him, no, turn it off" is told of somebody
     clauses = [_I_MEAN.sub("", clause) for clause in clauses]
+    timed = [_says_when(clause, known) for clause in clauses]
+    later = _says_when(first, known)
     for at, clause in enumerate(clauses):
         said, subjects = known.stripped(clause), known.subjects(clause) - DAYS
         commands, asked = known.commands(said), _asks(said, known, bool(subjects))
@@ -163,11 +171,18 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         if is_aside(clause, known):
             continue
         if whole and alone:
-            if before <= _spoken(clause, known, phrases):
+            if any(timed[:at]):  # "…, no, in half an hour, switch it off" is not for now
+                yield ", ".join(clauses[timed.index(True) :])
+            elif before <= _spoken(clause, known, phrases) and not (later and not any(timed[at:])):
                 yield ", ".join(clauses[at:])
                 yield clause
             return
         before |= _spoken(clause, known, phrases, actions=False)
+
+
+def _says_when(clause: str, known: Lexicon) -> bool:
+    """Whether ``clause`` says when, or in how long."""
+    return known.times(digits(plain(clause), known.language))
 
 
 def _asks(said: str, known: Lexicon, of_subjects: bool) -> bool:
@@ -275,7 +290,7 @@ def _only_denies(clause: str, known: Lexicon, phrases: Phrases) -> bool:
 
 def _says_no_more(clause: str, said: frozenset[str], known: Lexicon, phrases: Phrases) -> bool:
     """Whether ``clause`` only says why: nothing in it is named that was not ``said`` beside it."""
-    if is_aside(clause, known):
+    if is_aside(clause, known) or _BY_A_BIT.match(known.stripped(clause)):
         return True
     if known.negates(clause) and (known.forbids(clause) or not known.remarks(clause)):
         return False
@@ -315,7 +330,8 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
             while kinds[0] == "unknown" and at > 1 and kind_of(before[at - 1]) == "unknown":
                 at -= 1  # "shearing combs" is one thing that nobody knows
             kept = [piece.text for piece in before[:at]]
-            if _ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text):
+            twice = kept[-1] == "把" and bare.startswith("把")
+            if twice or (_ARTICLE.match(kept[-1]) and _ARTICLE.match(after[0].text)):
                 kept.pop()
             if _PLACED.match(bare):
                 kept = _without_place(kept)

@@ -70,12 +70,14 @@ def find(
 
 
 def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:
-    """The ids of the areas that are named, by themselves or by their floor; ``None``: none is."""
-    if (said := slots.get("area")) and said != SOMEWHERE:
-        area = Names.area(snapshot, str(said))
-        return {area.id} if area else set()
-    if said := slots.get("floor"):
-        floor = Names.floor(snapshot, str(said))
+    """The ids of the areas that are named, by themselves or by their floor; ``None``: none is. A
+    room that is not on the floor that is named with it is not meant."""
+    floor = Names.floor(snapshot, str(said)) if (said := slots.get("floor")) else None
+    if (room := slots.get("area")) and room != SOMEWHERE:
+        area = Names.area(snapshot, str(room))
+        elsewhere = area and floor and area.floor not in (floor.id, None)
+        return {area.id} if area and not elsewhere else set()
+    if said:
         return {a.id for a in snapshot.areas if floor and a.floor == floor.id}
     return None
 

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubd.assistant.understanding.lexicon import Tag, lexicon
-from hubd.assistant.understanding.misspelled import (
-    LEAST_AS_LONG,
-    distance,
-    letters_of,
-    nearest,
-    others_at_least,
-    spellings_of,
-)
+from hubd.assistant.understanding.misspelled import LEAST_AS_LONG, nearest, spellings_of
 from hubd.assistant.understanding.sounds import sound
 from hubd.assistant.understanding.words import phrases_of
 from hubd.home.file import read_description
@@ -103,16 +96,6 @@ def test_a_room_and_another_word_is_no_lamp_of_that_room(heard, meant):
 def test_a_word_with_a_syllable_before_it_is_another_word(heard, meant):
     known = spellings_of(known_phrases("en", ["humidifier"]), lexicon("en"))
     assert nearest([heard], known) == (meant and (1, (Tag("entity", meant),)))
-
-
-@given(st.text("abcßé厨房", max_size=8), st.text("abcßé厨房", max_size=8))
-def test_never_more_are_wrong_at_least_than_are_wrong(one, other):
-    assert others_at_least(letters_of(one), letters_of(other)) <= letters_wrong(one, other)
-
-
-@given(st.text("abc", max_size=8), st.text("abc", max_size=8), st.integers(0, 3))
-def test_letters_are_counted_up_to_the_limit(one, other, limit):
-    assert distance(one, other, limit) == min(letters_wrong(one, other), limit + 1)
 
 
 def test_of_two_that_are_as_near_neither():

@@ -1,0 +1,88 @@
+"""What somebody wishes otherwise who tells that it is still so: "there's a storm coming and the
+awning's still out", 院门到现在还没锁上.
+
+How a state is told is in still.yaml. The thing has to be named, the only one that is, and to be in
+that very state. Only for what nothing else explains, and to be asked about. Decides and does
+nothing.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.reasons import BREAK
+from hubd.home.model import Entity, Snapshot
+
+OTHERWISE = {
+    "on": "home.turn_off",
+    "off": "home.turn_on",
+    "open": "home.close",
+    "closed": "home.open",
+    "unlocked": "home.lock",
+}
+"""State → what changes it; to unlock something is said in so many words."""
+PLAYING = frozenset({"playing", "paused", "idle", "heat", "cool", "auto", "dry", "fan_only"})
+"""States of what is on."""
+_JOINED = re.compile(r"\s(?:and|but|while|und|aber|dabei|während|obwohl)\s")
+
+
+class _Forms(NamedTuple):
+    """What still.yaml says of a language."""
+
+    still: re.Pattern[str]
+    told: Mapping[str, re.Pattern[str]]
+
+
+class Unwished(NamedTuple):
+    """The thing that is still as it should not be, and the tool that changes it."""
+
+    entity: Entity
+    tool: str
+
+
+@cache
+def _forms() -> Mapping[str, _Forms]:
+    """By language."""
+    read = texts_in(Path(__file__).with_suffix(".yaml"))
+    return {
+        language: _Forms(
+            re.compile(parts["still"]),
+            {state: re.compile(told) for state, told in parts["is"].items()},
+        )
+        for language, parts in read.items()
+    }
+
+
+def unwished(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> Unwished | None:
+    """What ``text`` tells is still so; ``None`` where it tells no such thing, or of several."""
+    forms = _forms().get(known.language)
+    if forms is None:
+        return None
+    named = named_entities(said._replace(names=said.spelled(said.names)), snapshot)
+    things = [entity for entity in named if _state(entity) in OTHERWISE]
+    if len(things) != 1:
+        return None
+    thing, tells = things[0], forms.told[_state(things[0])]
+    clauses = [
+        plain(part)
+        for clause in BREAK.split(text)
+        for part in (_JOINED.split(clause) if known.spaces else [clause])
+    ]
+    names = [plain(name) for name in said.names]
+    for clause in clauses:
+        bare = clause
+        for name in names:
+            bare = bare.replace(name, " ")  # "out" of "the outside light" tells nothing
+        if bare != clause and forms.still.search(bare) and tells.search(bare):
+            return Unwished(thing, OTHERWISE[_state(thing)])
+    return None
+
+
+def _state(entity: Entity) -> str:
+    return "on" if entity.state in PLAYING else entity.state
