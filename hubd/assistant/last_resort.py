@@ -11,13 +11,22 @@ from collections.abc import Iterator, Sequence
 from hubd.assistant.candidates import Heard
 from hubd.assistant.conditions import Candidate
 from hubd.assistant.proposals import MOST_THINGS, changes, may_wish, phrase
-from hubd.assistant.understanding.fill import MOWING, Filled, fill
-from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.fill import (
+    LONGER,
+    MOWING,
+    SHORTER,
+    Filled,
+    duration,
+    fill,
+)
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.likeness import Guess, opposed
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.supposed import supposed
+from hubd.assistant.understanding.targets import NOBODY
+from plugins.api import ToolCall
 
 LEAST = 0.6
 """How likely a tool is at least. Of 1 200 utterances of strangers 36 come this far: 25 were meant
@@ -26,6 +35,8 @@ FEWEST_WORDS, FEWEST_CHARACTERS = 7, 10
 """What is long, and in Chinese. Of 500 remarks that were made to be mistaken for commands 85 of the
 shorter ones would be asked about."""
 
+LEAST_TOLD = 0.85
+"""How likely a tool is that only tells something, and so does at once."""
 MOST_OPPOSED = 0.5
 """How likely the opposite may be, as a part of what is asked about."""
 
@@ -51,6 +62,8 @@ def asks(text: str, known: Lexicon) -> bool:
 def candidate(tool: str, chance: float, heard: Heard, language: str) -> Candidate | None:
     """The likeliest call of ``tool`` that what was said has all values for, that a question can
     name and that would change something; chance: how likely the tool is."""
+    if tool in (LONGER, SHORTER):
+        return _of_a_timer(tool, chance, heard, language)
     alike = {tool, *(other for other, mows in MOWING.items() if mows == tool)}
     guesses = [guess for guess in heard.guesses if guess.intent.tool in alike]
     guesses = [guess for guess in guesses if not _has_a_rival(guess, heard.guesses)]
@@ -62,6 +75,28 @@ def candidate(tool: str, chance: float, heard: Heard, language: str) -> Candidat
             return None  # "turn it off in a bit" is not for now
         told = phrase(found.call, entities, language) is not None
         if told and len(entities) <= MOST_THINGS and changes(found):
+            return Candidate(guess, found, chance)
+    return None
+
+
+def _of_a_timer(tool: str, chance: float, heard: Heard, language: str) -> Candidate | None:
+    """What makes a timer longer or shorter, by what is said last."""
+    length = duration(heard.said.text, language)
+    if not length:
+        return None
+    call = ToolCall(tool=tool, arguments=length)
+    return Candidate(heard.guesses[0], Filled(call, NOBODY, named=True), chance)
+
+
+def told(tool: str, chance: float, heard: Heard, text: str, language: str) -> Candidate | None:
+    """What ``tool``, which only tells something, is asked for: of one thing at most."""
+    if chance < LEAST_TOLD or not is_long(text, lexicon(language)):
+        return None
+    for guess in heard.guesses:
+        if guess.intent.tool != tool:
+            continue
+        found = fill(guess.intent, heard.said, heard.snapshot, heard.area, language)
+        if found and len(found.targets.entities) <= 1:
             return Candidate(guess, found, chance)
     return None
 

@@ -219,7 +219,9 @@ class Router:
         if asked not in self._matches:
             if len(self._matches) >= REMEMBERED:
                 self._matches.clear()
-            match = self._grammar(language).match(said, self._names, area_name, original, self._fits)
+            match = self._grammar(language).match(
+                said, self._names, area_name, original, self._fits
+            )
             self._matches[asked] = match
         return self._matches[asked]
 

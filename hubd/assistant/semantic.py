@@ -288,19 +288,24 @@ class Semantics:
         return self._router.asking(decision, found.targets)
 
     async def last_resort(self, text: str, language: str, area: str) -> Decision | None:
-        """What a long ``text``, of which nothing else was made, is surely like: to be asked."""
+        """What a long ``text``, of which nothing else was made, is surely like: told, or to be
+        asked about."""
         if not self._proposes or language not in QUESTIONS:
             return None
-        known = lexicon(language)
-        if not last_resort.may_be_asked(text, known):
-            return None
-        if told := await self._unwished(text, language):
-            return told
         chances = await self.chances(text, language)
         tool = max(chances, key=chances.__getitem__, default="")
-        if tool not in self._tools or chances[tool] < last_resort.LEAST or self._reads(tool):
+        heard = await self._heard(text, language, area)
+        if heard is None:
             return None
-        if (heard := await self._heard(text, language, area)) is None:
+        if tool in self._tools and self._reads(tool):
+            found = last_resort.told(tool, chances[tool], heard, text, language)
+            return decision_of(found, language) if found else None
+        said = await asyncio.to_thread(self._router.by_names, text, language, area)
+        if not last_resort.may_be_asked(said, lexicon(language)):
+            return None  # "in her room" is somebody else's, unless Nana has one here
+        if unwished := await self._unwished(text, language):
+            return unwished
+        if tool not in self._tools or chances[tool] < last_resort.LEAST:
             return None
         found = last_resort.candidate(tool, chances[tool], heard, language)
         if found is None:

@@ -199,7 +199,9 @@ def _not_awaited(text: str, language: str) -> str:
 
 def parted(text: str, known: Lexicon) -> Parted:
     """What ``text`` says, in its parts."""
-    said = _in_digits(known.fixed(known.stripped(_not_awaited(text, known.language))), known.language)
+    said = _in_digits(
+        known.fixed(known.stripped(_not_awaited(text, known.language))), known.language
+    )
     every, when = repeat_in(said, known.language), ""
     rest = _without(said, every) if every else said
     found = [one for one in [sun_in(rest, known.language)] if one]

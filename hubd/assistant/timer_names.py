@@ -15,7 +15,8 @@ from hubd.assistant.understanding.plain import NEVER
 MOST_NAMING = 3
 """Words of a timer's name."""
 _CALLED = re.compile(
-    r"^(?:called|named|call it|name it|for(?: the)?|namens|nenne? (?:ihn|den|es)|für(?: den| die| das)?)\s|^(?:就?叫做?|名字叫)",
+    r"^(?:called|named|call it|name it|for(?: the)?|namens|nenne? (?:ihn|den|es)|"
+    r"für(?: den| die| das)?)\s|^(?:就?叫做?|名字叫)",
     re.IGNORECASE,
 )
 """Before a name."""
@@ -31,7 +32,8 @@ _NAMED = {
         r"\bfor,?(?: (?:uh|um|er|erm),?)? (?:(?:the|my|our|these|those),? )?"
         r"(?:(?:uh|um|er|erm),? )?(?:for )?(?:(?:the|my) )?"
         r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$|"
-        r"\b(?:call|name|label) it,? (?:(?:uh|um|er),? )*(?:call it )?(?P<called>[a-z']+(?: [a-z']+)?)[.!]?$",
+        r"\b(?:call|name|label) it,? (?:(?:uh|um|er),? )*(?:call it )?"
+        r"(?P<called>[a-z']+(?: [a-z']+)?)[.!]?$",
         re.IGNORECASE,
     ),
     "de": re.compile(

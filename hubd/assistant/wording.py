@@ -208,8 +208,8 @@ def _whens(parts: Parts, language: str) -> Iterator[str]:
 
 def _is_instead(when: str, text: str) -> bool:
     """Whether it is the time that is not meant any more: "eight, instead of ten to six"."""
-    before = rf"(?:instead of|rather than|and not|anstatt|statt|und nicht|而不是|不是) ?{re.escape(when)}"
-    return re.search(before, text, re.IGNORECASE) is not None
+    instead = "instead of|rather than|and not|anstatt|statt|und nicht|而不是|不是"
+    return re.search(f"(?:{instead}) ?{re.escape(when)}", text, re.IGNORECASE) is not None
 
 
 def _together(whens: Sequence[str], language: str) -> str:

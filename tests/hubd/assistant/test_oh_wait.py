@@ -54,3 +54,22 @@ async def test_in_the_next_one(make_house, first, then, language, wanted, droppe
     await house.say(first, language=language)
     await house.say(then, language=language)
     assert (house.state(wanted), house.state(dropped)) == ("on", "off")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool", "arguments"),
+    [
+        ("put the bedroom curtains at forty, well, no, a bit less, thirty percent", "en",
+         "home.set_position", {"position": 30}),
+        ("stell den Vorhang auf vierzig, nein, etwas weniger, dreißig Prozent", "de",
+         "home.set_position", {"position": 30}),
+        ("remind me in an hour, no, two, two hours, to move the car for the bin lorry", "en",
+         "reminders.add", {"when": "in two hours"}),
+    ],
+)  # fmt: skip
+async def test_which_way_it_was_wrong_is_no_value(make_house, text, language, tool, arguments):
+    house = await make_house(f"home.{language}.yaml")
+    decider = house.commands.decider
+    (part,) = await decider.with_proposal(await decider.parts(text, language, ""), text, "")
+    assert part.decision.tool == tool
+    assert part.decision.call.arguments.items() >= arguments.items()

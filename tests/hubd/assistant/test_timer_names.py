@@ -24,6 +24,11 @@ def timer(language, **arguments):
         ("zh", "帮我定个十五分钟的计时，蒸鱼用的。", "蒸鱼"),
         ("zh", "二十分钟的计时器，那个，炖肉的", "炖肉"),
         ("zh", "饺子还得煮八分钟", "饺子"),
+        ("en", "twenty-five minutes, and call it, um, call it loaf", "loaf"),
+        ("de", "Timer auf zehn Minuten, nenn ihn Leim", "Leim"),
+        ("zh", "煮鸡蛋，八分钟倒计时", "煮鸡蛋"),
+        ("zh", "溏心蛋，计时六分钟", "溏心蛋"),
+        ("zh", "帮我定个十分钟，蒸蛋的，计时", "蒸蛋"),
     ],
 )
 def test_what_is_on_the_stove_names_its_timer(language, text, name):
@@ -43,6 +48,11 @@ def test_what_is_on_the_stove_names_its_timer(language, text, name):
 )
 def test_others_have_no_name(language, text):
     assert "name" not in timer_named(timer(language), text).call.arguments
+
+
+def test_a_name_does_without_the_word_for_a_timer():
+    decision = timer_named(timer("de", name="Leim-Timer"), "Leim-Timer, sechs Minuten")
+    assert decision.call.arguments["name"] == "Leim"
 
 
 def test_a_name_that_is_said_stays():
