@@ -132,8 +132,10 @@ ANOTHER = re.compile("[叫喊](?:我|我们|醒)|起床|提醒")
 """What is no part of a time, but a command before it."""
 OF_ONE_THAT_IS = re.compile("取消|[关删停改调挪移没]|推迟|提前|不|别")
 """What is said of an alarm that there is, or is none: 取消七点的闹钟, 不要取消闹钟 set none."""
+CLOCK = re.compile("[0-9一二三四五六七八九十两]点(?!心|菜|餐|儿)")
 MAY = re.compile(
-    r"(?:müsste|sollte|könnte|würde|dürfte|muss|soll|kann|could|should|would|needs?|has|must)\w*\b",
+    r"(?:müsste|sollte|könnte|würde|dürfte|muss|soll|kann|could|should|would|needs?|has|must)\w*\b|"
+    "[的着]|还是",
     re.IGNORECASE,
 )
 """What no event's name begins with, but a wish about one."""
@@ -222,6 +224,8 @@ def is_misread(
         return True  # "set an alarm for 7 and a timer for 10 minutes"
     if tool.name.startswith("calendar.") and _rings(match, language):
         return True  # "move tomorrow's alarm to seven" is no event
+    if tool.name == REMINDER and _has_a_clock_in_it(match, language):
+        return True  # 提醒我晚尚九点吃药
     if tool.name == "calendar.add" and MAY.match(str(match.slots.get("title", ""))):
         return True  # "im Kalender müsste der Zahnarzt auf Donnerstag rücken"
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
@@ -269,6 +273,16 @@ def _goes_on(text: str, language: str, home: House) -> bool:
         if begun and (said.actions or said.names or said.nouns or said.numbers or said.is_bare):
             return True
     return False
+
+
+def _has_a_clock_in_it(match: Match, language: str) -> bool:
+    """Whether what somebody shall be reminded of says a time that is none, and nothing else does:
+    that was misheard."""
+    what = str(match.slots.get("what", ""))
+    if match.slots.get("when") or not CLOCK.search(what):
+        return False
+    told = parse(what, language, datetime.now(UTC))
+    return not (told.at or told.on or told.delay or told.repeat)
 
 
 def _rings(match: Match, language: str) -> bool:

@@ -53,8 +53,9 @@ from hubd.assistant.understanding.likeness import (
 from hubd.assistant.understanding.mentions import without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
-from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.reasons import BREAK, TELLS, without_reasons
 from hubd.assistant.understanding.still import unwished
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.targets import Targets
@@ -87,6 +88,7 @@ OVERRULES = 0.8
 """From which on the wording is surer than the likeness to examples."""
 _WHICH_ONE = re.compile(r"\b(?:the|that) (?:\w+ ){1,2}one\b")
 """What says which, by a name that is none here: "stop that blind, the rose window one"."""
+_HAS_BEEN = re.compile(r"\b(?:been|waited|waiting|seit)\b")
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
@@ -204,8 +206,8 @@ class Semantics:
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
-        if tool == TIMER and "timers" not in said.subjects and last_resort.is_long(text, known):
-            return None  # "we've been at it for twenty minutes" starts none
+        if tool == TIMER and "timers" not in said.subjects and _is_told(text):
+            return None  # "fish or pies, we've been at it for twenty minutes" starts none
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:
@@ -434,6 +436,13 @@ class Semantics:
         if best is None:
             return None
         return Candidate(best[0], best[1], best[0].confidence / left)
+
+
+def _is_told(text: str) -> bool:
+    """Whether something is told in one of several clauses, or of what has been."""
+    said = plain(text)
+    several = BREAK.search(text.strip(" .!?。！？")) is not None
+    return _HAS_BEEN.search(said) is not None or (several and TELLS.search(said) is not None)
 
 
 async def _has_examples(language: str) -> bool:

@@ -33,7 +33,8 @@ _NAMED = {
         r"(?:(?:uh|um|er|erm),? )?(?:for )?(?:(?:the|my) )?"
         r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$|"
         r"\b(?:call|name|label) it,? (?:(?:uh|um|er),? )*(?:call it )?"
-        r"(?P<called>[a-z']+(?: [a-z']+)?)[.!]?$",
+        r"(?P<called>[a-z']+(?: [a-z']+)?)[.!]?$|"
+        r"^(?P<first>[a-z']+(?: [a-z']+)?), [\w-]+ (?:minutes?|hours?),? timer[.!]?$",
         re.IGNORECASE,
     ),
     "de": re.compile(
@@ -48,7 +49,8 @@ _NAMED = {
         "(?:煮|蒸|烤|炖|泡|敷|焖)|"
         "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的(?:[，,](?:计时|倒计时))?[。！]?$|"
         "^(?P<called>[\u4e00-\u9fff]{2,5})[，,]\\s*(?:[^，,]{1,6}(?:分钟|小时|钟头)的?(?:倒计时|计时)|"
-        "(?:倒计时|计时|定时)[^，,]{1,6}(?:分钟|小时|钟头))[。！]?$"
+        "(?:倒计时|计时|定时)[^，,]{1,6}(?:分钟|小时|钟头))[。！]?$|"
+        "[，,](?:名字)?叫(?:做|它)?(?P<named>[\u4e00-\u9fff]{2,5})[。！]?$"
     ),
 }
 """What a timer is for, before or behind its time."""
@@ -69,7 +71,7 @@ def timer_named(decision: Decision, text: str) -> Decision:
         bare = _CALLED.sub("", _TIMER.sub("", name))
         return _with_name(decision, bare) if bare != name else decision
     found = _NAMED.get(decision.language, NEVER).search(text.strip())
-    name = (found["before"] or found["behind"] or found["called"]) if found else ""
+    name = next(filter(None, found.groupdict().values()), "") if found else ""
     if not name or _NO_NAME.search(name) or lexicon(decision.language).commands(name):
         return decision
     return _with_name(decision, name)
@@ -88,6 +90,8 @@ def with_timer_named(parts: list[Part]) -> list[Part]:
     known = lexicon(timer.decision.language)
     name = _JOINING.get(known.language, "").join(part.text.strip(" .!。！") for part in rest)
     name = _CALLED.sub("", name)
+    if _NO_NAME.search(name):
+        return parts
     if known.commands(name) or known.is_clause(name) or known.asks(name):
         return parts
     return [Part(text=f"{timer.text}, {name}", decision=_with_name(timer.decision, name))]

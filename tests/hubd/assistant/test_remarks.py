@@ -13,8 +13,8 @@ SETS = [f"remarks{number}.{language}" for number in (1, 2) for language in ("en"
 
 
 @pytest.mark.parametrize("name", SETS)
-async def test_a_remark_has_nothing_done(make_house, assistant_data, name):
-    counts = await counts_of(make_house, assistant_data, name)
+async def test_a_remark_has_nothing_done(make_house, name):
+    counts = await counts_of(make_house, name)
     said = sum(counts.all.values())
     for found in counts:
         assert found["opposite"] == 0
@@ -23,8 +23,8 @@ async def test_a_remark_has_nothing_done(make_house, assistant_data, name):
     assert counts.all["asks"] <= MOST_ASKED * said
 
 
-async def test_two_thirds_of_english_hints_are_understood(make_house, assistant_data):
-    counts = await counts_of(make_house, assistant_data, "hints.en")
+async def test_two_thirds_of_english_hints_are_understood(make_house):
+    counts = await counts_of(make_house, "hints.en")
     for found in counts:
         assert found["opposite"] == 0
         assert found["wrong"] <= 3

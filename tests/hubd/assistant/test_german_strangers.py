@@ -1,0 +1,10 @@
+"""The sets of German utterances by strangers that were learned from."""
+
+import pytest
+
+from tests.hubd.assistant.strangers import kept, learned
+
+
+@pytest.mark.parametrize("name", learned("de"))
+async def test_most_is_understood_and_nothing_is_done_the_other_way_round(make_house, name):
+    await kept(make_house, name)
