@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from hubd.assistant.candidates import Heard
 from hubd.assistant.conditions import Candidate
+from hubd.assistant.decision import Decision
 from hubd.assistant.proposals import MOST_THINGS, changes, may_wish, phrase
 from hubd.assistant.understanding.fill import (
     LONGER,
@@ -24,8 +25,10 @@ from hubd.assistant.understanding.likeness import Guess, opposed
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
+from hubd.assistant.understanding.still import unwished
 from hubd.assistant.understanding.supposed import supposed
-from hubd.assistant.understanding.targets import NOBODY
+from hubd.assistant.understanding.targets import NOBODY, Targets
+from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
 LEAST = 0.6
@@ -80,12 +83,33 @@ def candidate(tool: str, chance: float, heard: Heard, language: str) -> Candidat
 
 
 def _of_a_timer(tool: str, chance: float, heard: Heard, language: str) -> Candidate | None:
-    """What makes a timer longer or shorter, by what is said last."""
+    """What makes a timer longer or shorter, by the duration that is said."""
     length = duration(heard.said.text, language)
     if not length:
         return None
     call = ToolCall(tool=tool, arguments=length)
     return Candidate(heard.guesses[0], Filled(call, NOBODY, named=True), chance)
+
+
+def otherwise(
+    text: str, said: Mentions, snapshot: Snapshot, language: str
+) -> tuple[Decision, Targets] | None:
+    """The decision to change what is told to be still so, and what it touches; ``None`` where
+    nothing is, or a time is said."""
+    found = unwished(text, said, snapshot, lexicon(language))
+    if found is None or said.times:
+        return None
+    thing = found.entity
+    decision = Decision(
+        route="semantic",
+        tool=found.tool,
+        entities=[thing.id],
+        score=LEAST,
+        reason=f"{thing.name} is said to be still {thing.state}",
+        call=ToolCall(tool=found.tool, arguments={"entities": [thing.id]}),
+        language=language,
+    )
+    return decision, Targets((thing,))
 
 
 def told(tool: str, chance: float, heard: Heard, text: str, language: str) -> Candidate | None:

@@ -134,8 +134,8 @@ OF_ONE_THAT_IS = re.compile("取消|[关删停改调挪移没]|推迟|提前|不
 """What is said of an alarm that there is, or is none: 取消七点的闹钟, 不要取消闹钟 set none."""
 CLOCK = re.compile("[0-9一二三四五六七八九十两]点(?!心|菜|餐|儿)")
 MAY = re.compile(
-    r"(?:müsste|sollte|könnte|würde|dürfte|muss|soll|kann|could|should|would|needs?|has|must)\w*\b|"
-    "[的着]|还是",
+    r"(?:müssten?|sollten?|könnten?|würden?|dürften?|muss|müssen|soll|sollen|kann|können|could|"
+    r"should|would|needs?|has|must)\b|[的着]|还是",
     re.IGNORECASE,
 )
 """What no event's name begins with, but a wish about one."""

@@ -216,14 +216,13 @@ class Router:
     def _match(self, said: str, language: str, area_name: str, original: str) -> Match | None:
         """As `Grammar.match`: an utterance and its parts are looked at several times."""
         asked = said, language, area_name, original
-        if asked not in self._matches:
-            if len(self._matches) >= REMEMBERED:
-                self._matches.clear()
-            match = self._grammar(language).match(
-                said, self._names, area_name, original, self._fits
-            )
-            self._matches[asked] = match
-        return self._matches[asked]
+        if len(self._matches) >= REMEMBERED:
+            self._matches = {}  # not emptied: another thread may be looking
+        matches = self._matches
+        if asked not in matches:
+            grammar = self._grammar(language)
+            matches[asked] = grammar.match(said, self._names, area_name, original, self._fits)
+        return matches[asked]
 
     def _tells(self, match: Match) -> bool:
         """Whether a reading asks for something, and does nothing."""
@@ -249,8 +248,7 @@ class Router:
 
     def _refresh(self, snapshot: Snapshot) -> None:
         if self._names.version != snapshot.version:
-            self._names = Names(snapshot)
-            self._matches.clear()
+            self._names, self._matches = Names(snapshot), {}
             self._phrases, self._compounds, self._vocabularies = {}, {}, {}
             self._paraphrases, self._named = {}, {}
 

@@ -28,6 +28,7 @@ from hubd.assistant.conditions import (
     acceptable,
     agrees,
     inquires,
+    is_told,
 )
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
@@ -53,10 +54,8 @@ from hubd.assistant.understanding.likeness import (
 from hubd.assistant.understanding.mentions import without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
-from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
-from hubd.assistant.understanding.reasons import BREAK, TELLS, without_reasons
-from hubd.assistant.understanding.still import unwished
+from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.worded import model_of, parts_in
@@ -69,7 +68,7 @@ from hubd.assistant.wording import (
     worded_call,
 )
 from hubd.memory import lasting
-from plugins.api import Tool, ToolCall
+from plugins.api import Tool
 from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
@@ -88,7 +87,6 @@ OVERRULES = 0.8
 """From which on the wording is surer than the likeness to examples."""
 _WHICH_ONE = re.compile(r"\b(?:the|that) (?:\w+ ){1,2}one\b")
 """What says which, by a name that is none here: "stop that blind, the rose window one"."""
-_HAS_BEEN = re.compile(r"\b(?:been|waited|waiting|seit)\b")
 PATIENCE_S = 5.0
 """For a vector; an encoder that has to load first takes a second."""
 
@@ -206,7 +204,7 @@ class Semantics:
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
-        if tool == TIMER and "timers" not in said.subjects and _is_told(text):
+        if tool == TIMER and "timers" not in said.subjects and is_told(text):
             return None  # "fish or pies, we've been at it for twenty minutes" starts none
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
@@ -299,44 +297,26 @@ class Semantics:
         heard = await self._heard(text, language, area)
         if heard is None:
             return None
+        # "In her room" is somebody else's, unless Nana has one here.
+        said = await asyncio.to_thread(self._router.by_names, text, language, area)
+        wishes = last_resort.may_be_asked(said, lexicon(language))
+        if wishes and (other := last_resort.otherwise(text, heard.said, heard.snapshot, language)):
+            return self._asked(*other)
         if tool in self._tools and self._reads(tool):
             found = last_resort.told(tool, chances[tool], heard, text, language)
             return decision_of(found, language) if found else None
-        said = await asyncio.to_thread(self._router.by_names, text, language, area)
-        if not last_resort.may_be_asked(said, lexicon(language)):
-            return None  # "in her room" is somebody else's, unless Nana has one here
-        if unwished := await self._unwished(text, language):
-            return unwished
-        if tool not in self._tools or chances[tool] < last_resort.LEAST:
+        if not wishes or tool not in self._tools or chances[tool] < last_resort.LEAST:
             return None
         found = last_resort.candidate(tool, chances[tool], heard, language)
-        if found is None:
+        return self._asked(decision_of(found, language), found.filled.targets) if found else None
+
+    def _asked(self, decision: Decision, targets: Targets) -> Decision | None:
+        """The decision, to be asked about; ``None`` of what is dangerous: that is said in so many
+        words, or not done."""
+        if self._router.asking(decision, targets).asks:
             return None
-        decision = decision_of(found, language)
-        if self._router.asking(decision, found.filled.targets).asks:
-            return None  # what is dangerous is said in so many words, or not done
         reason = f"{decision.reason}, but with much besides that nothing explains"
         return msgspec.structs.replace(decision, asks="confirm", proposed=True, reason=reason)
-
-    async def _unwished(self, text: str, language: str) -> Decision | None:
-        """What is still as it should not be, to be asked about."""
-        said = await asyncio.to_thread(self._router.mentions, text, language)
-        found = unwished(text, said, self._router.snapshot(), lexicon(language))
-        if found is None or said.times:
-            return None
-        call = ToolCall(tool=found.tool, arguments={"entities": [found.entity.id]})
-        decision = Decision(
-            route="semantic",
-            tool=found.tool,
-            entities=[found.entity.id],
-            score=last_resort.LEAST,
-            reason=f"{found.entity.name} is still {found.entity.state}, it is said",
-            call=call,
-            language=language,
-        )
-        if self._router.asking(decision, Targets((found.entity,))).asks:
-            return None
-        return msgspec.structs.replace(decision, asks="confirm", proposed=True)
 
     async def left_for_later(self, text: str, language: str) -> tuple[str, str] | None:
         """The command and its time where ``text`` asks for something to be done later; ``None``
@@ -436,13 +416,6 @@ class Semantics:
         if best is None:
             return None
         return Candidate(best[0], best[1], best[0].confidence / left)
-
-
-def _is_told(text: str) -> bool:
-    """Whether something is told in one of several clauses, or of what has been."""
-    said = plain(text)
-    several = BREAK.search(text.strip(" .!?。！？")) is not None
-    return _HAS_BEEN.search(said) is not None or (several and TELLS.search(said) is not None)
 
 
 async def _has_examples(language: str) -> bool:

@@ -42,7 +42,9 @@ _NAMED = {
         r"(?:brauch\w*|muss|müssen|soll|sollen|darf|dürfen|kommt|kommen|ist|sind)\b|"
         r"\b(?:für|wegen)(?: den| die| das| dem| der)?,?(?: ähm?,?)? "
         r"(?P<behind>[A-ZÄÖÜ][\wäöüß-]+)[.!]?$|"
-        r"\b(?:nenn|nenne|nennst) (?:ihn|den|es) (?P<called>[\wäöüß-]+)[.!]?$"
+        r"\b(?:nenn|nenne|nennst) (?:ihn|den|es) (?P<called>[\wäöüß-]+)[.!]?$|"
+        r"\bfür (?:den|die|das) (?P<first>[A-ZÄÖÜ][\wäöüß-]+) (?:[\wäöüß-]+ )?"
+        r"(?:\w*[Ss]tunden?|Minuten?)\b"
     ),
     "zh": re.compile(
         "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from hubd.commands.common import settings
-from hubd.paths import make_private
 
 ROOMS = ("engine", "hubd")
 
@@ -67,6 +66,8 @@ def run_benchmark(module: str, arguments: tuple[str, ...]) -> int:
 
     The hub itself imports nothing of it: numba stays out of this process.
     """
+    from hubd.paths import make_private
+
     _, paths = settings()
     make_private(paths.cache)
     given = [

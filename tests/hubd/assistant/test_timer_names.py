@@ -26,6 +26,7 @@ def timer(language, **arguments):
         ("zh", "饺子还得煮八分钟", "饺子"),
         ("en", "twenty-five minutes, and call it, um, call it loaf", "loaf"),
         ("de", "Timer auf zehn Minuten, nenn ihn Leim", "Leim"),
+        ("de", "Stell für den Hefeteig eine Dreiviertelstunde, der soll aufgehen", "Hefeteig"),
         ("zh", "煮鸡蛋，八分钟倒计时", "煮鸡蛋"),
         ("zh", "溏心蛋，计时六分钟", "溏心蛋"),
         ("zh", "帮我定个十分钟，蒸蛋的，计时", "蒸蛋"),
