@@ -46,6 +46,7 @@ from plugins.calendars import (
     Event,
     Kept,
     all_events,
+    calendar_now,
     calendars,
     forget_others,
     kept_calendars,
@@ -310,7 +311,7 @@ async def restore(
     event: what was there before
     series: whether all times of what was put there are meant
     """
-    kept = next((one for one in await calendars(context) if one.key == calendar), None)
+    kept = await calendar_now(context, calendar)
     if kept is None:
         raise ToolError(say(context.language, "no_calendar"))
     lines = []

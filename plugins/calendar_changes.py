@@ -9,7 +9,16 @@ import msgspec
 
 from plugins import home_calendars, own_calendar
 from plugins.api import MissingArgumentError, ToolContext, ToolError
-from plugins.calendars import ANY_EVENT, AT_HOME, Event, Kept, all_events, calendars, speaks_of
+from plugins.calendars import (
+    ANY_EVENT,
+    AT_HOME,
+    Event,
+    Kept,
+    all_events,
+    calendar_now,
+    kept_calendars,
+    speaks_of,
+)
 from plugins.days import DAILY, WEEKDAYS
 from plugins.event_words import YEARLY, turns_of
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
@@ -164,6 +173,10 @@ async def take_out(context: ToolContext, event: Event, *, series: bool = False) 
 async def move(context: ToolContext, event: Event, to: Occurrence) -> Event:
     """Let an event be at another time; as it is there now.
 
+    A time of one that comes again is put anew and taken out of the series. Changed in place, it
+    could not be taken out or moved once more: to look for it Home Assistant's local calendar counts
+    a daily series to the year 9999, and answers nobody for 9 seconds (``ical`` 7 and 9).
+
     Raises:
         ToolError: its calendar does not allow it, or it is not there now.
     """
@@ -171,7 +184,7 @@ async def move(context: ToolContext, event: Event, to: Occurrence) -> Event:
     if event.key == own_calendar.KEY:
         uid = await own_calendar.change(context, event.occurrence, to)
         return await _found(context, event.key, to, lambda one: one.uid == uid)
-    if not place.allowed & CAN_CHANGE:
+    if event.occurrence.recurrence_id or not place.allowed & CAN_CHANGE:
         added = await put(context, place, to)
         await take_out(context, event)
         return added
@@ -185,7 +198,7 @@ async def _allowed(context: ToolContext, event: Event, bits: int) -> Kept:
     Raises:
         ToolError: that does not allow it.
     """
-    kept = next((one for one in await calendars(context) if one.key == event.key), None)
+    kept = next((one for one in await kept_calendars(context) if one.key == event.key), None)
     if kept is None or not kept.allowed & bits or not event.occurrence.uid:
         raise ToolError(say(context.language, "calendar_fixed", [event.calendar]))
     return kept
@@ -208,9 +221,9 @@ async def _found(
 
 async def _read_again(context: ToolContext, key: str) -> list[Event]:
     """What is in a calendar that was changed; the pages look again, too."""
-    there = all_events([one for one in await calendars(context) if one.key == key])
+    there = await calendar_now(context, key)
     context.emit("calendar", {})
-    return there
+    return all_events([there] if there else [])
 
 
 def _same(one: Occurrence, other: Occurrence) -> bool:

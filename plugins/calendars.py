@@ -181,6 +181,18 @@ async def calendars(
     return await kept_calendars(context, days)
 
 
+async def calendar_now(context: ToolContext, key: str) -> Kept | None:
+    """One of them alone, if it is there; where it is one of Home Assistant's it is read again.
+
+    Raises:
+        HomeError: as of ``calendars``.
+    """
+    for place in home_calendars.exposed(context):
+        if f"{AT_HOME}{place.id}" == key:
+            await _ask_one(context, key, place, timedelta(0))
+    return next((one for one in await kept_calendars(context) if one.key == key), None)
+
+
 async def kept_calendars(
     context: ToolContext, days: tuple[datetime, datetime] | None = None
 ) -> list[Kept]:

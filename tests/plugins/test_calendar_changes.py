@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from plugins.api import Entity, HomeError, MissingArgumentError, Snapshot, ToolError
-from plugins.home_calendars import CAN_ADD, CAN_DELETE
+from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 
 
 class Calendars:
@@ -20,6 +20,8 @@ class Calendars:
         self.numbers = itertools.count()
         self.refuses = False
         """Whether it takes nothing new."""
+        self.asked = []
+        """The services of what was asked, and the calendars."""
 
     def snapshot(self):
         return Snapshot(
@@ -36,6 +38,7 @@ class Calendars:
 
     async def ask(self, service, entity, data):
         kept = self.events[entity]
+        self.asked.append((service.removeprefix("calendar."), entity.removeprefix("calendar.")))
         if service == "calendar.read_events":
             return {"events": list(kept.values())}
         if service == "calendar.add_event" and self.refuses:
@@ -120,3 +123,28 @@ async def test_which_of_several_calendars_is_asked_unless_one_is_named(workshop,
     assert [len(kept) for kept in home.events.values()] == [1, 1, 0]
     with pytest.raises(ToolError, match="no calendar “holidays” to write in"):
         await workshop("calendar.add", title="lunch on Tuesday at 1", calendar="holidays")
+
+
+async def test_of_several_calendars_the_one_that_was_changed_is_read_again(workshop, calendars):
+    home = calendars(google=CAN_ADD | CAN_DELETE, family=0)
+    await workshop("calendar.add", title="dentist on Monday at 3")
+    home.asked.clear()
+    await workshop("calendar.remove", event="dentist")
+    read, changed = ("read_events", "google"), ("delete_event", "google")
+    assert home.asked == [read, ("read_events", "family"), changed, read]
+
+
+async def test_a_time_of_a_series_is_put_anew_and_taken_out_of_it(workshop, calendars):
+    home = calendars(family=CAN_ADD | CAN_DELETE | CAN_CHANGE)
+    series = {"summary": "Choir", "uid": "7", "rrule": "FREQ=DAILY", "recurrence_id": "20260330"}
+    times = {"start": "2026-03-30T19:00:00+02:00", "end": "2026-03-30T21:00:00+02:00"}
+    home.events["calendar.family"]["7"] = series | times
+    moved = await workshop("calendar.move", event="choir", to="8 pm")
+    assert moved.text == "Moved: Choir: Monday 30.03. 20:00–22:00 (Family)."
+    assert home.asked[1:] == [
+        (service, "family")
+        for service in ("add_event", "read_events", "delete_event", "read_events")
+    ]
+    (event,) = home.events["calendar.family"].values()
+    assert "rrule" not in event
+    assert event["start"] == "2026-03-30T20:00:00+02:00"
