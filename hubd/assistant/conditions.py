@@ -4,7 +4,6 @@ The words have to leave its call possible, it has to be sure enough, and nothing
 change what it means. Looks at what was said and at the household; decides nothing itself.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from hubd.assistant.understanding.likeness import Guess, Intent, opposed, vocabu
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
-from hubd.assistant.understanding.reasons import BREAK, TELLS
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
@@ -58,7 +56,6 @@ TOLD_SO = frozenset({"media.play", "media.pause", "mower.start", "vacuum.start"}
 """Tools of what people say is so where they wish the opposite: "the music is still playing"."""
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
 """Tools that a phrase asks for only where a thing, a room or a kind of thing is spoken of."""
-_HAS_BEEN = re.compile(r"\b(?:been|waited|waiting|seit)\b")
 CHARACTERS_A_WORD = 2
 USUAL = 2
 """Examples of a tool that have a word which is usual for it: with one, words that nobody knew were
@@ -263,13 +260,6 @@ def _strange_allowed(said: Mentions, language: str, confidence: float, reads: bo
 def _says_nothing(said: Mentions, known: Lexicon) -> bool:
     others = known.beyond_subjects(said.unknown) - known.common
     return not (said.actions or said.implied or said.hints or others)
-
-
-def is_told(text: str) -> bool:
-    """Whether something is told in one of several clauses, or of what has been."""
-    said = plain(text)
-    several = BREAK.search(text.strip(" .!?。！？")) is not None
-    return _HAS_BEEN.search(said) is not None or (several and TELLS.search(said) is not None)
 
 
 def opposes(call: ToolCall, said: Mentions, known: Lexicon) -> bool:

@@ -32,8 +32,8 @@ from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
 LEAST = 0.6
-"""How likely a tool is at least. Of 1 200 utterances of strangers 36 come this far: 25 were meant
-so, one asked for nothing."""
+"""How likely a tool is at least. Of 900 utterances of strangers, asked blind, 23 came this far: 19
+were meant so, none asked for nothing."""
 FEWEST_WORDS, FEWEST_CHARACTERS = 7, 10
 """What is long, and in Chinese. Of 500 remarks that were made to be mistaken for commands 85 of the
 shorter ones would be asked about."""

@@ -28,7 +28,6 @@ from hubd.assistant.conditions import (
     acceptable,
     agrees,
     inquires,
-    is_told,
 )
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
@@ -42,7 +41,7 @@ from hubd.assistant.proposals import (
 )
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import contradicted
-from hubd.assistant.understanding.fill import TIMER, Filled, fill, narrowed
+from hubd.assistant.understanding.fill import Filled, fill, narrowed
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     ENCODED,
@@ -204,8 +203,6 @@ class Semantics:
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
-        if tool == TIMER and "timers" not in said.subjects and is_told(text):
-            return None  # "fish or pies, we've been at it for twenty minutes" starts none
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
         if negated and found.confidence < SURE:

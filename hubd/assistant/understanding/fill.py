@@ -120,8 +120,10 @@ _MEASURE = re.compile(
 _KELVIN = re.compile(r"\b(\d{4}) ?(?:k\b|kelvin|开尔文|开(?=[的，,]|$))")
 _OF_MINUTES = re.compile(r"\bminut|分")
 _PERCENT = re.compile(r"%|per ?cent|prozent|百分")
-_AFTERWARDS = re.compile(r"(?:分钟?|小时|钟头)(?:之后|以后|后)(?!提醒|[叫喊响])[^，,。]")
-"""What happens then, and is no timer: 十分钟之后开饭."""
+_TOLD_OF = re.compile(
+    r"\b(?:been|waited|waiting|seit)\b|(?:分钟?|小时|钟头)(?:之后|以后|后)(?!提醒|[叫喊响])[^，,。]"
+)
+"""What has a duration and is no timer: "we've been at it for twenty minutes", 十分钟之后开饭."""
 _UNITS = {
     "hour": "hours", "hr": "hours", "min": "minutes", "minute": "minutes", "stunde": "hours",
     "std": "hours", "小时": "hours", "钟头": "hours", "分钟": "minutes", "分": "minutes",
@@ -242,7 +244,7 @@ def _values(intent: Intent, said: Mentions, language: str, unit: str) -> dict[st
         more = said.difference or _MORE.search(said.text)
         if more and not (_LONGER.search(said.text) and "timers" in said.subjects):
             return None
-        if "timers" not in said.subjects and _AFTERWARDS.search(said.text):
+        if "timers" not in said.subjects and _TOLD_OF.search(said.text):
             return None
         lasting = duration(said.text, language)
         return {**lasting, **_timer_name(said.text, language)} if lasting else None

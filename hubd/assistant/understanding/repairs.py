@@ -171,8 +171,9 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
         if is_aside(clause, known):
             continue
         if whole and alone:
-            if any(timed[:at]) and not timed[at]:  # "…, no, in half an hour, switch it off"
-                yield ", ".join(clauses[timed.index(True) :])
+            if any(timed[:at]) and not timed[at]:
+                if not later:  # else the time that was said is exchanged for it
+                    yield ", ".join(clauses[timed.index(True) :])
             elif before <= _spoken(clause, known, phrases) and (asked or timed[at] or not later):
                 yield ", ".join(clauses[at:])
                 yield clause

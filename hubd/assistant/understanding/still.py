@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.kinds import class_of
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from hubd.home.model import Entity, Snapshot
@@ -27,7 +29,7 @@ OTHERWISE = {
     "unlocked": "home.lock",
 }
 """State → what changes it; to unlock something is said in so many words."""
-PLAYING = frozenset({"playing", "paused", "idle", "heat", "cool", "auto", "dry", "fan_only"})
+RUNNING = frozenset({"playing", "paused", "idle", "heat", "cool", "auto", "dry", "fan_only"})
 """States of what is on."""
 _JOINED = re.compile(r"\s(?:and|but|while|und|aber|dabei|während|obwohl)\s")
 
@@ -64,18 +66,12 @@ def unwished(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> U
     forms = _forms().get(known.language)
     if forms is None:
         return None
-    named = named_entities(said._replace(names=said.spelled(said.names)), snapshot)
-    things = [entity for entity in named if _state(entity) in OTHERWISE]
+    things = _things(said, snapshot)
     if len(things) != 1:
         return None
     thing, tells = things[0], forms.told[_state(things[0])]
-    clauses = [
-        plain(part)
-        for clause in BREAK.split(text)
-        for part in (_JOINED.split(clause) if known.spaces else [clause])
-    ]
-    names = [plain(name) for name in said.names]
-    for clause in clauses:
+    names = sorted(map(plain, called(thing)), key=len, reverse=True)
+    for clause in _clauses(text, known):
         bare = clause
         for name in names:
             bare = bare.replace(name, " ")  # "out" of "the outside light" tells nothing
@@ -84,5 +80,24 @@ def unwished(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> U
     return None
 
 
+def _things(said: Mentions, snapshot: Snapshot) -> list[Entity]:
+    """What is named and has a state that can be otherwise; else what is of the kind that is."""
+    named = named_entities(said._replace(names=said.spelled(said.names)), snapshot)
+    things = [entity for entity in named if _state(entity) in OTHERWISE]
+    return things or [
+        entity
+        for entity in snapshot.entities
+        if _state(entity) in OTHERWISE and f"{entity.domain}.{class_of(entity)}" in said.nouns
+    ]
+
+
+def _clauses(text: str, known: Lexicon) -> list[str]:
+    """The clauses of ``text``, plain."""
+    clauses = BREAK.split(text)
+    if known.spaces:
+        clauses = [part for clause in clauses for part in _JOINED.split(clause)]
+    return [plain(clause) for clause in clauses]
+
+
 def _state(entity: Entity) -> str:
-    return "on" if entity.state in PLAYING else entity.state
+    return "on" if entity.state in RUNNING else entity.state

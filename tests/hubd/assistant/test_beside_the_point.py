@@ -36,13 +36,21 @@ async def test_what_is_half_down_is_not_to_be_half_down(make_house):
         ("The ferry's delayed, so eight o'clock would do me fine for the alarm instead of ten to "
          "six.", "en", "alarms.change", {"to": "eight o'clock"}),
         ("下午四点一课提醒我去接孩子", "zh", "reminders.add", {"when": "下午四点一刻"}),
-        ("Another ten minutes on the egg timer", "en", "timers.add", {"minutes": 10}),
     ],
 )  # fmt: skip
 async def test_what_is_meant(make_house, text, language, tool, arguments):
     decision = await decided(make_house, text, language)
     assert decision.tool == tool
     assert decision.call.arguments.items() >= arguments.items()
+
+
+async def test_of_two_timers_the_one_that_is_named_runs_longer(house):
+    await house.say("set an egg timer for five minutes")
+    await house.say("set a bread timer for nine minutes")
+    await house.say("Another ten minutes on the egg timer")
+    assert house.called == ["timers.add"]
+    told = await house.say("how long is left on the egg timer?")
+    assert "15 minutes" in told
 
 
 async def test_a_wish_about_an_event_is_no_event(make_house):

@@ -35,6 +35,8 @@ async def test_what_is_still_so_shall_be_otherwise(make_house, text, language, t
     ("text", "language"),
     [
         ("We're all off to bed now, and the front door is still locked.", "en"),  # dangerous
+        ("The neighbours are all off to bed, and their garage door is still wide open.", "en"),
+        ("Die Nachbarn sind verreist, und ihr Brunnen läuft immer noch im Garten.", "de"),
         ("Somebody told me that the coffee machine is still on, but I don't care.", "en"),  # not so
         ("Our front door is still locked and Ann has the living room blinds still open.", "en"),
         ("The fountain is still going", "en"),

@@ -248,7 +248,10 @@ async def test_a_time_is_corrected_with_its_part_of_the_day(make_house):
     house = await make_house("home10.zh.yaml")
     said = "早上七点半，呃不，晚上八点半，提醒我给豆豆罩笼子"
     (part,) = await house.commands.decider.parts(said, "zh", "")
-    assert part.decision.call.arguments == {"when": "晚上八点半", "what": "给豆豆罩笼子"}
+    assert part.decision.call.arguments == {"when": "晚上8点半", "what": "给豆豆罩笼子"}
+    said = "嗯，晚上八点，不对，八点半，提醒我给婆婆量血压"
+    (part,) = await house.commands.decider.parts(said, "zh", "")
+    assert part.decision.call.arguments == {"when": "晚上8点半", "what": "给婆婆量血压"}
 
 
 @pytest.mark.parametrize(
