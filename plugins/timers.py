@@ -343,6 +343,9 @@ def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSe
 
 
 def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
+    """Those of that name; the only one there is, if nobody gave it a name."""
+    if len(timers) == 1 and not timers[0].name:
+        return timers
     wanted = clean_name(name)
     found = [timer for timer in timers if timer.name == wanted]
     if not found and len(wanted) >= LEAST_ALIKE:  # "egg" is the one for the eggs

@@ -40,6 +40,10 @@ COMMANDS = [
     ("can you stop the timer, please", "cancel", {}),
     ("cancel the pasta timer", "cancel", {"timer": "pasta"}),
     ("cancel all timers", "cancel", {"timer": "all"}),
+    ("another ten minutes on the egg timer", "add", {"timer": "egg", "minutes": 10}),
+    ("give the pasta another two minutes", "add", {"timer": "pasta", "minutes": 2}),
+    ("extend the laundry timer by half an hour", "add", {"timer": "laundry", "hours": 0.5}),
+    ("another two minutes on the timer", "add", {"minutes": 2}),
 ]  # fmt: skip
 
 QUESTIONS = [
@@ -68,6 +72,21 @@ def test_a_command_is_understood(text, tool, arguments):
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_a_question_for_the_documents_is_left_alone(text):
     assert ROUTER.route(text, language="en").call is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "timer"),
+    [
+        ("gib den Nudeln noch zwei Minuten", "de", "nudeln"),
+        ("lass den Reis noch fünf Minuten ziehen", "de", "reis"),
+        ("给米饭再加五分钟", "zh", "米饭"),
+        ("把面条的计时器延长两分钟", "zh", "面条"),
+    ],
+)
+def test_the_timer_that_is_named_gets_more_time(text, language, timer):
+    call = ROUTER.route(text, language=language).call
+    assert call is not None
+    assert (call.tool, call.arguments["timer"]) == ("timers.add", timer)
 
 
 @settings(deadline=None)
