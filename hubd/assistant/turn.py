@@ -1,35 +1,31 @@
-"""One utterance, start to end: route, retrieve, weigh the evidence, ask the model, ground, tell.
+"""One utterance, start to end: what is asked for is done, what nothing explains goes to the model
+or to the documents.
 
 Everything an adapter sees is the stream of events. Whoever stops reading cancels the work.
 """
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import datetime
 
 import msgspec
 
-from engine.client import Answered
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage
-from hubd.assistant import prompt
 from hubd.assistant.agent import Agent, Ran, Wanted
-from hubd.assistant.answer_cache import AnswerCache, asked
+from hubd.assistant.answer_cache import AnswerCache
 from hubd.assistant.commands import Commands, Outcome, Step
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
 from hubd.assistant.dialogue import Dialogues, says_again
-from hubd.assistant.ground import Grounded, Grounding
-from hubd.assistant.query_rewriting import standalone
+from hubd.assistant.from_documents import FromDocuments
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
-from hubd.assistant.write import write
+from hubd.assistant.turn_clock import Clock, done_with
 from hubd.config import Config
-from hubd.folders import visible_to
 from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
@@ -39,21 +35,14 @@ from hubd.tools import ToolBox
 from hubd.turn_events import (
     Acted,
     Action,
-    Citation,
-    Cited,
     Done,
     Event,
     Failed,
-    PromptPart,
-    Retrieved,
     Started,
-    Timings,
     Token,
 )
 from rag.embed import Embedder
-from rag.evidence import verdict
 from rag.library import Library
-from rag.types import Evidence
 
 log = logging.getLogger(__name__)
 
@@ -94,14 +83,11 @@ class Assistant:
         conversations: Conversations,
         clock: Callable[[], datetime],
     ) -> None:
-        self._config = config
-        self._library = library
-        self._engine = engine
-        self._tools = tools
         self._conversations = conversations
         # One that may come out otherwise the next time is not kept.
         kept = 0 if config.assistant.temperature else config.assistant.answer_cache
         self.answers = AnswerCache(kept)
+        self._documents = FromDocuments(config, library, engine, self.answers)
         router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
         # A server's model is large enough to do better than ask.
         proposes = not config.engine.url
@@ -119,7 +105,7 @@ class Assistant:
     async def turn(self, utterance: Utterance) -> AsyncGenerator[Event, None]:
         """The events of one turn; the last is ``Done`` or ``Failed``."""
         conversation = utterance.conversation or self._conversations.new()
-        clock = _Clock()
+        clock = Clock()
         yield Started(conversation=conversation)
         again = says_again(utterance.text)
         step = None
@@ -166,7 +152,7 @@ class Assistant:
             )
 
     async def _act(
-        self, step: Step, utterance: Utterance, conversation: str, clock: "_Clock"
+        self, step: Step, utterance: Utterance, conversation: str, clock: Clock
     ) -> AsyncGenerator[Event, None]:
         """Call the tool of each step, or ask back; the answer is what was read back, or asked."""
         texts: list[str] = []
@@ -189,11 +175,11 @@ class Assistant:
             clock.mark("first_token_ms")
             texts.append(f" {text}" if texts else text)
             yield Token(text=texts[-1])
-        done = _done("".join(texts), conversation, clock, actions=actions)
+        done = done_with("".join(texts), conversation, clock, actions=actions)
         yield msgspec.structs.replace(done, asks=asks)
 
     async def _again(
-        self, utterance: Utterance, conversation: str, clock: "_Clock"
+        self, utterance: Utterance, conversation: str, clock: Clock
     ) -> AsyncGenerator[Event, None]:
         """The last answer once more, with its sources; nothing is done again, and what it asked may
         still be answered."""
@@ -201,17 +187,17 @@ class Assistant:
             last = await self._conversations.last(conversation, utterance.person.name)
         else:
             said = [one.text() for one in utterance.history if one.role == "assistant"]
-            last = _done(said[-1], conversation, clock) if said else None
+            last = done_with(said[-1], conversation, clock) if said else None
         text = last.answer if last else ask(utterance.language or "en", "nothing_said")
         clock.mark("first_token_ms")
         yield Token(text=text)
-        done = _done(text, conversation, clock, citations=last.citations if last else ())
+        done = done_with(text, conversation, clock, citations=last.citations if last else ())
         if last is not None:
             done = msgspec.structs.replace(done, refused=last.refused, asks=last.asks)
         yield done
 
     async def _understood_by_none(
-        self, utterance: Utterance, conversation: str, clock: "_Clock"
+        self, utterance: Utterance, conversation: str, clock: Clock
     ) -> AsyncGenerator[Event, None]:
         """What no sentence and no word explains: a command goes to the model, a question to the
         documents, a statement to the documents and then to the model."""
@@ -229,7 +215,7 @@ class Assistant:
         utterance: Utterance,
         language: str,
         conversation: str,
-        clock: "_Clock",
+        clock: Clock,
         otherwise: str = "",
     ) -> AsyncGenerator[Event, None]:
         """The tool loop; where nothing comes of it, that is said: no command is answered from the
@@ -269,7 +255,7 @@ class Assistant:
             texts.append(otherwise or await self.commands.decider.declined(wanted.text, language))
             yield Token(text=texts[-1])
         refused = not actions and asks is None
-        done = _done("".join(texts), conversation, clock, actions=actions, refused=refused)
+        done = done_with("".join(texts), conversation, clock, actions=actions, refused=refused)
         yield msgspec.structs.replace(done, asks=asks)
 
     async def _answer(
@@ -277,61 +263,26 @@ class Assistant:
         utterance: Utterance,
         language: str,
         conversation: str,
-        clock: "_Clock",
+        clock: Clock,
         kind: Kind,
     ) -> AsyncGenerator[Event, None]:
-        """From the documents; a statement that they say nothing about may still be a command.
-
-        What the question leaves to the conversation ("and when does it end?") is put in.
-        """
-        visible = visible_to(utterance.person, self._config.rag)
+        """From the documents; a statement that they say nothing about may still be a command."""
         before = await self._history(utterance)
-        question = standalone(utterance.text, [m.text() for m in before if m.role == "user"])
-        retrieval = await self._library.retrieve(
-            question, self._config.rag.passages, visible=visible
-        )
-        evidence = await self._library.evidence(question, retrieval.passages)
+        person = utterance.person
+        looked = await self._documents.look(utterance.text, before, person)
         clock.mark("retrieve_ms")
-        found = verdict(evidence)
-        quote = evidence.quotes[0] if found == "answers" else None
-        yield Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
-        if found != "answers":
-            there_are = retrieval.passages or await self._library.documents(visible=visible)
-            text = ask(language, "not_told" if there_are else "no_documents")
-            coming = self._library.coming(visible=visible)
-            more = ask(language, "being_read", said=str(coming)) if coming else ""
-            text += more
-            decider = self.commands.decider
-            if kind == "statement" and await decider.speaks_of_home(utterance.text, language):
-                loop = self._by_model(utterance, language, conversation, clock, otherwise=text)
-                async with aclosing(loop):
-                    async for event in loop:
-                        yield event
-                return
-            clock.mark("first_token_ms")
-            if found == "close":
-                lead = ask(language, "closest", said=evidence.quotes[0].document)
-                for event in _closest(question, evidence, lead, more, conversation, clock):
-                    yield event
-                return
-            yield Token(text=text)
-            yield _done(text, conversation, clock, refused=True)
-            return
-        grounding = Grounding(question, evidence)
-        pieces: list[str] = []
-        history = [] if grounding.complete else before
-        read = [] if grounding.complete else prompt.build(question, evidence, history)
-        parts = [PromptPart(role=one.role, content=one.text()) for one in read]
-        written = self._write(question, evidence, grounding, clock, read, alone=not history)
-        async with aclosing(written):
-            async for grounded in written:
-                clock.mark("first_token_ms")
-                pieces.append(grounded.text)
-                yield Token(text=grounded.text)
-                yield Cited(index=len(pieces) - 1, citation=grounded.citation)
-        done = _done("".join(pieces), conversation, clock, citations=grounding.citations)
-        left_out = len(history) - len(prompt.recent(history))
-        yield msgspec.structs.replace(done, prompt=parts if read else [], left_out=left_out)
+        yield looked.retrieved
+        decider = self.commands.decider
+        if looked.found == "answers":
+            events = self._documents.answer(looked, before, conversation, clock)
+        elif kind == "statement" and await decider.speaks_of_home(utterance.text, language):
+            otherwise = await self._documents.not_told(looked, language, person)
+            events = self._by_model(utterance, language, conversation, clock, otherwise)
+        else:
+            events = self._documents.refuse(looked, language, person, conversation, clock)
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
     async def _history(self, utterance: Utterance) -> list[ChatMessage]:
         """What was said before in the conversation, as far as it is remembered."""
@@ -340,72 +291,6 @@ class Assistant:
         return await self._conversations.history(
             utterance.conversation, REMEMBERED, utterance.person.name
         )
-
-    async def _write(
-        self,
-        text: str,
-        evidence: Evidence,
-        grounding: Grounding,
-        clock: "_Clock",
-        read: list[ChatMessage],
-        *,
-        alone: bool,
-    ) -> AsyncGenerator[Grounded, None]:
-        """What the model writes, as far as it is supported; the quote where no model helps.
-
-        read: what it reads; emptied where there is no model. alone: nothing was said before.
-        """
-        if grounding.complete:
-            for grounded in grounding.finish():
-                yield grounded
-            return
-        question = asked(self._engine.name, text, evidence.quotes)
-        if alone and (known := self.answers.get(question)):
-            for grounded in known:
-                grounding.citations.append(grounded.citation)
-                yield grounded
-            return
-        said: list[Grounded] = []
-        async with aclosing(self._said(read, grounding, clock)) as written:
-            async for grounded in written:
-                said.append(grounded)
-                yield grounded
-        if alone and read:
-            self.answers.put(question, said)
-
-    async def _said(
-        self, read: list[ChatMessage], grounding: Grounding, clock: "_Clock"
-    ) -> AsyncGenerator[Grounded, None]:
-        """What the model says to ``read``; where there is none, the quote, and nothing was read."""
-        try:
-            client = await self._engine.client()
-        except EngineDown:
-            read.clear()
-            for grounded in grounding.finish():
-                yield grounded
-            return
-        pieces = write(client, read, grounding, self._config.assistant, clock.answered)
-        async with aclosing(pieces) as written:
-            async for grounded in written:
-                yield grounded
-
-
-def _closest(
-    question: str, evidence: Evidence, lead: str, more: str, conversation: str, clock: "_Clock"
-) -> Iterator[Event]:
-    """That the documents do not tell, what comes closest in them, word for word, and ``more``."""
-    best = msgspec.structs.replace(evidence, quotes=evidence.quotes[:1])
-    grounding = Grounding(question, best, lead)
-    yield Token(text=lead)
-    said = lead
-    for index, grounded in enumerate(grounding.finish()):
-        said += grounded.text
-        yield Token(text=grounded.text)
-        yield Cited(index=index, citation=grounded.citation)
-    if more:
-        said += more
-        yield Token(text=more)
-    yield _done(said, conversation, clock, citations=grounding.citations, refused=True)
 
 
 def _memory(utterance: Utterance, conversation: str) -> str:
@@ -438,50 +323,4 @@ def _action(outcome: Outcome) -> Action:
         ok=outcome.ok,
         data=result.data if result else {},
         undo=result.undo if result else None,
-    )
-
-
-class _Clock:
-    """Milliseconds of each step since the turn began; the first mark of a step counts."""
-
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
-        self._steps: dict[str, float] = {}
-        self._tokens: dict[str, int] = {}
-
-    def mark(self, step: str) -> None:
-        self._steps.setdefault(step, self.now_ms())
-
-    def answered(self, answered: Answered) -> None:
-        if usage := answered.usage:
-            details = usage.prompt_tokens_details
-            self._tokens = {
-                "prompt_tokens": usage.prompt_tokens,
-                "cached_tokens": details.cached_tokens if details else 0,
-                "completion_tokens": usage.completion_tokens,
-            }
-
-    def timings(self) -> Timings:
-        return msgspec.convert({**self._steps, **self._tokens, "total_ms": self.now_ms()}, Timings)
-
-    def now_ms(self) -> float:
-        return round((time.perf_counter() - self._began) * 1000, 1)
-
-
-def _done(
-    answer: str,
-    conversation: str,
-    clock: _Clock,
-    *,
-    citations: Sequence[Citation] = (),
-    actions: Sequence[Action] = (),
-    refused: bool = False,
-) -> Done:
-    return Done(
-        answer=answer,
-        citations=list(citations),
-        refused=refused,
-        actions=list(actions),
-        timings=clock.timings(),
-        conversation=conversation,
     )

@@ -1,0 +1,177 @@
+"""A question answered from the documents: retrieve, weigh the evidence, ask the model, ground."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from typing import NamedTuple
+
+import msgspec
+
+from engine.protocol import ChatMessage
+from hubd.assistant import prompt
+from hubd.assistant.answer_cache import AnswerCache, asked
+from hubd.assistant.ground import Grounded, Grounding
+from hubd.assistant.query_rewriting import standalone
+from hubd.assistant.questions import ask
+from hubd.assistant.turn_clock import Clock, done_with
+from hubd.assistant.write import write
+from hubd.config import Config
+from hubd.folders import visible_to
+from hubd.household_engine import HouseholdEngine
+from hubd.policy import Person
+from hubd.supervisor import EngineDown
+from hubd.turn_events import Cited, Event, PromptPart, Retrieved, Token
+from rag.evidence import Verdict, verdict
+from rag.library import Library
+from rag.types import Evidence
+
+
+class Looked(NamedTuple):
+    """What the documents say to a question."""
+
+    question: str
+    evidence: Evidence
+    found: Verdict
+    retrieved: Retrieved
+
+
+class FromDocuments:
+    """Answers from the household's documents, with their sources."""
+
+    def __init__(
+        self, config: Config, library: Library, engine: HouseholdEngine, answers: AnswerCache
+    ) -> None:
+        self._config = config
+        self._library = library
+        self._engine = engine
+        self._answers = answers
+
+    async def look(self, text: str, before: Sequence[ChatMessage], person: Person) -> Looked:
+        """Find what answers; what the question leaves to the conversation ("and when does it end?")
+        is put in."""
+        question = standalone(text, [one.text() for one in before if one.role == "user"])
+        visible = visible_to(person, self._config.rag)
+        retrieval = await self._library.retrieve(
+            question, self._config.rag.passages, visible=visible
+        )
+        evidence = await self._library.evidence(question, retrieval.passages)
+        found = verdict(evidence)
+        quote = evidence.quotes[0] if found == "answers" else None
+        retrieved = Retrieved(
+            passages=retrieval.passages, quote=quote, reranking=retrieval.reranking
+        )
+        return Looked(question, evidence, found, retrieved)
+
+    async def not_told(self, looked: Looked, language: str, person: Person) -> str:
+        """That the documents do not tell, or that there are none."""
+        visible = visible_to(person, self._config.rag)
+        there_are = looked.retrieved.passages or await self._library.documents(visible=visible)
+        lead = ask(language, "not_told" if there_are else "no_documents")
+        return lead + self._being_read(language, person)
+
+    async def refuse(
+        self, looked: Looked, language: str, person: Person, conversation: str, clock: Clock
+    ) -> AsyncGenerator[Event, None]:
+        """The same as events, with what comes closest."""
+        if looked.found != "close":
+            text = await self.not_told(looked, language, person)
+            clock.mark("first_token_ms")
+            yield Token(text=text)
+            yield done_with(text, conversation, clock, refused=True)
+            return
+        clock.mark("first_token_ms")
+        more = self._being_read(language, person)
+        for event in _closest(looked, language, more, conversation, clock):
+            yield event
+
+    def _being_read(self, language: str, person: Person) -> str:
+        """How many documents are still being read; empty where none is."""
+        coming = self._library.coming(visible=visible_to(person, self._config.rag))
+        return ask(language, "being_read", said=str(coming)) if coming else ""
+
+    async def answer(
+        self, looked: Looked, before: list[ChatMessage], conversation: str, clock: Clock
+    ) -> AsyncGenerator[Event, None]:
+        """What the model writes of the evidence, with its citations."""
+        question, evidence = looked.question, looked.evidence
+        grounding = Grounding(question, evidence)
+        pieces: list[str] = []
+        history = [] if grounding.complete else before
+        read = [] if grounding.complete else prompt.build(question, evidence, history)
+        parts = [PromptPart(role=one.role, content=one.text()) for one in read]
+        written = self._write(question, evidence, grounding, clock, read, alone=not history)
+        async with aclosing(written):
+            async for grounded in written:
+                clock.mark("first_token_ms")
+                pieces.append(grounded.text)
+                yield Token(text=grounded.text)
+                yield Cited(index=len(pieces) - 1, citation=grounded.citation)
+        done = done_with("".join(pieces), conversation, clock, citations=grounding.citations)
+        left_out = len(history) - len(prompt.recent(history))
+        yield msgspec.structs.replace(done, prompt=parts if read else [], left_out=left_out)
+
+    async def _write(
+        self,
+        text: str,
+        evidence: Evidence,
+        grounding: Grounding,
+        clock: Clock,
+        read: list[ChatMessage],
+        *,
+        alone: bool,
+    ) -> AsyncGenerator[Grounded, None]:
+        """What the model writes, as far as it is supported; the quote where no model helps.
+
+        read: what it reads; emptied where there is no model. alone: nothing was said before.
+        """
+        if grounding.complete:
+            for grounded in grounding.finish():
+                yield grounded
+            return
+        question = asked(self._engine.name, text, evidence.quotes)
+        if alone and (known := self._answers.get(question)):
+            for grounded in known:
+                grounding.citations.append(grounded.citation)
+                yield grounded
+            return
+        said: list[Grounded] = []
+        async with aclosing(self._said(read, grounding, clock)) as written:
+            async for grounded in written:
+                said.append(grounded)
+                yield grounded
+        if alone and read:
+            self._answers.put(question, said)
+
+    async def _said(
+        self, read: list[ChatMessage], grounding: Grounding, clock: Clock
+    ) -> AsyncGenerator[Grounded, None]:
+        """What the model says to ``read``; where there is none, the quote, and nothing was read."""
+        try:
+            client = await self._engine.client()
+        except EngineDown:
+            read.clear()
+            for grounded in grounding.finish():
+                yield grounded
+            return
+        pieces = write(client, read, grounding, self._config.assistant, clock.answered)
+        async with aclosing(pieces) as written:
+            async for grounded in written:
+                yield grounded
+
+
+def _closest(
+    looked: Looked, language: str, more: str, conversation: str, clock: Clock
+) -> Iterator[Event]:
+    """That the documents do not tell, what comes closest in them, word for word, and ``more``."""
+    quotes = looked.evidence.quotes
+    said = lead = ask(language, "closest", said=quotes[0].document)
+    best = msgspec.structs.replace(looked.evidence, quotes=quotes[:1])
+    grounding = Grounding(looked.question, best, lead)
+    yield Token(text=lead)
+    for index, grounded in enumerate(grounding.finish()):
+        said += grounded.text
+        yield Token(text=grounded.text)
+        yield Cited(index=index, citation=grounded.citation)
+    if more:
+        said += more
+        yield Token(text=more)
+    yield done_with(said, conversation, clock, citations=grounding.citations, refused=True)
