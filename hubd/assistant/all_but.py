@@ -1,5 +1,6 @@
 """All but some, or only some: "all the lights off but the hallway", "除了走廊都关掉", "the kitchen
-lights on, but only the worktop one". Decides and does nothing.
+lights on, but only the worktop one", "leave the hall light on and turn off the rest". Decides and
+does nothing.
 
 What is to be spared must be named, and be among what would be worked otherwise; else nothing is
 done. What is left after the exception is taken out is decided on as if it had been said alone.
@@ -13,6 +14,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.left_on import left_on
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
@@ -56,17 +58,17 @@ def decided(router: Router, text: str, language: str, area: str) -> Decision:
     def mentioned(part: str) -> Mentions:
         return router.mentions(part, language)
 
-    short = len(text) <= MAXIMUM_UTTERANCE
-    spared = short and _sparing(text, lexicon(language), router.snapshot(), mentioned, decide)
-    return spared or decide(text)
+    if len(text) > MAXIMUM_UTTERANCE or language not in _BUT:
+        return decide(text)
+    known, snapshot = lexicon(language), router.snapshot()
+    others = _others_off(text, known, snapshot, area, mentioned, decide)
+    return others or _sparing(text, known, snapshot, mentioned, decide) or decide(text)
 
 
 def _sparing(
     text: str, known: Lexicon, snapshot: Snapshot, mentioned: Mentioned, decide: Decide
 ) -> Decision | None:
     """The decision on ``text`` without what it excepts; ``None`` where it excepts nothing."""
-    if known.language not in _BUT:
-        return None
     said = known.fixed(plain(text))
     for only in re.finditer(_ONLY.get(known.language, NEVER), said):
         before, after = said[: only.start()], said[only.end() :].strip(" ,")
@@ -87,6 +89,25 @@ def _sparing(
         whole = decide(plain(f"{before} {rest}" if known.spaces else f"{before}{rest}"))
         return _without(whole, _spared(mentioned(spared), snapshot), spared)
     return None
+
+
+def _others_off(
+    text: str, known: Lexicon, snapshot: Snapshot, area: str, mentioned: Mentioned, decide: Decide
+) -> Decision | None:
+    """All other lights off: those of the room where it is said if the light that stays on is there,
+    else those of the house. ``None`` where no light stays on."""
+    stays = left_on(known.stripped(text).strip(" ,，"), known.language)
+    taken = _named(stays[0], "", known, mentioned) if stays else None
+    if stays is None or taken is None or taken[1]:
+        return None
+    spared = _spared(mentioned(taken[0]), snapshot)
+    lights = {entity.id: entity.area for entity in snapshot.entities if entity.domain == "light"}
+    if not all(ids and ids <= lights.keys() for ids in spared):
+        return None
+    whole = decide(stays[1])
+    if area and all(lights[one] == area for ids in spared for one in ids):
+        whole = _just(whole, [{one for one in lights if lights[one] == area}], area)
+    return _without(whole, spared, taken[0])
 
 
 def _named(text: str, before: str, known: Lexicon, mentioned: Mentioned) -> tuple[str, str] | None:
