@@ -39,8 +39,9 @@ Decide = Callable[[str], Awaitable[Sequence[Decision]]]
 
 
 async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | None:
-    """The decision on a command for a time of day; ``None`` where ``text`` is none."""
-    if not knows_times(known.language) or has_happened(text):
+    """The decision on a command for a time of day; ``None`` where ``text`` is none, or corrects
+    itself: what it comes to is looked at then."""
+    if not knows_times(known.language) or has_happened(text) or known.corrected(text):
         return None
     return await _left(parted(text, known), known, decide, text)
 

@@ -11,6 +11,7 @@ from hubd.assistant.several import Part
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import NEVER
+from plugins.numbers import digits
 
 MOST_NAMING = 3
 """Words of a timer's name."""
@@ -62,6 +63,7 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 """What a timer is never for."""
+_NUMBER = re.compile(r"[\d., ]+")
 
 
 def timer_named(decision: Decision, text: str) -> Decision:
@@ -76,6 +78,8 @@ def timer_named(decision: Decision, text: str) -> Decision:
     name = next(filter(None, found.groupdict().values()), "") if found else ""
     if not name or _NO_NAME.search(name) or lexicon(decision.language).commands(name):
         return decision
+    if _NUMBER.fullmatch(digits(name.casefold(), decision.language)):
+        return decision  # "set it for twelve"
     return _with_name(decision, name)
 
 

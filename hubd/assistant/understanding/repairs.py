@@ -196,6 +196,9 @@ def _asks(said: str, known: Lexicon, of_subjects: bool) -> bool:
 def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
     if rest := _after_the_same(first, instead, known):
         instead = rest
+    elif whole := _of_the_same_thing(first, instead, known, phrases):
+        yield whole
+        return
     clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
     if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
         if "," not in clauses[1] and denied in first:
@@ -262,13 +265,35 @@ def _is_value(text: str, known: Lexicon) -> bool:
 
 def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
     """What ``instead`` says in the place of something in ``first``, where it begins with the same
-    words: "remind me at four to feed the cat, no, remind me at five"; empty where it does not."""
+    words: "remind me at four to feed the cat, no, remind me at five", "turn the telly off in ten
+    minutes, no, turn it off in twenty"; empty where it does not."""
     before, after = known.stripped(first).split(), known.stripped(instead).split()
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
     )
-    rest = " ".join(after[same:])
+    others = after[same:]
+    while same and others and (_LEANS.fullmatch(others[0]) or others[0] in before):
+        others.pop(0)
+    rest = " ".join(others)
     return rest if same and _with_value(first, rest, known) else ""
+
+
+def _of_the_same_thing(first: str, instead: str, known: Lexicon, phrases: Phrases) -> str:
+    """The command ``instead`` with what ``first`` names in the place of its "it": "turn the hall
+    light on, no, turn it off in ten minutes"; empty where it says no "it", or names things."""
+    said = known.stripped(instead)
+    it, kinds = _LEANS.search(said), [kind_of(one) for one in pieces_of(said, known, phrases)[1:]]
+    if it is None or not known.commands(said) or {"thing", "room"} & set(kinds):
+        return ""
+    before = pieces_of(known.stripped(first), known, phrases)
+    at = [i for i, piece in enumerate(before) if kind_of(piece) in ("thing", "room")]
+    named = before[at[0] : at[-1] + 1] if at else []
+    if not any(kind_of(piece) == "thing" for piece in named):
+        return ""
+    if not all(kind_of(piece) in ("thing", "room", "ignore") for piece in named):
+        return ""
+    between = " " if known.spaces else ""
+    return f"{said[: it.start()]}{between.join(one.text for one in named)}{said[it.end() :]}"
 
 
 def _exchanged(first: str, denied: str, meant: str) -> str:

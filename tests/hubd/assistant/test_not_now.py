@@ -57,6 +57,37 @@ async def test_another_thing_at_the_time_that_was_said(make_house, text, languag
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "command", "minutes"),
+    [
+        ("turn the fountain off in ten minutes, no, turn it off in twenty", "en",
+         "turn the fountain off", 20),
+        ("switch the fountain off in ten minutes, sorry, switch it off in half an hour", "en",
+         "switch the fountain off", 30),
+        ("turn the fountain on, no, turn it off in ten minutes", "en",
+         "turn fountain off", 10),
+        ("Mach den Fernseher an, nein, mach ihn in zehn Minuten aus", "de",
+         "mach fernseher aus", 10),
+        ("Schalt den Brunnen in zehn Minuten aus, nein, schalt ihn in einer halben Stunde aus",
+         "de", "schalt den brunnen aus", 30),
+    ],
+)  # fmt: skip
+async def test_it_is_the_thing_that_was_named(make_house, text, language, command, minutes):
+    (decision,) = await decisions(make_house, text, language)
+    assert decision.tool == "routines.later"
+    left = decision.arguments
+    assert (left.get("conversation_command") or left["command"]) == command
+    assert delay(decision) == minutes
+
+
+async def test_a_thing_that_is_taken_up_by_a_verb_that_is_a_kind_of_thing(make_house):
+    text = "turn the living room lights on, no, switch them off"
+    (decision,) = await decisions(make_house, text, "en")
+    assert decision.tool == "home.turn_off"
+    assert decision.entities
+    assert all(entity.startswith("light.") for entity in decision.entities)
+
+
+@pytest.mark.parametrize(
     ("text", "language"),
     [
         ("tonight, turn the coffee machine on", "en"),

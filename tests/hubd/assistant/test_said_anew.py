@@ -18,6 +18,8 @@ import pytest
          "home.turn_on", {"entities": ["fan.ceiling_fan"]}),
         ("remind me at four to feed the cat, no, remind me at five", "en",
          "reminders.add", {"what": "at 5 to feed the cat"}),
+        ("set a timer for ten minutes, no, set it for twelve", "en",
+         "timers.start", {"minutes": 12}),
         ("zehn Minuten, nein, zwölf, stell einen Timer auf zwölf Minuten", "de",
          "timers.start", {"minutes": 12}),
         ("äh, morgen, nein, übermorgen, regnet es übermorgen", "de",
