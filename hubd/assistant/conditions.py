@@ -35,9 +35,13 @@ alarms that are set, but "how long is left on the egg timer" may be one."""
 RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
+ACTIVATE = "home.activate"
+TURN_ON = "home.turn_on"
 CLIMATE = "climate.change"
 KEPT = ("timers.", "alarms.", "reminders.", "lists.")
 """Tools of what the hub keeps, and what things of the house are called as well."""
+HOLDS = frozenset({"timers", "alarms", "reminders", "lists"})
+"""The plugins whose things a thing of the house is not."""
 OF_DAYS = frozenset({"briefing.tell", "calendar.agenda"})
 """Tools that tell of a day: what shall be done is no question for them."""
 ALREADY = {
@@ -98,8 +102,11 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     if filled.call.tool in NEEDS_A_THING and not (somewhere or said.hints & kinds):
         return False  # "nobody's listening to me" turns off no lights
     spelled = said.spelled(said.names)
-    if filled.call.tool == "home.activate" and not (spelled or (said.names and said.actions)):
+    if filled.call.tool == ACTIVATE and not (spelled or (said.names and said.actions)):
         return False  # a room is no scene, and "my phone in the" sounds like a movie night
+    others = {entity.domain for entity in named} - kinds
+    if filled.call.tool == ACTIVATE and others and said.actions & SWITCHING:
+        return False  # 电热毯打开奶奶要睡觉了: why it shall be on is no scene
     if not works and said.names and said.actions & SWITCHING:
         return False  # "the lamp off at 8 every day" is no alarm
     switched = said.actions & {"on", "off"} and not (said.names or said.areas)
@@ -112,6 +119,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
         return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
         return False  # "I woke up at five", "my meeting is at eight"
+    if works and said.subjects & HOLDS and not (said.names or said.areas or said.domains):
+        return False  # "the timer I stopped, let it carry on" plays no music
     if not works and not filled.named and not filled.call.arguments:
         return False  # "tomorrow" cancels no alarm
     if "run" in said.actions and works and not filled.call.tool.startswith(RUNS):
@@ -152,6 +161,12 @@ def acceptable(
     unknown = {word.removesuffix("'s") for word in said.unknown}
     usual = vocabulary(guess.intent.tool, language, examples=USUAL)
     strange = unknown - usual - known.common
+    if guess.intent.tool == ACTIVATE and strange and not said.spelled(said.names):
+        return False  # 电热摊打开，奶奶要水觉了: why it is wished sounds like a scene
+    kinds = {entity.domain for entity in filled.targets.entities}
+    played = guess.intent.tool == TURN_ON and kinds == {"media_player"} and bool(strange)
+    if played and not known.commands(said.text):
+        return False  # "The Frank and Walters, on the kitchen radio" is what shall be played
     verb = verb_is_known(guess.intent.tool, said, guess.intent.arguments.get("step"))
     # "We're fumbling for our shoes in the hall" tells something: no unknown verb commands.
     tells = known.remarks(said.text) and confidence >= SURE and len(strange) <= MOST_TOLD
@@ -239,7 +254,7 @@ def _is_so_already(filled: Filled, said: Mentions) -> bool:
     states = {entity.state for entity in filled.targets.entities}
     if filled.call.tool == CLIMATE:
         return states == {"off"}
-    if filled.call.tool == "home.turn_on":
+    if filled.call.tool == TURN_ON:
         return filled.named and not states & {"off", "unknown", "unavailable"}
     named = filled.named if filled.call.tool in TOLD_SO else bool(said.names)
     return named and states == {ALREADY.get(filled.call.tool)}

@@ -6,13 +6,14 @@ and likeness to examples last. Nothing is remembered and nothing is done here.
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.as_one import with_items_joined, with_same_player, without_a_cry
-from hubd.assistant.conditions import NAMELESS
+from hubd.assistant.conditions import HOLDS, NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
@@ -319,12 +320,23 @@ class Decider:
             return []  # "the light, but only the small one"
         if tools and any(VALUE.search(digits(said, language)) for said in lost):
             return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
+        if (known.subjects(text) & HOLDS) - kinds and await self._names_none(parts):
+            return []  # "the timer I stopped, let it carry on" plays no music
         works = any(part.decision.entities for part in parts) and not known.corrected(text)
         if works and timed.says_when_apart(text, known):
             return []  # "tonight, turn the dryer on" is not for now
         if "alarms" in kinds and any(map(MOVED.search, lost)):
             return []
         return parts
+
+    async def _names_none(self, parts: Sequence[Part]) -> bool:
+        """Whether a part works a thing that it does not name."""
+        for part in parts:
+            if part.decision.entities and not self._tools.only_reads(part.decision.tool or ""):
+                said = await self.mentions(part.text, part.decision.language)
+                if not (said.names or said.areas or said.nouns):
+                    return True
+        return False
 
     async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
         async with self._routing:

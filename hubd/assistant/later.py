@@ -34,6 +34,8 @@ from plugins.when import parse
 LATER = "routines.later"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
 MOST_TIMES = 4
+SET = frozenset({"alarms", "reminders", "timers"})
+"""The plugins of what is set for a time itself."""
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
 """The decisions on what is left, one a command."""
 
@@ -95,6 +97,8 @@ async def _left(
         return None
     if says_another_time(command, known.language):
         return None
+    if (known.subjects(text) - known.subjects(command)) & SET:
+        return None  # "up at 5:40 in the morning, alarm" turns nothing up then
     decisions = await decide(command)
     bare = bool(when) and not every and is_bare(when, command)
     if not decisions or not all(_can_wait(one, bare=bare) for one in decisions):

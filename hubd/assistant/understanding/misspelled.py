@@ -42,6 +42,8 @@ class Spellings(NamedTuple):
     language: str
     by_length: Mapping[int, Sequence[Spelling]]
     by_sound: Mapping[str, Sequence[Spelling]]
+    words: frozenset[str]
+    """Those that names of several words are made of."""
 
 
 def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Spellings:
@@ -63,12 +65,20 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         by_length[len(text)].append(spelling)
         if sounding:
             by_sound[sounding].append(spelling)
-    return Spellings(lexicon.spaces, lexicon.language, by_length, by_sound)
+    words = {
+        word
+        for phrase, tags in phrases.items()
+        if tags[0].kind in NAMED and len(phrase.split()) > 1
+        for word in phrase.split()
+    }
+    return Spellings(lexicon.spaces, lexicon.language, by_length, by_sound, frozenset(words))
 
 
 def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
     joined = "".join(heard).replace(" ", "")
+    if joined in known.words:
+        return None  # the cooker is no hoover where there is a cooker hood
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
     found: list[Nearest] = [

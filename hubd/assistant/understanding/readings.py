@@ -39,6 +39,8 @@ CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七�
 
 _HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子?))\s*[：:]\s*(?=.)")
 """A list that is named like a heading: 购物清单：土豆、青椒."""
+_UNSTRESSED = re.compile(r"\b(?:eh|halt|doch|wohl) ")
+"""What a question has as well: „Garagentor eh zu?“."""
 _OPENING = re.compile(
     "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟给对往向用].)"
 )
@@ -91,7 +93,7 @@ def wonders(text: str, language: str) -> bool:
     known, said = lexicon(language), plain(text)
     if not text.rstrip().endswith(("?", "？")):
         return False
-    return known.stripped(text) == said and not known.commands(said)
+    return known.stripped(text) in (said, _UNSTRESSED.sub("", said)) and not known.commands(said)
 
 
 def put_right(match: Match, before: Match | None, fixed: bool, language: str) -> bool:

@@ -72,3 +72,37 @@ async def test_kelvins_are_no_percents(make_house):
     decision = await decided(make_house, text, "en", "home40.en.yaml")
     assert decision.tool == "lights.set"
     assert decision.call.arguments["kelvin"] == 4000
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool"),
+    [
+        ("cold out now?", "en", "climate.change"),
+        ("up at 5:40 in the morning, alarm", "en", "routines.later"),
+        ("okay the phone's finished, so, right, the timer I stopped, let you carry on with that",
+         "en", "media.play"),
+        ("the hood yoke over the cooker, you can knock that off now, sure the rashers are, "
+         "they're done like", "en", "vacuum.stop"),
+        ("put on, oh who are they, I had it, Kneecap, no wait, The Frank and Walters, on Aoife's "
+         "speaker there", "en", "home.turn_on"),
+        ("the neighbours daughter left there gate open again the cheek", "en", "home.close"),
+        ("Garagentor eh zu?", "de", "home.close"),
+        ("Die Badheizung, äh, stell die auf zweiund, na, dreiundzwanzig Grad, die Kloane soll ja "
+         "nit frieren", "de", "climate.change"),
+        ("电热毯打开奶奶要睡觉了", "zh", "home.activate"),
+    ],
+)  # fmt: skip
+async def test_what_only_sounds_so_is_not_done(make_house, text, language, tool):
+    decision = await decided(make_house, text, language, f"home42.{language}.yaml")
+    assert decision.tool != tool
+
+
+async def test_a_thing_of_which_two_names_only_sound_so_is_asked_about(make_house):
+    text = "open the sit in room curtains would you its day light"
+    decision = await decided(make_house, text, "en", "home42.en.yaml")
+    assert decision.tool is None or decision.proposed
+
+
+async def test_what_is_off_the_list_again(make_house):
+    decision = await decided(make_house, "Germ wieder runter vom Einkaufszettel", "de")
+    assert (decision.tool, decision.call.arguments["item"]) == ("lists.remove", "Germ")
