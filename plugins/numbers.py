@@ -19,7 +19,9 @@ _AND_A_HALF = re.compile(r"\b(\w{3,})einhalb\b")
 _HUNDREDS = re.compile(r"\b(\w*?)hundert(?:und)?(\w*)\b")
 """German numbers above 100 are one word: "zweihundertvierzig"."""
 _KELVIN = {
-    "en": re.compile(r"\b(\w+) thousand(?: (?:and )?(\w+) hundred)?(?= kelvins?\b)"),
+    "en": re.compile(
+        r"\b(?:(\w+) thousand(?: (?:and )?(\w+) hundred)?|(\w+(?:[- ]\w+)?) hundred)(?= kelvins?\b)"
+    ),
     "de": re.compile(r"\b(\w+?) ?tausend ?(?:und ?)?(?:(\w+?) ?hundert ?)?(?=\s?kelvin\b)"),
 }
 """Thousands, where they are a color temperature."""
@@ -67,12 +69,13 @@ def _hundreds(said: re.Match[str], words: Mapping[str, str]) -> str:
 
 
 def _thousands(said: re.Match[str], words: Mapping[str, str]) -> str:
-    """ "two thousand seven hundred" in digits; as it stands where it is no number."""
-    thousands, hundreds = (words.get(word or "", word) or "0" for word in said.groups())
-    if not (thousands.isdigit() and hundreds.isdigit()):
+    """ "two thousand seven hundred" and "twenty-seven hundred" in digits; as it stands where it is
+    no number."""
+    thousands, *hundreds = (words.get(word or "", word) or "0" for word in said.groups())
+    if not all(number.isdigit() for number in (thousands, *hundreds)):
         return said[0]
     space = " " if said[0].endswith(" ") else ""
-    return f"{int(thousands) * 1000 + int(hundreds) * 100}{space}"
+    return f"{int(thousands) * 1000 + sum(map(int, hundreds)) * 100}{space}"
 
 
 def chinese(text: str) -> float:

@@ -5,7 +5,6 @@ and likeness to examples last. Nothing is remembered and nothing is done here.
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -13,7 +12,6 @@ import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.as_one import with_items_joined, with_same_player, without_a_cry
-from hubd.assistant.conditions import HOLDS, NAMELESS
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
@@ -21,7 +19,7 @@ from hubd.assistant.doubts import doubted
 from hubd.assistant.excerpts import Excerpts
 from hubd.assistant.hearing import Hearing
 from hubd.assistant.misheard_things import heard_rightly
-from hubd.assistant.misread import VALUE
+from hubd.assistant.misjoined import is_misjoined, of_something_else
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.revise import also_listed
@@ -35,7 +33,6 @@ from hubd.assistant.several import (
     commands_in,
 )
 from hubd.assistant.timer_names import timer_named, with_timer_named
-from hubd.assistant.understanding.beside import limits
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -50,13 +47,10 @@ from hubd.assistant.understanding.targets import Targets
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
-from plugins.numbers import digits
 
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
-MOVED = re.compile("改[成到为]|挪[到成]|调[到成]|推迟|提前")
-"""What is said of something that there is already: 七点的闹钟，改成八点 sets none for seven."""
 Kind = Literal["command", "statement", "question"]
 
 
@@ -308,25 +302,10 @@ class Decider:
         )
         parts = with_same_player(with_items_joined(parts))
         parts = with_timer_named(without_a_cry(parts)) if parts else parts
-        tools = [part.decision.tool for part in parts if part.decision.tool]
-        kinds = {tool.partition(".")[0] for tool in tools}
-        if "timers" in kinds and (known.subjects(text) - kinds) & NAMELESS:
-            return []  # "remind me in half an hour, no, make it forty minutes, to …" is no timer
-        lost = [known.stripped(part.text) for part in parts if not part.decision.tool]
-        worked = any(known.commands(said) and known.actions_in(said) for said in lost)
-        if lost and not worked and all(map(self._tools.only_reads, tools)):
-            return []  # "tell me the time and place of the concert" is one question
-        if tools and parts[-1].decision.tool is None and limits(lost[-1]):
-            return []  # "the light, but only the small one"
-        if tools and any(VALUE.search(digits(said, language)) for said in lost):
-            return []  # "a warmer white, say 2700 kelvin": a value that nobody heeds
-        if (known.subjects(text) & HOLDS) - kinds and await self._names_none(parts):
-            return []  # "the timer I stopped, let it carry on" plays no music
-        works = any(part.decision.entities for part in parts) and not known.corrected(text)
-        if works and timed.says_when_apart(text, known):
-            return []  # "tonight, turn the dryer on" is not for now
-        if "alarms" in kinds and any(map(MOVED.search, lost)):
+        if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
+        if of_something_else(parts, text, known) and await self._names_none(parts):
+            return []  # "the timer I stopped, let it carry on" plays no music
         return parts
 
     async def _names_none(self, parts: Sequence[Part]) -> bool:

@@ -320,11 +320,19 @@ def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) ->
     return bool(found) and not is_place(state, before, known | zones)
 
 
+_LASTS = re.compile(r"\b(?:minutes?|hours?|minuten?|stunden?)\b|分钟|小时|钟头", re.IGNORECASE)
+
+
 def _is_time_of_a_reason(match: Match, text: str, language: str) -> bool:
     """Whether the time is not when it shall be done, but stands in why it shall: "turn it down,
-    I've got a call in five minutes"."""
+    I've got a call in five minutes"; or another is said behind it: "in ten minutes, well, a quarter
+    of an hour, turn it off"."""
     command = str(match.slots.get("conversation_command", ""))
     clauses = CLAUSE.split(command)
+    known = lexicon(language)
+    before = [one for one in clauses[:-1] if not known.commands(known.stripped(one))]
+    if any(_LASTS.search(one) for one in before):
+        return True
     time_ends_it = not plain(text).endswith(plain(command))
     return time_ends_it and len(clauses) > 1 and lexicon(language).remarks(clauses[-1])
 

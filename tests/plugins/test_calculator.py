@@ -35,6 +35,8 @@ SAID = [
     ("en", "1,200 / 8", 150),
     ("en", "3 squared minus one", 8),
     ("en", "seven multiplied by eight", 56),
+    ("en", "seventeen nines", 153),
+    ("en", "forty-eight euro fifty plus 112", "160.5"),
     ("en", "double 21", 42),
     ("en", "100 divided by 8", "12.5"),
     ("en", "-2^2", -4),

@@ -226,6 +226,12 @@ SENTENCES = [
         {"event": "dentist"},
     ),
     ("en", "when is my next appointment", "calendar.next", {}),
+    (
+        "en",
+        "put down the dentist in the calendar for the fourteenth of December at four",
+        "calendar.add",
+        {"title": "the dentist", "when": "for the fourteenth of December at four"},
+    ),
     ("zh", "明天有什么安排", "calendar.agenda", {"day": "明天"}),
     ("zh", "周末有安排吗", "calendar.agenda", {"day": "周末"}),
     ("zh", "接下来有什么安排", "calendar.next", {}),

@@ -113,6 +113,7 @@ def test_easter_is_the_one_of_dateutil(year):
         ("en", "thanksgiving", "2026-11-26"),
         ("en", "black friday", "2026-11-27"),
         ("en", "memorial day", "2026-05-25"),
+        ("en", "saint stephen's day", "2026-12-26"),
         ("en", "labor day", "2026-09-07"),
         ("en", "martin luther king day", "2026-01-19"),
         ("en", "presidents' day", "2026-02-16"),

@@ -43,7 +43,7 @@ class Spellings(NamedTuple):
     by_length: Mapping[int, Sequence[Spelling]]
     by_sound: Mapping[str, Sequence[Spelling]]
     words: frozenset[str]
-    """Those that names of several words are made of."""
+    """Of names of several words: none is heard as another name."""
 
 
 def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Spellings:
@@ -77,18 +77,20 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
 def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
     joined = "".join(heard).replace(" ", "")
-    if joined in known.words:
-        return None  # the cooker is no hoover where there is a cooker hood
+    named = joined in known.words  # the cooker is no hoover where there is a cooker hood
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
     found: list[Nearest] = [
         (1, alike.tags)
         for alike in known.by_sound.get(sounding, ())
+        if not (named and not alike.noun)
         if not (alike.noun and parts) and _as_long(joined, alike.text)
     ]
     reach = MOST_WRONG if known.spaces else 0
     for length in range(len(joined) - reach, len(joined) + reach + 1):
         for other in known.by_length.get(length, ()):
+            if named and not other.noun:
+                continue
             if other.noun and parts:  # "t v", but no "dark out" for an outlet
                 found += [(1, other.tags)] if other.text == joined else []
             elif known.spaces and _is_prefixed(joined, other.text):

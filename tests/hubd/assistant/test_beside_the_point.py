@@ -106,3 +106,17 @@ async def test_a_thing_of_which_two_names_only_sound_so_is_asked_about(make_hous
 async def test_what_is_off_the_list_again(make_house):
     decision = await decided(make_house, "Germ wieder runter vom Einkaufszettel", "de")
     assert (decision.tool, decision.call.arguments["item"]) == ("lists.remove", "Germ")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool", "entity"),
+    [
+        ("stick on the immersion", "en", "home.turn_on", "switch.immersion"),
+        ("I wonder could you open the front door lock", "en", "home.unlock", "lock.front_door"),
+        ("院门锁上，别忘了", "zh", "home.lock", "lock.yuanmen"),
+    ],
+)
+async def test_verbs_as_they_are_said(make_house, text, language, tool, entity):
+    decision = await decided(make_house, text, language, f"home42.{language}.yaml")
+    assert (decision.tool, decision.entities) == (tool, [entity])
+    assert decision.asks == ("confirm" if tool == "home.unlock" else None)

@@ -27,6 +27,7 @@ def delay(decision):
     [
         ("in twenty minutes, no, in half an hour, switch off the fountain", "en", 30),
         ("in ten minutes, I mean in an hour, turn off the TV", "en", 60),
+        ("in ten minutes, well, a quarter of an hour, turn off the fountain", "en", 15),
         ("wait ten minutes and then turn off the fountain", "en", 10),
         ("May I ask you to wait twenty-five minutes and switch off the fountain then, I only want "
          "the garden aired.", "en", 25),

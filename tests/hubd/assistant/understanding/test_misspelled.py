@@ -27,11 +27,10 @@ def compared_with_all(heard, phrases, language):
     """The definition: one by one."""
     spaces, joined, found = lexicon(language).spaces, "".join(heard).replace(" ", ""), []
     named = [phrase.split() for phrase, tags in phrases.items() if tags[0].kind in NAMED]
-    if any(len(words) > 1 and joined in words for words in named):
-        return None
+    of_a_name = any(len(words) > 1 and joined in words for words in named)
     for phrase, tags in phrases.items():
         text, noun = phrase.replace(" ", ""), tags[0].kind == "noun"
-        if not noun and tags[0].kind not in NAMED:
+        if not noun and (of_a_name or tags[0].kind not in NAMED):
             continue
         if noun and spaces and len(heard) > 1:
             found += [(1, tags)] if text == joined else []
