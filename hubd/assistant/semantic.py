@@ -238,6 +238,7 @@ class Semantics:
         none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
         likely = (await self.chances(text, language)).get(found.filled.call.tool, 0.0)
         decision = self._router.asking(decision_of(found, language), found.filled.targets)
+        decision = self._router.by_a_bit(decision, text)
         if self._reads(found.filled.call.tool):
             told = worth_telling(found, none, likely, text, heard.said, known)
             if not told or decision.asks or known.corrected(text):

@@ -86,6 +86,8 @@ VALUED = {
 """domain → tool, argument, the largest value that makes sense (see ``largest``)."""
 FULL = frozenset({"lights.set", "fans.set_speed"})
 """Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
+A_BIT = 20
+"""By how much a cover is moved of which "a bit" is said, in percent of its way."""
 MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
 """The tools that take how much more or less."""
 UPWARD = frozenset({"up", "raise", "open", "brighter", "warmer", "louder"})

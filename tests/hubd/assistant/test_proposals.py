@@ -111,6 +111,14 @@ async def test_all_things_that_are_meant_are_named(house):
     assert await house.say(DARK, area="living_room") == f"Shall I turn on {BOTH}?"
 
 
+async def test_a_cover_is_asked_about_by_as_much_as_was_said(make_house):
+    house = await make_house("home42.en.yaml")
+    asked = await house.say("let Nana's blind down a small bit more", area="kitchen")
+    assert asked == "Shall I close Nana's Blind a bit more?"
+    await house.say("yes", area="kitchen")
+    assert house.called == ["home.move"]
+
+
 async def test_what_only_tells_is_told_at_once(house):
     said = "Funny weather, will we be needing our brollies on Saturday do you reckon"
     decision = await proposed(house.commands.decider, said, "en", "living_room")
