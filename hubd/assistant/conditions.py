@@ -249,15 +249,15 @@ def _is_misspelled_room(said: Mentions) -> bool:
 def _is_so_already(filled: Filled, said: Mentions) -> bool:
     """Whether nobody says what shall be done, and it would only make things what they are: "the
     awning is still in" does not wish it in. What is off becomes no warmer."""
-    told = filled.call.tool in TOLD_SO  # 音箱停在半道儿上了: it plays no more, and shall
-    if (said.actions and not told) or not filled.targets.entities:
+    paused = filled.call.tool == "media.pause"  # 音箱停在半道儿上了: it plays no more, and shall
+    if (said.actions and not paused) or not filled.targets.entities:
         return False
     states = {entity.state for entity in filled.targets.entities}
     if filled.call.tool == CLIMATE:
         return states == {"off"}
     if filled.call.tool == TURN_ON:
         return filled.named and not states & {"off", "unknown", "unavailable"}
-    named = filled.named if told else bool(said.names)
+    named = filled.named if filled.call.tool in TOLD_SO else bool(said.names)
     return named and states == {ALREADY.get(filled.call.tool)}
 
 

@@ -118,7 +118,6 @@ async def test_which_lists_there_are(workshop):
     [
         ("what lists do I have", "en", "lists.names", {}),
         ("create a packing list", "en", "lists.create", {"list_name": "packing"}),
-        ("rashers off the list", "en", "lists.remove", {"item": "rashers"}),
         ("tick off the eggs", "en", "lists.complete", {"item": "eggs"}),
         ("Setz Socken auf die Packliste", "de", "lists.add",
          {"items": ["Socken"], "list_name": "Pack"}),

@@ -77,19 +77,19 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
 def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
     joined = "".join(heard).replace(" ", "")
-    named = joined in known.words  # the cooker is no hoover where there is a cooker hood
+    named = joined in known.words
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
     found: list[Nearest] = [
         (1, alike.tags)
         for alike in known.by_sound.get(sounding, ())
-        if not (named and not alike.noun)
+        if not (named and _is_another(joined, alike))
         if not (alike.noun and parts) and _as_long(joined, alike.text)
     ]
     reach = MOST_WRONG if known.spaces else 0
     for length in range(len(joined) - reach, len(joined) + reach + 1):
         for other in known.by_length.get(length, ()):
-            if named and not other.noun:
+            if named and _is_another(joined, other):
                 continue
             if other.noun and parts:  # "t v", but no "dark out" for an outlet
                 found += [(1, other.tags)] if other.text == joined else []
@@ -105,6 +105,12 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     least = min(wrong for wrong, _ in found)
     first, *others = (tags for wrong, tags in found if wrong == least)
     return (least, first) if all(tags == first for tags in others) else None
+
+
+def _is_another(word: str, other: Spelling) -> bool:
+    """Whether a word of a name is more than the beginning of a kind of thing: the cooker is no
+    hoover where there is a cooker hood, the door of the "Front Door" is a door."""
+    return not (other.noun and (other.text.startswith(word) or word.startswith(other.text)))
 
 
 def _as_long(heard: str, wanted: str) -> bool:

@@ -111,7 +111,6 @@ async def test_what_is_off_the_list_again(make_house):
 @pytest.mark.parametrize(
     ("text", "language", "tool", "entity"),
     [
-        ("stick on the immersion", "en", "home.turn_on", "switch.immersion"),
         ("I wonder could you open the front door lock", "en", "home.unlock", "lock.front_door"),
         ("院门锁上，别忘了", "zh", "home.lock", "lock.yuanmen"),
     ],

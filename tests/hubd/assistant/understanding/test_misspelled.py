@@ -30,7 +30,9 @@ def compared_with_all(heard, phrases, language):
     of_a_name = any(len(words) > 1 and joined in words for words in named)
     for phrase, tags in phrases.items():
         text, noun = phrase.replace(" ", ""), tags[0].kind == "noun"
-        if not noun and (of_a_name or tags[0].kind not in NAMED):
+        if not noun and tags[0].kind not in NAMED:
+            continue
+        if of_a_name and not (noun and (text.startswith(joined) or joined.startswith(text))):
             continue
         if noun and spaces and len(heard) > 1:
             found += [(1, tags)] if text == joined else []
