@@ -42,8 +42,6 @@ class Spellings(NamedTuple):
     language: str
     by_length: Mapping[int, Sequence[Spelling]]
     by_sound: Mapping[str, Sequence[Spelling]]
-    words: frozenset[str]
-    """Of names of several words: none is heard as another name."""
 
 
 def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Spellings:
@@ -65,32 +63,22 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         by_length[len(text)].append(spelling)
         if sounding:
             by_sound[sounding].append(spelling)
-    words = {
-        word
-        for phrase, tags in phrases.items()
-        if tags[0].kind in NAMED and len(phrase.split()) > 1
-        for word in phrase.split()
-    }
-    return Spellings(lexicon.spaces, lexicon.language, by_length, by_sound, frozenset(words))
+    return Spellings(lexicon.spaces, lexicon.language, by_length, by_sound)
 
 
 def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
     joined = "".join(heard).replace(" ", "")
-    named = joined in known.words
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
     found: list[Nearest] = [
         (1, alike.tags)
         for alike in known.by_sound.get(sounding, ())
-        if not (named and _is_another(joined, alike))
         if not (alike.noun and parts) and _as_long(joined, alike.text)
     ]
     reach = MOST_WRONG if known.spaces else 0
     for length in range(len(joined) - reach, len(joined) + reach + 1):
         for other in known.by_length.get(length, ()):
-            if named and _is_another(joined, other):
-                continue
             if other.noun and parts:  # "t v", but no "dark out" for an outlet
                 found += [(1, other.tags)] if other.text == joined else []
             elif known.spaces and _is_prefixed(joined, other.text):
@@ -105,12 +93,6 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     least = min(wrong for wrong, _ in found)
     first, *others = (tags for wrong, tags in found if wrong == least)
     return (least, first) if all(tags == first for tags in others) else None
-
-
-def _is_another(word: str, other: Spelling) -> bool:
-    """Whether a word of a name is more than the beginning of a kind of thing: the cooker is no
-    hoover where there is a cooker hood, the door of the "Front Door" is a door."""
-    return not (other.noun and (other.text.startswith(word) or word.startswith(other.text)))
 
 
 def _as_long(heard: str, wanted: str) -> bool:
