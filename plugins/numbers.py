@@ -20,7 +20,8 @@ _HUNDREDS = re.compile(r"\b(\w*?)hundert(?:und)?(\w*)\b")
 """German numbers above 100 are one word: "zweihundertvierzig"."""
 _KELVIN = {
     "en": re.compile(
-        r"\b(?:(\w+) thousand(?: (?:and )?(\w+) hundred)?|(\w+(?:[- ]\w+)?) hundred)(?= kelvins?\b)"
+        r"\b(?:(\w+) thousand(?: (?:and )?(\w+) hundred)?|((?:\w+ty[- ])?\w+) hundred)"
+        r"(?= kelvins?\b)"
     ),
     "de": re.compile(r"\b(\w+?) ?tausend ?(?:und ?)?(?:(\w+?) ?hundert ?)?(?=\s?kelvin\b)"),
 }

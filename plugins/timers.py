@@ -39,6 +39,9 @@ LEAST_ALIKE = 2
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 
+_ID = re.compile(r"[0-9a-f]{16,}")
+"""How an id looks: a moment and some chance, in hexadecimal digits."""
+
 Amount = Annotated[float, Meta(ge=0, le=604_800)]
 Name = Annotated[str, Meta(max_length=60)]
 
@@ -343,8 +346,9 @@ def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSe
 
 
 def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
-    """Those of that name; the only one there is, if nobody gave it a name."""
-    if len(timers) == 1 and not timers[0].name:
+    """Those of that name; the only one there is, if nobody gave it a name. The id of one that is
+    gone, as a page or an undo still has it, means none."""
+    if len(timers) == 1 and not timers[0].name and not _ID.fullmatch(name):
         return timers
     wanted = clean_name(name)
     found = [timer for timer in timers if timer.name == wanted]

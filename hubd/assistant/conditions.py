@@ -37,11 +37,12 @@ RUNS = ("home.activate", "climate.")
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
 ACTIVATE = "home.activate"
 TURN_ON = "home.turn_on"
+PAUSE = "media.pause"
 CLIMATE = "climate.change"
-KEPT = ("timers.", "alarms.", "reminders.", "lists.")
-"""Tools of what the hub keeps, and what things of the house are called as well."""
-HOLDS = frozenset({"timers", "alarms", "reminders", "lists"})
-"""The plugins whose things a thing of the house is not."""
+KEEPING = frozenset({"timers", "alarms", "reminders", "lists"})
+"""The plugins of what the hub keeps itself, which is no thing of the house."""
+KEPT = tuple(f"{plugin}." for plugin in sorted(KEEPING))
+"""How the names of their tools begin."""
 OF_DAYS = frozenset({"briefing.tell", "calendar.agenda"})
 """Tools that tell of a day: what shall be done is no question for them."""
 ALREADY = {
@@ -119,7 +120,7 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
         return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
         return False  # "I woke up at five", "my meeting is at eight"
-    if works and said.subjects & HOLDS and not (said.names or said.areas or said.domains):
+    if works and said.subjects & KEEPING and not (said.names or said.areas or said.domains):
         return False  # "the timer I stopped, let it carry on" plays no music
     if not works and not filled.named and not filled.call.arguments:
         return False  # "tomorrow" cancels no alarm
@@ -161,8 +162,6 @@ def acceptable(
     unknown = {word.removesuffix("'s") for word in said.unknown}
     usual = vocabulary(guess.intent.tool, language, examples=USUAL)
     strange = unknown - usual - known.common
-    if guess.intent.tool == ACTIVATE and strange and not said.spelled(said.names):
-        return False  # 电热摊打开，奶奶要水觉了: why it is wished sounds like a scene
     kinds = {entity.domain for entity in filled.targets.entities}
     played = guess.intent.tool == TURN_ON and kinds == {"media_player"} and bool(strange)
     if played and not known.commands(said.text):
@@ -198,6 +197,19 @@ def acceptable(
         return True
     against = sum(g.confidence for g in guesses if opposed(g.intent, guess.intent))
     return against <= MOST_OPPOSED * guess.confidence
+
+
+def sounds_like_others(said: Mentions, snapshot: Snapshot) -> bool:
+    """Whether two names only sound so ("open the sit in room curtains, its day light" opens no
+    skylight), or one does of a word that something else is called by: the cooker is no hoover where
+    there is a cooker hood."""
+    guessed = {name for name in said.names if name not in said.spelled(said.names)}
+    if not guessed:
+        return False
+    others = [e for e in snapshot.entities if not guessed & {e.name, *e.aliases}]
+    words = {word for e in others for word in plain(e.name).split() if " " in plain(e.name)}
+    heard = set(said.text.split()) - set(said.unnamed.split())
+    return len(guessed) > 1 or bool(words & heard)
 
 
 def inquires(said: Mentions, known: Lexicon) -> bool:
@@ -249,8 +261,8 @@ def _is_misspelled_room(said: Mentions) -> bool:
 def _is_so_already(filled: Filled, said: Mentions) -> bool:
     """Whether nobody says what shall be done, and it would only make things what they are: "the
     awning is still in" does not wish it in. What is off becomes no warmer."""
-    paused = filled.call.tool == "media.pause"  # 音箱停在半道儿上了: it plays no more, and shall
-    if (said.actions and not paused) or not filled.targets.entities:
+    tells = filled.call.tool == PAUSE  # 音箱停在半道儿上了 tells, with the verb of pausing
+    if (said.actions and not tells) or not filled.targets.entities:
         return False
     states = {entity.state for entity in filled.targets.entities}
     if filled.call.tool == CLIMATE:

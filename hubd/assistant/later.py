@@ -134,6 +134,7 @@ def of_what_was_left(text: str, last: Decision | None) -> str:
 
 def left_for(command: str, when: str, now: Decision) -> Decision:
     """The decision to carry out a command later, decided on as what is done now."""
+    command = _plainly(command, lexicon(now.language))
     call = ToolCall(tool=LATER, arguments={"command": command, "when": when})
     return Decision(
         route=now.route,
@@ -144,6 +145,14 @@ def left_for(command: str, when: str, now: Decision) -> Decision:
         call=call,
         language=now.language,
     )
+
+
+def _plainly(command: str, known: Lexicon) -> str:
+    """The command without the hesitations and pauses that its time leaves in it: "well, , turn it
+    off" is told and shown."""
+    if not known.spaces:
+        return command
+    return ", ".join(clause for clause in command.split(", ") if known.stripped(clause)) or command
 
 
 def _can_wait(decision: Decision, *, bare: bool) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from hubd.assistant import timed
-from hubd.assistant.conditions import HOLDS, NAMELESS
+from hubd.assistant.conditions import KEEPING, NAMELESS
 from hubd.assistant.misread import VALUE
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.beside import limits
@@ -51,4 +51,4 @@ def of_something_else(parts: Sequence[Part], text: str, known: Lexicon) -> bool:
     """Whether ``text`` speaks of a timer, an alarm, a reminder or a list that no part is about: a
     part that names no thing is about it then."""
     kinds = {(part.decision.tool or "").partition(".")[0] for part in parts}
-    return bool((known.subjects(text) & HOLDS) - kinds)
+    return bool((known.subjects(text) & KEEPING) - kinds)

@@ -176,7 +176,7 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
         return True  # 洗衣机好了没
-    if tool.name == LATER and _is_time_of_a_reason(match, text, language):
+    if tool.name == LATER and _is_at_another_time(match, text, language):
         return True
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
@@ -321,20 +321,19 @@ def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) ->
 
 
 _LASTS = re.compile(r"\b(?:minutes?|hours?|minuten?|stunden?)\b|分钟|小时|钟头", re.IGNORECASE)
+"""What says how long."""
 
 
-def _is_time_of_a_reason(match: Match, text: str, language: str) -> bool:
+def _is_at_another_time(match: Match, text: str, language: str) -> bool:
     """Whether the time is not when it shall be done, but stands in why it shall: "turn it down,
     I've got a call in five minutes"; or another is said behind it: "in ten minutes, well, a quarter
     of an hour, turn it off"."""
-    command = str(match.slots.get("conversation_command", ""))
+    command, known = str(match.slots.get("conversation_command", "")), lexicon(language)
     clauses = CLAUSE.split(command)
-    known = lexicon(language)
     before = [one for one in clauses[:-1] if not known.commands(known.stripped(one))]
-    if any(_LASTS.search(one) for one in before):
-        return True
     time_ends_it = not plain(text).endswith(plain(command))
-    return time_ends_it and len(clauses) > 1 and lexicon(language).remarks(clauses[-1])
+    of_a_reason = time_ends_it and len(clauses) > 1 and known.remarks(clauses[-1])
+    return of_a_reason or any(_LASTS.search(one) for one in before)
 
 
 def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:

@@ -28,6 +28,7 @@ from hubd.assistant.conditions import (
     acceptable,
     agrees,
     inquires,
+    sounds_like_others,
 )
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
@@ -201,8 +202,8 @@ class Semantics:
         works = not reads and bool(found.filled.targets.entities)
         if works and (is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
-        if works and len(said.names) - len(said.spelled(said.names)) > 1:
-            return None  # "open the sit in room curtains, its day light" opens no skylight
+        if works and sounds_like_others(said, heard.snapshot):
+            return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
         if found.filled.call.tool in known.stated(text):

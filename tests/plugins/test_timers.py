@@ -123,6 +123,16 @@ async def test_the_only_one_is_meant_by_any_name_if_it_has_none(house):
         await house("add", minutes=2, timer="rice")
 
 
+async def test_an_id_that_is_gone_means_no_other_timer(house):
+    gone = await house("start", minutes=1)
+    await house("cancel", timer=gone.data["id"])
+    await house("start", minutes=5)
+    for tool in ("cancel", "pause"):
+        with pytest.raises(ToolError, match=r"no .* timer"):
+            await house(tool, timer=gone.data["id"])
+    assert len((await house("list")).data["timers"]) == 1
+
+
 async def test_all_are_cancelled(house):
     await house("start", minutes=1)
     await house("start", minutes=2)

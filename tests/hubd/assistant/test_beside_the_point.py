@@ -81,6 +81,8 @@ async def test_kelvins_are_no_percents(make_house):
         ("up at 5:40 in the morning, alarm", "en", "routines.later"),
         ("okay the phone's finished, so, right, the timer I stopped, let you carry on with that",
          "en", "media.play"),
+        ("the hood yoke over the cooker, you can knock that off now, sure the rashers are, "
+         "they're done like", "en", "vacuum.stop"),
         ("put on, oh who are they, I had it, Kneecap, no wait, The Frank and Walters, on Aoife's "
          "speaker there", "en", "home.turn_on"),
         ("the neighbours daughter left there gate open again the cheek", "en", "home.close"),

@@ -64,6 +64,8 @@ async def test_another_thing_at_the_time_that_was_said(make_house, text, languag
          "turn the fountain off", 20),
         ("switch the fountain off in ten minutes, sorry, switch it off in half an hour", "en",
          "switch the fountain off", 30),
+        ("in ten minutes, well, a quarter of an hour, turn off the fountain", "en",
+         "turn off the fountain", 15),
         ("turn the fountain on, no, turn it off in ten minutes", "en",
          "turn fountain off", 10),
         ("Mach den Fernseher an, nein, mach ihn in zehn Minuten aus", "de",

@@ -71,6 +71,7 @@ async def test_second_thoughts_count(make_house, text, language, tool, entity, a
         ("might I trouble you for the desk lamp at two thousand seven hundred kelvin", "en", 2700),
         ("set the desk lamp to four thousand kelvin", "en", 4000),
         ("the desk lamp at twenty-seven hundred kelvin please", "en", 2700),
+        ("set the desk lamp to nineteen hundred kelvin", "en", 1900),
         ("Würdest du die Schreibtischlampe bitte auf zweitausendsiebenhundert Kelvin stellen", "de",
          2700),
         ("dem Onkel seine Schreibtischlampe auf viertausend Kelvin", "de", 4000),
