@@ -329,11 +329,10 @@ def _is_at_another_time(match: Match, text: str, language: str) -> bool:
     I've got a call in five minutes"; or another is said behind it: "in ten minutes, well, a quarter
     of an hour, turn it off"."""
     command, known = str(match.slots.get("conversation_command", "")), lexicon(language)
-    clauses = CLAUSE.split(command)
-    before = [one for one in clauses[:-1] if not known.commands(known.stripped(one))]
+    clauses, said = CLAUSE.split(command), known.stripped(command)
     time_ends_it = not plain(text).endswith(plain(command))
     of_a_reason = time_ends_it and len(clauses) > 1 and known.remarks(clauses[-1])
-    return of_a_reason or any(_LASTS.search(one) for one in before)
+    return of_a_reason or (not known.commands(said) and _LASTS.search(said) is not None)
 
 
 def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:

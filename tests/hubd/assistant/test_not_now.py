@@ -66,6 +66,8 @@ async def test_another_thing_at_the_time_that_was_said(make_house, text, languag
          "switch the fountain off", 30),
         ("in ten minutes, well, a quarter of an hour, turn off the fountain", "en",
          "turn off the fountain", 15),
+        ("in ten minutes, well, a quarter of an hour, turn off the reading lamp", "en",
+         "turn off the reading lamp", 15),
         ("turn the fountain on, no, turn it off in ten minutes", "en",
          "turn fountain off", 10),
         ("Mach den Fernseher an, nein, mach ihn in zehn Minuten aus", "de",
