@@ -208,7 +208,8 @@ def sounds_like_others(said: Mentions, snapshot: Snapshot) -> bool:
         return False
     others = [e for e in snapshot.entities if not guessed & {e.name, *e.aliases}]
     words = {word for e in others for word in plain(e.name).split() if " " in plain(e.name)}
-    heard = set(said.text.split()) - set(said.unnamed.split())
+    own = {word for name in guessed for word in plain(name).split()}  # one of two shutters
+    heard = set(said.text.split()) - set(said.unnamed.split()) - own
     return len(guessed) > 1 or bool(words & heard)
 
 
