@@ -19,6 +19,7 @@ from hassil.util import normalize_for_matching
 
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.sieve import Sieve
 from hubd.memory import lasting
 from plugins.api import FitsRule
 
@@ -74,24 +75,26 @@ class Match(NamedTuple):
 
 
 class Grammar:
-    """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
+    """The sentences of one language. Compiling takes a second: not on the event loop."""
 
     def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
         """A file that is not a hassil intents file is left out, and named in the log."""
         self.language = language
         self._yields = OURS_FIRST.get(language, SMALL_TALK)
-        self._own: list[Intents] = []
+        own: list[Intents] = []
         for path in sentence_files:
             if _language_of(path) == language:
                 try:
-                    self._own.append(_load(path))
+                    own.append(_load(path))
                 except SentenceFileError as error:
                     log.error("%s", error)
         shared = home_assistant_intents.get_intents(LANGUAGES[language])
-        self._home = Intents.from_dict(shared) if shared else None
-        if self._home:
-            _keep_signs_apart(self._home)
-            _compile(self._home)
+        home = Intents.from_dict(shared) if shared else None
+        if home:
+            _keep_signs_apart(home)
+            _compile(home)
+        self._home = Sieve(home) if home else None
+        self._own = [Sieve(intents) for intents in own]
 
     def match(
         self,
@@ -128,11 +131,14 @@ class Grammar:
     def _recognize(
         self,
         text: str,
-        intents: Intents,
+        sentences: Sieve,
         names: Names,
         area: str,
         fits: Mapping[str, FitsRule],
     ) -> RecognizeResult | None:
+        intents = sentences.sifted(text, names.values)
+        if intents is None:
+            return None
         asked: dict[str, Any] = {
             "slot_lists": {
                 name: values

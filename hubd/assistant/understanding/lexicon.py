@@ -34,7 +34,7 @@ what stands between the two parts of a name, and ``owned_by`` between a thing an
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -140,6 +140,7 @@ class Lexicon:
         other = self._stand_ins.get(domain) or self._stand_ins.get("switch", domain)
         return self._stand_ins.get(str(device_class), other)
 
+    @lru_cache(maxsize=1024)  # noqa: B019 (one lexicon a language, kept as long as the process)
     def stripped(self, text: str) -> str:
         """``text`` without politeness and filler words."""
         said = plain(text)
@@ -151,6 +152,7 @@ class Lexicon:
         said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
         return said_once(said, self.language, spaces=self.spaces)
 
+    @lru_cache(maxsize=1024)  # noqa: B019
     def fixed(self, text: str) -> str:
         """``text`` with what speech recognition mishears put right."""
         if self._fix is not None:

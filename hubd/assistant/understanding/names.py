@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from hassil.intents import SlotList, TextSlotList
 
 from hubd.assistant.understanding.kinds import class_of
+from hubd.assistant.understanding.sieve import values_of
 from hubd.home.model import Area, Entity, Floor, Snapshot
 
 SlotLists = dict[str, SlotList]
@@ -31,6 +33,8 @@ class Names:
             "area": _named_list("area", snapshot.areas),
             "floor": _named_list("floor", snapshot.floors),
         }
+        self.values = values_of(self.slot_lists)
+        """What an utterance must have in it to name one of them."""
 
     @staticmethod
     def entities(snapshot: Snapshot, name: str) -> list[Entity]:
@@ -51,15 +55,25 @@ class Names:
 def called(thing: Entity | Area | Floor) -> tuple[str, ...]:
     """Its name and aliases, with the side first as people say it ("left curtain"), and each without
     apostrophes, which speech recognition leaves out."""
-    names = (thing.name, *thing.aliases)
+    return _said(thing.name, thing.aliases)
+
+
+@lru_cache(maxsize=4096)  # an utterance asks a thousand times
+def _said(name: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
+    names = (name, *aliases)
     sides = filter(None, map(_SIDE_LAST.fullmatch, names))
     names += tuple(f"{side['side'].capitalize()} {side['thing']}" for side in sides)
     return (*names, *(name.replace("'", "") for name in names if "'" in name))
 
 
+@lru_cache(maxsize=4096)
+def _folded(name: str, aliases: tuple[str, ...]) -> frozenset[str]:
+    """The same to be compared with."""
+    return frozenset(one.casefold() for one in _said(name, aliases))
+
+
 def _is_called(thing: Entity | Area | Floor, name: str) -> bool:
-    wanted = name.casefold()
-    return any(one.casefold() == wanted for one in called(thing))
+    return name.casefold() in _folded(thing.name, thing.aliases)
 
 
 def _context(entity: Entity) -> dict[str, object]:

@@ -7,7 +7,7 @@ without tones, flat and retroflex, front and back nasals as one. Nothing is know
 import bisect
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 SHORTEST = 3
 """Consonants; a word of fewer sounds like too many others."""
@@ -66,6 +66,7 @@ _CONSONANTS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
 def sound(text: str, language: str) -> str:
     """What ``text`` (lower case) sounds like; empty where that says too little."""
     if language == "zh":
@@ -90,6 +91,7 @@ def _table() -> tuple[list[bytes], list[str]]:
     return [entry[0].encode("gb2312") for entry in entries], [entry[1:] for entry in entries]
 
 
+@lru_cache(maxsize=4096)
 def syllable(character: str) -> str:
     """A character's commonest reading, tones and doubtful sounds left out; empty: not known."""
     try:
