@@ -81,7 +81,8 @@ class Sieve:
         blocks: dict[int, list[Sentence]] = {}
         for number in sorted(numbers.union(self._always)):
             block, sentence, lists = self._sentences[number]
-            if all(map(is_said, lists)):
+            clauses = sentence.required_clauses or frozenset()
+            if _has(within, clauses) and all(map(is_said, lists)):
                 blocks.setdefault(block, []).append(sentence)
         return self._with(blocks) if blocks else None
 
@@ -118,9 +119,9 @@ def _has(within: str, clauses: Clauses) -> bool:
     return all(any(one in within for one in clause) for clause in clauses)
 
 
-def _commonness(clause: Iterable[str]) -> tuple[int, int]:
-    """How likely an utterance has one of them, so that the rarest clause is looked for."""
-    return len(list(clause)), -min(map(len, clause))
+def _commonness(clause: Iterable[str]) -> float:
+    """About how likely a text has one of them somewhere: the rarest clause is looked for first."""
+    return sum(0.5 ** len(text) for text in clause)
 
 
 def _lists(expression: Expression, rules: Mapping[str, Sentence], depth: int = 0) -> frozenset[str]:
