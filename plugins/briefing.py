@@ -64,7 +64,7 @@ async def schedule(
         raise MissingArgumentError("when", say(context.language, "when"))
     said = said._replace(repeat=said.repeat or DAILY, rest="")
     first = next_time(said, context.now)
-    said = said._replace(since=first.date())
+    said = said.since(first.date())
     repeat, time = said.repeat, kept_as(said)
     stored: dict[str, Any] = {
         "time": time,

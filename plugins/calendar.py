@@ -62,6 +62,7 @@ from plugins.ics import Occurrence
 from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
 from plugins.spoken import language_known
+from plugins.when import parse
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
 OLD = timedelta(hours=24)
@@ -207,6 +208,9 @@ def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
         return False
     if _AND_REMIND.search(title):
         return False  # that is a second command
+    calendar = parse(str(arguments.get("calendar", "")), language, datetime(2026, 1, 1, tzinfo=UTC))
+    if calendar.said or calendar.repeat:
+        return False  # none is called "the first Tuesday of each month at 8 pm in the"
     return not when or is_when(when, language, datetime(2026, 1, 1, tzinfo=UTC))
 
 

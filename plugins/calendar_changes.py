@@ -28,6 +28,7 @@ from plugins.notes import words_of
 from plugins.speech import day_name, moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import When, parse
+from plugins.when_reader import Cycle
 
 A_DAY, A_SECOND = timedelta(days=1), timedelta(seconds=1)
 SHOWN = 5
@@ -261,7 +262,7 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
         return f"{day} ({say(language, 'yearly')})"
     turns = turns_of(what.rule)
     each = _each(language, turns)
-    if each and turns.every == 1 and not what.whole_day:
+    if each and turns.cycle.every == 1 and not what.whole_day:
         return f"{each} {hours}"
     if what.whole_day:
         last = (end - A_DAY).date()
@@ -276,7 +277,7 @@ def when_told(context: ToolContext, what: Occurrence) -> str:
 def _each(language: str, turns: When) -> str:
     """``every day``, ``every Monday and Thursday``; empty for what is once."""
     days = turns.repeat
-    if not days or days in (DAILY, WEEKDAYS) or turns.every > 1:
+    if not days or days in (DAILY, WEEKDAYS) or turns.cycle != Cycle():
         return days_told(turns, language)
     return say(language, "each", [DAYS[language_known(language)][day] for day in days])
 

@@ -197,6 +197,13 @@ def _day_of_month(text: str, language: str, today: date) -> date | None:
     return first.replace(day=int(match["day"] or last))
 
 
+def is_nth(day: date, nth: int) -> bool:
+    """Whether a day is the first (1) to fourth of its weekday in its month, or the last (-1)."""
+    if nth < 0:
+        return day.day > calendar.monthrange(day.year, day.month)[1] - 7
+    return (day.day - 1) // 7 + 1 == nth
+
+
 def next_of_number(number: int, today: date) -> date | None:
     """The next day of that number: "on the 31st" of the next month that has one."""
     days = (today + timedelta(days=ahead) for ahead in range(62))

@@ -17,6 +17,7 @@ from plugins.numbers import chinese_digits, digits
 from plugins.speech import FAST_LOADER
 from plugins.spoken import language_known
 from plugins.when import WAKING_HOURS, When, parse
+from plugins.when_reader import Cycle
 
 YEARLY = "FREQ=YEARLY"
 AN_HOUR, A_DAY = timedelta(hours=1), timedelta(days=1)
@@ -25,6 +26,7 @@ LONGEST_DAY_WORDS = 4
 """Words of a day that is the first or the last of several: "the 3rd of August"."""
 _HALF = frozenset({"half an", "eine halbe", "une demi", "media", "半"})
 _NUMBER = re.compile(r"(?:the |der |dem |den |le |el )?(\d{1,2})(?:st|nd|rd|th|\.|日|号|er)?")
+_NTH_DAY = re.compile(r"\+?(?P<nth>-1|[1-4])(?P<day>MO|TU|WE|TH|FR|SA|SU)")
 BY_DAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
@@ -268,9 +270,14 @@ def _when_awake(when: When, title: str) -> time | None:
 
 def _rule(when: When) -> str:
     """RFC 5545, section 3.3.10."""
-    interval = f";INTERVAL={when.every}" if when.every > 1 else ""
-    if when.month_day:
-        return f"FREQ=MONTHLY;BYMONTHDAY={when.month_day}"
+    cycle = when.cycle
+    interval = f";INTERVAL={cycle.every}" if cycle.every > 1 else ""
+    if cycle.month:
+        return YEARLY
+    if cycle.month_day:
+        return f"FREQ=MONTHLY;BYMONTHDAY={cycle.month_day}"
+    if cycle.nth:
+        return f"FREQ=MONTHLY;BYDAY={','.join(f'{cycle.nth}{BY_DAY[day]}' for day in when.repeat)}"
     if when.repeat == DAILY:
         return f"FREQ=DAILY{interval}"
     days = ",".join(BY_DAY[day] for day in when.repeat)
@@ -283,12 +290,14 @@ def turns_of(rule: str) -> When:
     every = int(parts.get("INTERVAL", "1"))
     days = parts.get("BYDAY", "").split(",")
     if parts.get("FREQ") == "MONTHLY" and parts.get("BYMONTHDAY", "").isdigit():
-        return When(repeat=DAILY, month_day=int(parts["BYMONTHDAY"]))
+        return When(repeat=DAILY, cycle=Cycle(month_day=int(parts["BYMONTHDAY"])))
+    if parts.get("FREQ") == "MONTHLY" and (one := _NTH_DAY.fullmatch(parts.get("BYDAY", ""))):
+        return When(repeat=(BY_DAY.index(one["day"]),), cycle=Cycle(nth=int(one["nth"])))
     if parts.get("FREQ") == "DAILY":
-        return When(repeat=DAILY, every=every)
+        return When(repeat=DAILY, cycle=Cycle(every=every))
     if parts.get("FREQ") == "WEEKLY":
         repeat = tuple(number for number, name in enumerate(BY_DAY) if name in days)
-        return When(repeat=repeat, every=every)
+        return When(repeat=repeat, cycle=Cycle(every=every))
     return When()
 
 

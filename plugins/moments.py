@@ -7,7 +7,7 @@ from plugins.api import ToolContext, ToolError
 from plugins.days import DAILY, WEEKDAYS
 from plugins.next_time import NoLocationError, kept_time, next_time, soonest
 from plugins.speech import day_name, say
-from plugins.spoken import DAYS, language_known
+from plugins.spoken import DAYS, NTH, day_of_year, language_known
 from plugins.when import When
 
 
@@ -46,21 +46,26 @@ def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: date
     day = days_told(when._replace(repeat=repeat), language)
     due = due.astimezone(context.now.tzinfo)
     told = f"{due:%H:%M}"
-    if when.every > 1:  # which of the Tuesdays is not told by their name
+    if when.cycle.every > 1:  # which of the Tuesdays is not told by their name
         told = f"{told} ({day_name(due.date(), context.now.date(), language)})"
     sun = sun_words(when, language)
     return f"{day} {sun} ({told})" if sun else f"{day} {told}"
 
 
 def days_told(when: When, language: str) -> str:
-    """``every weekday``, ``Monday, Thursday``, ``Tuesday every 2 weeks``, ``on day 15 of
-    each month``."""
+    """``every weekday``, ``Monday, Thursday``, ``Tuesday every 2 weeks``, ``on day 15 of each
+    month``, ``every year on 12 May``, ``on the first Monday of each month``."""
+    cycle = when.cycle
     names = [DAYS[language_known(language)][number] for number in when.repeat]
-    if when.month_day:
-        return say(language, "each_month", value=when.month_day)
-    if when.every > 1:
+    if cycle.month:
+        return say(language, "each_year", value=day_of_year(cycle.month, cycle.month_day, language))
+    if cycle.month_day:
+        return say(language, "each_month", value=cycle.month_day)
+    if cycle.nth:
+        return say(language, "each_nth", names, NTH[language_known(language)][cycle.nth])
+    if cycle.every > 1:
         key = "each_few_days" if when.repeat == DAILY else "each_few_weeks"
-        return say(language, key, [", ".join(names)], when.every)
+        return say(language, key, [", ".join(names)], cycle.every)
     if when.repeat == DAILY:
         return say(language, "daily")
     return say(language, "weekdays") if when.repeat == WEEKDAYS else ", ".join(names)

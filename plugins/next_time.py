@@ -9,10 +9,11 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from plugins.api import Location
 from plugins.daylight import SUN_EVENTS, sun_time
-from plugins.days import DAILY
+from plugins.days import DAILY, is_nth
 from plugins.when import WAKING_HOURS, When
+from plugins.when_reader import Cycle
 
-A_WEEK, A_MONTH, A_YEAR = 9, 33, 367
+A_WEEK, A_MONTH, A_YEAR = 9, 37, 367
 """Days to look ahead, from today on: one more than the longest wait, and one that a change of
 clocks may take."""
 
@@ -35,8 +36,10 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
     if when.delay is not None:
         return now + when.delay
     day = when.on or now.date()
-    ahead = A_MONTH if when.month_day else A_WEEK * when.every
-    ahead = A_YEAR if when.sun and not when.on else ahead  # in a polar winter the sun is away long
+    cycle = when.cycle
+    ahead = A_MONTH if cycle.month_day or cycle.nth else A_WEEK * cycle.every
+    if cycle.month or (when.sun and not when.on):
+        ahead = A_YEAR  # in a polar winter the sun is away long
     for days in range(ahead):
         candidate = _on_day(when, day + timedelta(days=days), now, location)
         if candidate is not None and candidate > now and is_turn(when, candidate.date()):
@@ -48,15 +51,19 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
 
 def is_turn(when: When, day: date) -> bool:
     """Whether something that repeats comes on that day; what does not repeat comes on any."""
-    if when.month_day:
-        return day.day == min(when.month_day, monthrange(day.year, day.month)[1])
+    cycle = when.cycle
+    if cycle.month_day:
+        last_day = monthrange(day.year, day.month)[1]
+        return cycle.month in (0, day.month) and day.day == min(cycle.month_day, last_day)
     if when.repeat and day.weekday() not in when.repeat:
         return False
-    if when.every == 1 or when.since is None:
+    if cycle.nth:
+        return is_nth(day, cycle.nth)
+    if cycle.every == 1 or cycle.since is None:
         return True
     if when.repeat == DAILY:
-        return (day - when.since).days % when.every == 0
-    return (_monday(day) - _monday(when.since)).days // 7 % when.every == 0
+        return (day - cycle.since).days % cycle.every == 0
+    return (_monday(day) - _monday(cycle.since)).days // 7 % cycle.every == 0
 
 
 def _monday(day: date) -> date:
@@ -78,15 +85,19 @@ def _on_day(when: When, day: date, now: datetime, location: Location | None) -> 
 def kept_as(when: When) -> str:
     """When on its days something that repeats is due, to be kept: ``07:00``, ``sunset``,
     ``dusk+30``; with ``/2 2026-03-31`` every other week (or day) from that day on, with ``/15.`` on
-    the 15th of each month."""
+    the 15th of each month, with ``/12.5.`` on 12 May, with ``/#1`` or ``/#-1`` on the first or last
+    such day of each month."""
     if when.sun is None:
         kept = when.at.isoformat("minutes") if when.at else ""
     else:
         minutes = round(when.offset.total_seconds() / 60)
         kept = f"{when.sun}{minutes:+d}" if minutes else when.sun
-    if when.month_day:
-        return f"{kept}/{when.month_day}."
-    return f"{kept}/{when.every} {when.since}" if when.every > 1 and when.since else kept
+    cycle = when.cycle
+    if cycle.month_day:
+        return f"{kept}/{cycle.month_day}.{f'{cycle.month}.' if cycle.month else ''}"
+    if cycle.nth:
+        return f"{kept}/#{cycle.nth}"
+    return f"{kept}/{cycle.every} {cycle.since}" if cycle.every > 1 and cycle.since else kept
 
 
 def kept_time(kept: str) -> When:
@@ -96,18 +107,25 @@ def kept_time(kept: str) -> When:
         ValueError: it is something else.
     """
     kept, _, cycle = kept.partition("/")
-    when = When()
-    if cycle.endswith("."):
-        when = When(month_day=int(cycle[:-1]))
-    elif cycle:
-        every, since = cycle.split(" ")
-        when = When(every=int(every), since=date.fromisoformat(since))
+    when = When(cycle=_kept_cycle(cycle))
     if kept[:1].isdigit():
         return when._replace(at=time.fromisoformat(kept))
     event = next((event for event in SUN_EVENTS if kept.startswith(event)), None)
     if event is None:
         raise ValueError(f"{kept!r} is no time of day")
     return when._replace(sun=event, offset=timedelta(minutes=int(kept.removeprefix(event) or 0)))
+
+
+def _kept_cycle(kept: str) -> Cycle:
+    if kept.endswith("."):
+        day, _, month = kept[:-1].partition(".")
+        return Cycle(month_day=int(day), month=int(month or 0))
+    if kept.startswith("#"):
+        return Cycle(nth=int(kept[1:]))
+    if not kept:
+        return Cycle()
+    every, since = kept.split(" ")
+    return Cycle(every=int(every), since=date.fromisoformat(since))
 
 
 def is_at_sun(said: When, kept: str) -> bool:

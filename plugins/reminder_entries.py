@@ -18,6 +18,7 @@ from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
 from plugins.numbers import digits
 from plugins.speech import moment, say
 from plugins.when import When, parse
+from plugins.when_reader import Cycle
 
 FORGET_RINGING = timedelta(hours=12)
 FORGET_ENDED = timedelta(days=1)
@@ -128,7 +129,7 @@ async def end(context: ToolContext, entry: Entry) -> None:
 async def skip(context: ToolContext, entry: Entry, day: date) -> datetime:
     """Let one that repeats not ring on a day; returns when it would have."""
     remember(entry)
-    then = coming(context, kept_time(entry.time)._replace(on=day, every=1, month_day=0))
+    then = coming(context, kept_time(entry.time)._replace(on=day, cycle=Cycle()))
     entry.skipped = (*entry.skipped, day)
     await wait(context, entry)
     context.emit("reminder", data(context, entry))

@@ -47,6 +47,7 @@ from plugins.reminder_entries import (
 )
 from plugins.speech import moment, say
 from plugins.when import When, parse
+from plugins.when_reader import Cycle
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
@@ -58,7 +59,7 @@ ARRIVALS = "arrivals"
 HOME = "home"
 """The state of a person who is there, in Home Assistant's words."""
 _JOINT = re.compile(
-    r"(?:to|that|about|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'", re.IGNORECASE
+    r"(?:to|that|about|of|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'", re.IGNORECASE
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
@@ -211,7 +212,7 @@ def told(context: ToolContext, found: list[Entry]) -> ToolResult:
 async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
     """Keep a new entry, with its first wake-up."""
     due = coming(context, said)
-    kept = kept_as(said._replace(since=due.date()))
+    kept = kept_as(said.since(due.date()))
     entry = made(context, kind, what, due, time=kept, repeat=said.repeat)
     return await _add(context, entry, entry.id, due)
 
@@ -287,16 +288,16 @@ def _kept_anew(context: ToolContext, entry: Entry, said: When) -> str:
     if not said.said:
         said = said._replace(at=was.at, sun=was.sun, offset=was.offset)
     if not said.repeat:
-        said = said._replace(every=was.every, since=was.since, month_day=was.month_day)
-    elif said.every > 1:
-        said = said._replace(since=coming(context, said).date())
+        said = said._replace(cycle=was.cycle)
+    elif said.cycle.every > 1:
+        said = said.since(coming(context, said).date())
     return kept_as(said)
 
 
 async def _change_once(context: ToolContext, entry: Entry, said: When) -> ToolResult:
     """Have one that repeats ring at another time on one day."""
     assert said.on is not None
-    usual = kept_time(entry.time)._replace(every=1, month_day=0)
+    usual = kept_time(entry.time)._replace(cycle=Cycle())
     once = said if said.said else usual._replace(on=said.on)
     result = await set_entry(context, entry.kind, entry.what, once)
     await skip(context, entry, said.on)

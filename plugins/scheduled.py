@@ -63,7 +63,7 @@ async def schedule(context: ToolContext, command: str, due: datetime, when: When
         id=f"{PREFIX}{secrets.token_hex(6)}",
         command=command,
         due=due,
-        at=kept_as(when._replace(since=due.date())) if when.repeat else "",
+        at=kept_as(when.since(due.date())) if when.repeat else "",
         repeat=when.repeat,
         language=context.language,
         area=context.area,

@@ -21,6 +21,14 @@ MONTHS = {
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
     ),
 }
+NTH = {
+    "en": {1: "first", 2: "second", 3: "third", 4: "fourth", -1: "last"},
+    "de": {1: "ersten", 2: "zweiten", 3: "dritten", 4: "vierten", -1: "letzten"},
+    "fr": {1: "premier", 2: "deuxième", 3: "troisième", 4: "quatrième", -1: "dernier"},
+    "es": {1: "primer", 2: "segundo", 3: "tercer", 4: "cuarto", -1: "último"},
+    "zh": {1: "第一个", 2: "第二个", 3: "第三个", 4: "第四个", -1: "最后一个"},
+}
+"""Which of the Mondays of a month."""
 _UNITS: dict[str, dict[Unit, tuple[str, str]]] = {
     "en": {
         "year": ("year", "years"), "month": ("month", "months"), "week": ("week", "weeks"),
@@ -73,6 +81,16 @@ def full_date(day: date, language: str) -> str:
         "fr": f"{name} {day.day} {month} {day.year}",
         "es": f"{name}, {day.day} de {month} de {day.year}",
     }[known]
+
+
+def day_of_year(month: int, day: int, language: str) -> str:
+    """``12 May``, ``5月12日``."""
+    known = language_known(language)
+    if known == "zh":
+        return f"{month}月{day}日"
+    name = MONTHS[known].split()[month - 1]
+    return {"en": f"{day} {name}", "de": f"{day}. {name}", "fr": f"{day} {name}",
+            "es": f"{day} de {name}"}[known]  # fmt: skip
 
 
 def count(number: int, unit: Unit, language: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plugins.daylight import SunEvent
 from plugins.numbers import digits
-from plugins.when_reader import REPEATS, Reader, found, words
+from plugins.when_reader import REPEATS, Cycle, Reader, found, words
 
 WAKING_HOURS = range(8, 23)
 """An hour without "am" or "pm" means the one of the two when people are awake, if it is for once.
@@ -67,12 +67,12 @@ class When(NamedTuple):
     """What the sun does then, in place of a time of the clock."""
     offset: timedelta = timedelta()
     """How much later than that; negative: earlier."""
-    every: int = 1
-    """2: every other week of those days, or every other day where all days are meant."""
-    since: date | None = None
-    """A day from which that is counted."""
-    month_day: int = 0
-    """On this day of each month, its last where it is shorter; ``repeat`` has all days then."""
+    cycle: Cycle = Cycle()
+    """Which of the days of ``repeat``, where it is not each of them."""
+
+    def since(self, day: date) -> "When":
+        """The same, counted from a day on: which of the Tuesdays are every other one."""
+        return self._replace(cycle=self.cycle._replace(since=day))
 
     @property
     def said(self) -> bool:
@@ -95,21 +95,20 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     reader = Reader(_in_digits(text, language), language)
     if (arrival := reader.arrival()) is not None:
         return When(rest=reader.rest(), arrival=arrival)
-    repeat, every, month_day = reader.cycle()
-    repeat = repeat or reader.repeat()
-    days = When(repeat=repeat, every=every, month_day=month_day)
+    repeat, cycle = reader.cycle(now.date())
+    days = When(repeat=repeat or reader.repeat(), cycle=cycle)
     if (sun := reader.sun()) is not None:
         event, offset = sun
         on = reader.day(now.date())
         return days._replace(on=on, rest=reader.rest(), sun=event, offset=offset)
     on = reader.day(now.date())
     delay = reader.delay()
-    if on is None and delay is None and not repeat:
+    if on is None and delay is None and not days.repeat:
         on = reader.date(now.date()) or reader.month_day(now.date())
     at, exact = (None, False) if delay else reader.time_of_day()
-    if at is None and (on or repeat):
+    if at is None and (on or days.repeat):
         at, exact = reader.hour_alone()
-    once_awake = awake and not repeat
+    once_awake = awake and not days.repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
     if found(words(language)["no_cycle"], reader.rest(), language):

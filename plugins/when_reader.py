@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from plugins.daylight import SUN_EVENTS, SunEvent
-from plugins.days import DAILY, WEEKDAYS, WEEKENDS, day_of, next_of_number
+from plugins.days import DAILY, WEEKDAYS, WEEKENDS, day_of, is_nth, moved, next_of_number
+from plugins.spoken import MONTHS
 
 REPEATS = (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY))
 _MORNING = frozenset({
@@ -39,15 +40,17 @@ MINUTES = {
     "fünfzig": 50,
 }  # fmt: skip
 """The minutes that are said before or after an hour."""
+A_MONTH = 37
+"""Days in which there is a first Monday of a month, and a last."""
 LONGEST_DATE, LONGEST_DATE_WORDS = 12, 5
 """Characters of a date in Chinese, words of one in other languages."""
 _NUMBERS = {
     word.rstrip("nrs."): number
     for number, words in {
-        1: "first ersten",
-        2: "other second two zweite zwei deux dos 两 二",
-        3: "third three dritte drei trois tres 三",
-        4: "fourth four vierte vier quatre cuatro 四",
+        1: "first ersten premier primer 一",
+        2: "other second two zweite zwei deux deuxième dos segundo 两 二",
+        3: "third three dritte drei trois troisième tres tercer 三",
+        4: "fourth four vierte vier quatre quatrième cuatro cuarto 四",
         5: "fifth five fünften fünf 五",
         6: "six sechs 六",
         10: "tenth zehnten",
@@ -58,17 +61,25 @@ _NUMBERS = {
     for word in words.split()
 }
 """Numbers of what comes every second week, or on a day of the month; without their endings."""
+_LAST = ("last", "letzt", "dernier", "último", "ultimo", "最后")
 _GOES_ON = re.compile(r"[\d点分:：]")
 """What makes an hour of a number that is a day as well: 11点 is not the 国庆 of 十一."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
 class Cycle(NamedTuple):
-    """Days that are not those of every week; without any nothing was said of such."""
+    """Which of the days that repeat something comes on; nothing said: on each of them."""
 
-    repeat: tuple[int, ...] = ()
     every: int = 1
+    """2: every other week of those days, or every other day where all days are meant."""
+    since: date | None = None
+    """A day from which that is counted."""
     month_day: int = 0
+    """On this day of each month, its last where it is shorter; all days repeat then."""
+    month: int = 0
+    """With ``month_day``: in this month alone, once a year."""
+    nth: int = 0
+    """The first to fourth of the day that repeats in each month; -1: its last."""
 
 
 def found(pattern: str, text: str, language: str) -> re.Match[str] | None:
@@ -110,28 +121,37 @@ class Reader:
         who = match["who"].strip()
         return "" if who.casefold() in self._words["self"] else who
 
-    def cycle(self) -> Cycle:
-        """Days such as "every other Tuesday", "on the 1st of each month"."""
+    def cycle(self, today: date) -> tuple[tuple[int, ...], Cycle]:
+        """The days of what is "every other Tuesday", "on the 1st of each month", "every year on 12
+        May", "every first Monday"; none where nothing is said of such."""
         for pattern in self._words["cycles"]:
-            if match := self._take(pattern):
-                said = match.groupdict()
-                self._part = said.get("part") or ""
-                if number := said.get("m"):
-                    return Cycle(DAILY, month_day=self._month_day(number))
-                names = self._words["days"]
-                days = (
-                    _days_in(said["days"].lower(), names, self._language) if "days" in said else ()
-                )
-                every = self._ordinal(said.get("n") or "2")
-                return Cycle(days or DAILY, every)
-        return Cycle()
+            match = found(pattern, self._text, self._language)
+            said = match.groupdict() if match else {}
+            day = day_of(said["date"], self._language, today) if "date" in said else None
+            if match is None or ("date" in said and day is None):
+                continue  # the 31st of June
+            self._take(pattern)
+            self._part = said.get("part") or ""
+            if day is not None:
+                return DAILY, Cycle(month_day=day.day, month=day.month)
+            if number := said.get("m"):
+                return DAILY, Cycle(month_day=self._month_day(number))
+            names = self._words["days"]
+            days = _days_in(said["days"].lower(), names, self._language) if "days" in said else ()
+            if which := said.get("nth"):
+                return days, Cycle(nth=self._nth(which))
+            return days or DAILY, Cycle(every=self._ordinal(said.get("n") or "2"))
+        return (), Cycle()
+
+    def _nth(self, said: str) -> int:
+        return -1 if said.lower().startswith(_LAST) else self._ordinal(said)
 
     def _month_day(self, said: str) -> int:
         return int(self._number(said) if self._language == "zh" else self._ordinal(said))
 
     def _ordinal(self, said: str) -> int:
         figures = "".join(filter(str.isdigit, said))
-        return int(figures) if figures else _NUMBERS[said.lower().rstrip("nrs.")]
+        return int(figures) if figures else _NUMBERS[said.lower().strip("第个").rstrip("nrs.")]
 
     def repeat(self) -> tuple[int, ...]:
         for name, days in REPEATS:
@@ -148,12 +168,22 @@ class Reader:
         for pattern, offset in self._words["day_words"].items():
             if self._take(pattern):
                 return today + timedelta(days=offset)
+        if match := self._take(self._words["nth_day"]):
+            return self._nth_day(match, today)
         names, part = self._words["days"], self._words.get("day_part", "")
         if match := self._take(rf"{self._words['on_day']}({'|'.join(names)}){part}"):
             self._part = match.groupdict().get("part") or ""
             ahead = (names.index(match[1].lower()) - today.weekday()) % 7
             return today + timedelta(days=ahead or 7)
         return None
+
+    def _nth_day(self, said: re.Match[str], today: date) -> date:
+        """The next of "the first Monday of the month", or of the month that is named."""
+        (weekday,) = _days_in(said["days"].lower(), self._words["days"], self._language)
+        day = moved(today.replace(day=1), 1, "month") if said["next"] else today + timedelta(days=1)
+        days = (day + timedelta(days=ahead) for ahead in range(A_MONTH))
+        nth = self._nth(said["nth"])
+        return next(day for day in days if day.weekday() == weekday and is_nth(day, nth))
 
     def month_day(self, today: date) -> date | None:
         """The next day of that number: "on the 5th"."""
@@ -296,18 +326,22 @@ def words(language: str) -> dict[str, Any]:
     read = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     words: dict[str, Any] = read.get(language) or read["en"]
     hours, days = "|".join(words["hours"]), f"(?:{'|'.join(words['days'])})"
+    months = f"(?:{'|'.join(MONTHS.get(language, '').lower().split())})"
 
     def filled(pattern: str) -> str:
         return (
             pattern.replace("{hour}", rf"(?P<h>\d{{1,2}}|{hours})")
+            .replace("{day}", days)
+            .replace("{month}", months)
             .replace("{hour_words}", hours)
             .replace("{part}", words["part"])
         )
 
     return words | {
         "sun": filled(words["sun"]),
-        **{key: words[key].replace("{day}", days) for key in ("some_days", "next_week")},
-        "cycles": [pattern.replace("{day}", days) for pattern in words["cycles"]],
+        **{key: filled(words[key]) for key in ("some_days", "next_week")},
+        "nth_day": filled(words.get("nth_day", "(?!)")),
+        "cycles": [filled(pattern) for pattern in words["cycles"]],
         "delay": filled(words["delay"]),
         "times": [filled(pattern) for pattern in words["times"]],
     }

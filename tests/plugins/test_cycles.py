@@ -13,6 +13,7 @@ from plugins.days import DAILY
 from plugins.event_words import BY_DAY
 from plugins.next_time import kept_as, kept_time, next_time
 from plugins.when import When, parse
+from plugins.when_reader import Cycle
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 27, 12, tzinfo=BERLIN)  # a Friday
@@ -50,8 +51,71 @@ SAID = [
 @pytest.mark.parametrize(("language", "text", "repeat", "every", "month_day", "rest"), SAID)
 def test_it_is_understood(language, text, repeat, every, month_day, rest):
     said = parse(text, language, NOW)
-    assert (said.repeat, said.every, said.month_day) == (repeat, every, month_day)
+    assert (said.repeat, said.cycle.every, said.cycle.month_day) == (repeat, every, month_day)
     assert (said.at, said.rest) == (time(7), rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "day", "nth", "rest"),
+    [
+        (
+            "en",
+            "on the first Monday of every month at 7 put the bins out",
+            0,
+            1,
+            "put the bins out",
+        ),
+        ("en", "every first Monday of the month at 7", 0, 1, ""),
+        ("en", "each month on the third Thursday at 7", 3, 3, ""),
+        ("en", "every second Tuesday of the month at 7", 1, 2, ""),
+        ("en", "every last Friday at 7", 4, -1, ""),
+        ("de", "jeden ersten Montag im Monat um 7 die Tonne", 0, 1, "die Tonne"),
+        ("de", "am letzten Freitag jedes Monats um 7", 4, -1, ""),
+        ("de", "jeden Monat am 2. Dienstag um 7", 1, 2, ""),
+        ("zh", "每个月第一个星期一早上七点倒垃圾", 0, 1, "倒垃圾"),
+        ("zh", "每月最后一个周五早上七点", 4, -1, ""),
+        ("fr", "le premier lundi de chaque mois à 7h", 0, 1, ""),
+        ("es", "el último viernes de cada mes a las 7", 4, -1, ""),
+    ],
+)
+def test_a_weekday_of_each_month_is_understood(language, text, day, nth, rest):
+    said = parse(text, language, NOW)
+    assert (said.repeat, said.cycle, said.at, said.rest) == ((day,), Cycle(nth=nth), time(7), rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "rest"),
+    [
+        ("en", "every year on 12 May at 7 call Ann", "call Ann"),
+        ("en", "on the 12th of May each year at 7", ""),
+        ("en", "every year on May 12th at 7", ""),
+        ("de", "jedes Jahr am 12. Mai um 7 Anna anrufen", "Anna anrufen"),
+        ("de", "am 12.5. jedes Jahr um 7 Uhr", ""),
+        ("zh", "每年五月十二号早上七点给安娜打电话", "给安娜打电话"),
+        ("fr", "tous les ans le 12 mai à 7h", ""),
+        ("es", "cada año el 12 de mayo a las 7", ""),
+    ],
+)
+def test_a_day_of_each_year_is_understood(language, text, rest):
+    said = parse(text, language, NOW)
+    assert (said.repeat, said.cycle) == (DAILY, Cycle(month_day=12, month=5))
+    assert (said.at, said.rest) == (time(7), rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "on"),
+    [
+        ("en", "on the first Monday of the month at 9", date(2026, 4, 6)),
+        ("en", "the last Friday of next month at 9", date(2026, 4, 24)),
+        ("en", "on the last Friday of this month at 9", date(2026, 4, 24)),  # today is this one's
+        ("de", "am letzten Dienstag im Monat um 9", date(2026, 3, 31)),
+        ("de", "zum zweiten Montag nächsten Monats um 9", date(2026, 4, 13)),
+        ("zh", "下个月第一个星期一上午九点", date(2026, 4, 6)),
+    ],
+)
+def test_a_weekday_of_one_month_is_once(language, text, on):
+    said = parse(text, language, NOW)
+    assert (said.on, said.at, said.repeat, said.rest) == (on, time(9), (), "")
 
 
 @pytest.mark.parametrize(
@@ -59,12 +123,12 @@ def test_it_is_understood(language, text, repeat, every, month_day, rest):
     [
         ("en", "every two hours drink"),
         ("en", "the report every month tomorrow at 9"),
-        ("en", "on the first Monday of the month at 9"),
-        ("en", "every year on 3 May"),
+        ("en", "every year on 31 June at 9"),
+        ("en", "every fifth Monday at 9"),
         ("de", "alle zwei Stunden trinken"),
         ("de", "jeden Monat morgen um neun"),
         ("zh", "每两个小时喝水"),
-        ("zh", "每年5月3号上午九点"),
+        ("zh", "每年6月31号上午九点"),
     ],
 )
 def test_what_is_not_understood_is_not_once(language, text):
@@ -86,7 +150,7 @@ def test_the_fee_of_a_month_is_paid_once():
 def test_the_next_time_is_that_of_another_implementation(days, every, now, since):
     """dateutil's rules of RFC 5545; a week begins on Monday."""
     now, repeat = now.replace(tzinfo=BERLIN), tuple(sorted(days))
-    when = When(at=time(9), repeat=repeat, every=every, since=since)
+    when = When(at=time(9), repeat=repeat, cycle=Cycle(every=every, since=since))
     rule = f"FREQ=WEEKLY;INTERVAL={every};BYDAY={','.join(BY_DAY[day] for day in repeat)}"
     if repeat == DAILY:
         rule = f"FREQ=DAILY;INTERVAL={every}"
@@ -102,10 +166,37 @@ def test_the_next_time_is_that_of_another_implementation(days, every, now, since
 @given(st.integers(1, 31), st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31)))
 def test_a_day_of_the_month_is_its_last_where_it_is_shorter(number, now):
     now = now.replace(tzinfo=BERLIN)
-    found = next_time(When(at=time(9), repeat=DAILY, month_day=number), now)
+    found = next_time(When(at=time(9), repeat=DAILY, cycle=Cycle(month_day=number)), now)
     next_day = (found + timedelta(days=1)).day
     assert found.day == number or (found.day < number and next_day == 1)
     assert timedelta(0) < found - now <= timedelta(days=32)
+
+
+@given(
+    day=st.integers(0, 6),
+    nth=st.sampled_from([1, 2, 3, 4, -1]),
+    now=st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31)),
+)
+def test_a_weekday_of_a_month_is_that_of_another_implementation(day, nth, now):
+    """dateutil's rules of RFC 5545."""
+    when = When(at=time(9), repeat=(day,), cycle=Cycle(nth=nth))
+    rule = rrulestr(f"FREQ=MONTHLY;BYDAY={nth}{BY_DAY[day]}", dtstart=datetime(2026, 1, 1, 9))
+    found = next_time(kept_time(kept_as(when))._replace(repeat=(day,)), now.replace(tzinfo=BERLIN))
+    assert found == rule.after(now).replace(tzinfo=BERLIN)
+
+
+@given(
+    st.dates(date(2024, 1, 1), date(2024, 12, 31)),
+    st.datetimes(datetime(2026, 1, 1), datetime(2031, 12, 31)),
+)
+def test_a_day_of_the_year_comes_once_a_year(day, now):
+    now = now.replace(tzinfo=BERLIN)
+    when = When(at=time(9), repeat=DAILY, cycle=Cycle(month_day=day.day, month=day.month))
+    kept = kept_time(kept_as(when))._replace(repeat=DAILY)
+    found = next_time(kept, now)
+    assert timedelta(0) < found - now <= timedelta(days=366)
+    assert found.month == day.month
+    assert found.day == day.day or (found.month, found.day, day.day) == (2, 28, 29)
 
 
 async def test_a_reminder_for_every_other_week_rings_then_is_moved_and_left_out(workshop):
@@ -133,6 +224,39 @@ async def test_a_reminder_on_a_day_of_the_month(workshop):
     await workshop.pass_time(days=20)
     (kept,) = (await workshop("reminders.list")).data["reminders"]
     assert kept["due"].startswith("2026-04-30T09:00")
+
+
+async def test_a_reminder_on_the_first_monday_of_each_month(workshop):
+    said = "every first Monday of the month at 7 pm put the bins out"
+    added = await workshop("reminders.add", what=said)
+    assert added.text == "Put the bins out: on the first Monday of each month 19:00."
+    assert added.data["due"].startswith("2026-04-06T19:00")
+    moved = await workshop("reminders.change", which="bins", to="8 pm")
+    assert moved.text == "Put the bins out: on the first Monday of each month 20:00."
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=75)
+        heard = [queue.get_nowait() for _ in range(queue.qsize())]
+    rung = [one.data["due"][:16] for one in heard if one.data["state"] == "ringing"]
+    assert rung == ["2026-04-06T20:00", "2026-05-04T20:00", "2026-06-01T20:00"]
+    skipped = await workshop("reminders.cancel", which="6 July")
+    assert "Put the bins out" in skipped.text
+    (kept,) = (await workshop("reminders.list")).data["reminders"]
+    assert kept["due"].startswith("2026-08-03T20:00")
+
+
+async def test_a_reminder_of_a_birthday(workshop):
+    added = await workshop("reminders.add", "de", what="jedes Jahr am 12. Mai um neun Anna anrufen")
+    assert added.text == "Anna anrufen: jedes Jahr am 12. Mai 09:00."
+    await workshop.pass_time(days=60)
+    (kept,) = (await workshop("reminders.list")).data["reminders"]
+    assert kept["due"].startswith("2027-05-12T09:00")
+
+
+async def test_an_event_on_the_last_friday_of_each_month(workshop):
+    added = await workshop("calendar.add", title="choir", when="every last Friday at 8 pm")
+    assert "on the last Friday of each month 20:00–21:00" in added.text
+    told = await workshop("calendar.agenda", day="24 April")
+    assert "Choir" in told.text
 
 
 async def test_when_is_asked_where_it_is_not_understood(workshop):
