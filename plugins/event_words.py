@@ -65,7 +65,7 @@ def read(said: str, language: str, now: datetime) -> Said:
     if not (when.said or when.on or when.repeat):
         return _of_a_span(hours.text, known, now)
     title = _title(when.rest, known)
-    if when.sun:
+    if when.sun or when.cycle.minutes:
         return Said(title, None)
     yearly = yearly or (when.at is None and _of_any("every_year").search(title) is not None)
     return _of_when(title, when, hours, known, now, yearly=yearly)

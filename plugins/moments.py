@@ -1,14 +1,17 @@
 """The moment that somebody means, and how it is told. Shared by plugins; no plugin itself."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from plugins.api import ToolContext, ToolError
 from plugins.days import DAILY, WEEKDAYS
 from plugins.next_time import NoLocationError, kept_time, next_time, soonest
-from plugins.speech import day_name, say
-from plugins.spoken import DAYS, NTH, day_of_year, language_known
+from plugins.speech import day_name, moment, say
+from plugins.spoken import DAYS, NTH, day_of_year, duration, language_known
 from plugins.when import When
+
+AN_HOUR = 60
+"""Minutes."""
 
 
 def coming(
@@ -46,6 +49,8 @@ def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: date
     day = days_told(when._replace(repeat=repeat), language)
     due = due.astimezone(context.now.tzinfo)
     told = f"{due:%H:%M}"
+    if when.cycle.minutes:
+        return f"{day} ({moment(due, context.now, language)})"
     if when.cycle.every > 1:  # which of the Tuesdays is not told by their name
         told = f"{told} ({day_name(due.date(), context.now.date(), language)})"
     sun = sun_words(when, language)
@@ -57,6 +62,16 @@ def days_told(when: When, language: str) -> str:
     month``, ``every year on 12 May``, ``on the first Monday of each month``."""
     cycle = when.cycle
     names = [DAYS[language_known(language)][number] for number in when.repeat]
+    if cycle.minutes:
+        period = duration(timedelta(minutes=cycle.minutes), language)
+        each = say(language, "hourly" if cycle.minutes == AN_HOUR else "each_period", value=period)
+        hours = [f"{at:%H:%M}" for at in cycle.hours or ()]
+        within = (
+            say(language, "between", value=" – ".join(hours))
+            if hours
+            else say(language, "day_and_night")
+        )
+        return f"{each}{within}"
     if cycle.month:
         return say(language, "each_year", value=day_of_year(cycle.month, cycle.month_day, language))
     if cycle.month_day:

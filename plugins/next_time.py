@@ -35,6 +35,8 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
     """
     if when.delay is not None:
         return now + when.delay
+    if when.cycle.minutes:
+        return _next_within_a_day(timedelta(minutes=when.cycle.minutes), when.cycle.hours, now)
     day = when.on or now.date()
     cycle = when.cycle
     ahead = A_MONTH if cycle.month_day or cycle.nth else A_WEEK * cycle.every
@@ -47,6 +49,27 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
         if when.on and not when.repeat:
             break
     raise ValueError("that time has passed")
+
+
+def _next_within_a_day(
+    period: timedelta, hours: tuple[time, time] | None, now: datetime
+) -> datetime:
+    """The next moment of what comes again after a while: counted from now, on whole minutes; or
+    from the first of some hours of each day on, to the last, which may be behind midnight."""
+    if hours is None:
+        then = now.astimezone(UTC) + period  # by the clock it is an hour more on one night a year
+        return then.replace(second=0, microsecond=0).astimezone(now.tzinfo)
+    first, last = hours
+    for day in (now.date() + timedelta(days=ahead) for ahead in (-1, 0, 1)):
+        begin = _wall(day, first, now)
+        end = _wall(day if last > first else day + timedelta(days=1), last, now)
+        if now < begin:
+            return begin
+        passed = (now.astimezone(UTC) - begin.astimezone(UTC)) // period
+        then = (begin.astimezone(UTC) + (passed + 1) * period).astimezone(now.tzinfo)
+        if then <= end:
+            return then
+    raise AssertionError("it begins on each day")
 
 
 def is_turn(when: When, day: date) -> bool:
@@ -86,7 +109,7 @@ def kept_as(when: When) -> str:
     """When on its days something that repeats is due, to be kept: ``07:00``, ``sunset``,
     ``dusk+30``; with ``/2 2026-03-31`` every other week (or day) from that day on, with ``/15.`` on
     the 15th of each month, with ``/12.5.`` on 12 May, with ``/#1`` or ``/#-1`` on the first or last
-    such day of each month."""
+    such day of each month; ``/120m`` is every two hours, with ``09:00 17:00`` from nine to five."""
     if when.sun is None:
         kept = when.at.isoformat("minutes") if when.at else ""
     else:
@@ -97,6 +120,9 @@ def kept_as(when: When) -> str:
         return f"{kept}/{cycle.month_day}.{f'{cycle.month}.' if cycle.month else ''}"
     if cycle.nth:
         return f"{kept}/#{cycle.nth}"
+    if cycle.minutes:
+        hours = [f" {at.isoformat('minutes')}" for at in cycle.hours or ()]
+        return f"/{cycle.minutes}m{''.join(hours)}"
     return f"{kept}/{cycle.every} {cycle.since}" if cycle.every > 1 and cycle.since else kept
 
 
@@ -108,6 +134,8 @@ def kept_time(kept: str) -> When:
     """
     kept, _, cycle = kept.partition("/")
     when = When(cycle=_kept_cycle(cycle))
+    if when.cycle.minutes:
+        return when
     if kept[:1].isdigit():
         return when._replace(at=time.fromisoformat(kept))
     event = next((event for event in SUN_EVENTS if kept.startswith(event)), None)
@@ -122,6 +150,11 @@ def _kept_cycle(kept: str) -> Cycle:
         return Cycle(month_day=int(day), month=int(month or 0))
     if kept.startswith("#"):
         return Cycle(nth=int(kept[1:]))
+    minutes, _, hours = kept.partition("m")
+    if minutes and minutes.isdigit():
+        first, _, last = hours.strip().partition(" ")
+        within = (time.fromisoformat(first), time.fromisoformat(last)) if hours else None
+        return Cycle(minutes=int(minutes), hours=within)
     if not kept:
         return Cycle()
     every, since = kept.split(" ")

@@ -15,8 +15,9 @@ import msgspec
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
+from plugins.notes import words_of
 from plugins.numbers import digits
-from plugins.speech import moment, say
+from plugins.speech import day_name, moment, say
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
 
@@ -37,6 +38,7 @@ _SHIFT = {
 }
 _HALF = ("half an", "eine halbe", "半")
 _EARLIER = ("earlier", "früher", "提前", "提早")
+_KINDS = frozenset({"reminder", "reminders", "alarm", "erinnerung", "wecker", "提", "醒"})
 HALF_A_DAY = timedelta(hours=12)
 Kind = Literal["reminder", "alarm"]
 
@@ -126,10 +128,19 @@ async def end(context: ToolContext, entry: Entry) -> None:
     await keep(context, entry)
 
 
-async def skip(context: ToolContext, entry: Entry, day: date) -> datetime:
-    """Let one that repeats not ring on a day; returns when it would have."""
+def is_within_a_day(entry: Entry) -> bool:
+    """Whether it comes every few hours."""
+    return bool(entry.time) and kept_time(entry.time).cycle.minutes > 0
+
+
+async def skip(context: ToolContext, entry: Entry, day: date) -> str:
+    """Let one that repeats not ring on a day; returns in words when it would have."""
     remember(entry)
-    then = coming(context, kept_time(entry.time)._replace(on=day, cycle=Cycle()))
+    if is_within_a_day(entry):
+        then = day_name(day, context.now.date(), context.language)
+    else:
+        at = coming(context, kept_time(entry.time)._replace(on=day, cycle=Cycle()))
+        then = moment(at, context.now, context.language)
     entry.skipped = (*entry.skipped, day)
     await wait(context, entry)
     context.emit("reminder", data(context, entry))
@@ -178,12 +189,21 @@ def chosen(
         wanted = which.casefold().strip()
         meant = [entry for entry in found if entry.id == which]
         meant = meant or [entry for entry in alike if wanted in entry.what.casefold()]
-        meant = meant or [entry for entry in alike if _is_then(context, entry, said)]
+        about = [entry for entry in alike if _is_about(entry, said.rest)]
+        whenever = not (said.said or said.on or said.repeat)
+        meant = meant or [e for e in about if _is_then(context, e, said) or (whenever and e.what)]
     if not meant:
         raise ToolError(f"{say(context.language, 'no_reminder')} {_lines(context, alike)}".strip())
     if len(meant) > 1 and which != ALL and not said.on:
         raise ToolError(say(context.language, "reminder_which", value=_lines(context, meant)))
     return meant, said
+
+
+def _is_about(entry: Entry, said: str) -> bool:
+    """Whether the words of ``said`` that mean something are in its text, or there are none; an
+    alarm may have none itself."""
+    words = words_of(said) - _KINDS
+    return not entry.what or all(word in entry.what.casefold() for word in words)
 
 
 def _is_then(context: ToolContext, entry: Entry, said: When) -> bool:
@@ -269,8 +289,10 @@ def _times(context: ToolContext, entry: Entry) -> list[datetime]:
     """When it is due within the days that the page shows."""
     times, until = [entry.snoozed or entry.due], context.now + SHOWN_AHEAD
     when = kept_time(entry.time)._replace(repeat=entry.repeat) if entry.repeat else None
+    if when is None or when.cycle.minutes:
+        return times  # every few minutes is too many to show
     moment = entry.due
-    while when is not None and moment < until:
+    while moment < until:
         try:
             moment = coming(context, when, moment)
         except ToolError:  # nobody knows any more when the sun sets

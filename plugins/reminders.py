@@ -32,6 +32,7 @@ from plugins.reminder_entries import (
     data,
     end,
     entries,
+    is_within_a_day,
     keep,
     line,
     made,
@@ -45,7 +46,7 @@ from plugins.reminder_entries import (
     skip,
     wait,
 )
-from plugins.speech import moment, say
+from plugins.speech import say
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
 
@@ -233,7 +234,7 @@ async def cancel_one(context: ToolContext, which: str, kind: Kind) -> ToolResult
         texts = [say(context.language, "cancelled", names)]
     for entry in meant:
         if said.on and entry.repeat:
-            then = moment(await skip(context, entry, said.on), context.now, context.language)
+            then = await skip(context, entry, said.on)
             name = name_of(context, entry)
             text = say(context.language, "skipped", [f"{name[:1].upper()}{name[1:]}"], then)
             texts.append(text)
@@ -261,6 +262,8 @@ async def change_one(
         lines = " ".join(line(context, entry) for entry in meant[:10])
         raise ToolError(say(context.language, "reminder_which", value=lines))
     (entry,) = meant
+    if is_within_a_day(entry) and not (said.said and not said.on and shift is None):
+        raise MissingArgumentError("to", say(context.language, "when"))
     if shift is not None:
         then = entry.due.astimezone(context.now.tzinfo) + shift
         said = When(at=then.time(), on=None if entry.repeat else then.date(), exact=True)
@@ -285,6 +288,8 @@ def _kept_anew(context: ToolContext, entry: Entry, said: When) -> str:
     days are said, and the other way round."""
     due = entry.due.astimezone(context.now.tzinfo)
     was = kept_time(entry.time) if entry.time else When(at=due.time())
+    if was.cycle.minutes:
+        return kept_as(said)  # "every two hours" to "at nine": once a day
     if not said.said:
         said = said._replace(at=was.at, sun=was.sun, offset=was.offset)
     if not said.repeat:

@@ -86,7 +86,7 @@ async def later(
         raise ToolError(say(context.language, "later_when"))
     await _room_for_one_more(context)
     one = await schedule(context, command, due, said)
-    told = line(context, one) if when else f"“{command}”: {due:%H:%M}."
+    told = line(context, one) if said.said else f"“{command}”: {due:%H:%M}."
     undo = ToolCall(tool="routines.cancel", arguments={"which": one.id})
     return ToolResult(text=told, data=data(one), undo=undo)
 

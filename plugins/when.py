@@ -77,7 +77,8 @@ class When(NamedTuple):
     @property
     def said(self) -> bool:
         """Whether a time was said at all."""
-        return self.at is not None or self.delay is not None or self.sun is not None
+        told = self.at is not None or self.delay is not None or self.sun is not None
+        return told or self.cycle.minutes > 0
 
     @property
     def whole(self) -> bool:
@@ -111,7 +112,8 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     once_awake = awake and not days.repeat
     if at and once_awake and not exact and at.hour < 12 and at.hour not in WAKING_HOURS:
         at = at.replace(hour=at.hour + 12)
-    if found(words(language)["no_cycle"], reader.rest(), language):
+    contradicts = cycle.minutes and (at or on or delay)  # "every two hours at nine"
+    if contradicts or found(words(language)["no_cycle"], reader.rest(), language):
         return When(rest=text)  # once is not what was asked for
     return days._replace(at=at, on=on, delay=delay, rest=reader.rest(), exact=exact)
 

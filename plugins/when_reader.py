@@ -33,13 +33,29 @@ _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart",
 _THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
 """Of the hour that is to come: "viertel sechs" is a quarter past five."""
-_HALF = frozenset({"half an", "half a", "einer halben", "eine halbe", "media", "une demi"})
+_HALF = frozenset(
+    {
+        "half",
+        "half an",
+        "half a",
+        "halbe",
+        "demi",
+        "半",
+        "einer halben",
+        "eine halbe",
+        "media",
+        "une demi",
+    }
+)
 MINUTES = {
     "five": 5, "ten": 10, "twenty": 20, "twenty five": 25, "fünf": 5, "zehn": 10, "fünfzehn": 15,
     "zwanzig": 20, "dreißig": 30, "dreissig": 30, "vierzig": 40, "fünfundvierzig": 45,
     "fünfzig": 50,
 }  # fmt: skip
 """The minutes that are said before or after an hour."""
+SHORTEST_PERIOD, LONGEST_PERIOD = 5, 24 * 60
+"""Minutes after which something comes again within a day."""
+_HOURS = ("h", "stund", "stünd", "小", "钟")
 A_MONTH = 37
 """Days in which there is a first Monday of a month, and a last."""
 LONGEST_DATE, LONGEST_DATE_WORDS = 12, 5
@@ -80,6 +96,10 @@ class Cycle(NamedTuple):
     """With ``month_day``: in this month alone, once a year."""
     nth: int = 0
     """The first to fourth of the day that repeats in each month; -1: its last."""
+    minutes: int = 0
+    """Again after so many, on each day."""
+    hours: tuple[time, time] | None = None
+    """With ``minutes``: from the first time of the day on, and not behind the last."""
 
 
 def found(pattern: str, text: str, language: str) -> re.Match[str] | None:
@@ -128,10 +148,17 @@ class Reader:
             match = found(pattern, self._text, self._language)
             said = match.groupdict() if match else {}
             day = day_of(said["date"], self._language, today) if "date" in said else None
-            if match is None or ("date" in said and day is None):
-                continue  # the 31st of June
+            minutes = (
+                self._minutes(said.get("few") or "1", said["unit"]) if "unit" in said else None
+            )
+            if match is None or ("date" in said and day is None) or minutes == 0:
+                continue  # the 31st of June, every other minute
             self._take(pattern)
             self._part = said.get("part") or ""
+            if minutes:
+                within = self._take(self._words["hours_of_day"])
+                hours = self._hours(within) if within else None
+                return DAILY, Cycle(minutes=minutes, hours=hours)
             if day is not None:
                 return DAILY, Cycle(month_day=day.day, month=day.month)
             if number := said.get("m"):
@@ -142,6 +169,23 @@ class Reader:
                 return days, Cycle(nth=self._nth(which))
             return days or DAILY, Cycle(every=self._ordinal(said.get("n") or "2"))
         return (), Cycle()
+
+    def _minutes(self, few: str, unit: str) -> int:
+        """After how many something comes again: "two" "hours"; 0: too often, or not each day."""
+        number = _NUMBERS.get(few.lower().rstrip("nrs.")) or self._number(few)
+        minutes = round(number * (60 if unit.lower().startswith(_HOURS) else 1))
+        return minutes if SHORTEST_PERIOD <= minutes <= LONGEST_PERIOD else 0
+
+    def _hours(self, said: re.Match[str]) -> tuple[time, time] | None:
+        """From when to when: "nine to five" ends in the afternoon."""
+        (first, _), (last, exact) = (
+            Reader(self._words["clock"].format(said[name].strip()), self._language).time_of_day()
+            for name in ("first", "last")
+        )
+        if first is None or last is None:
+            return None
+        later = not exact and last <= first and last.hour < 12
+        return first, last.replace(hour=last.hour + 12) if later else last
 
     def _nth(self, said: str) -> int:
         return -1 if said.lower().startswith(_LAST) else self._ordinal(said)
@@ -340,6 +384,7 @@ def words(language: str) -> dict[str, Any]:
     return words | {
         "sun": filled(words["sun"]),
         **{key: filled(words[key]) for key in ("some_days", "next_week")},
+        "hours_of_day": filled(words["hours_of_day"]),
         "nth_day": filled(words.get("nth_day", "(?!)")),
         "cycles": [filled(pattern) for pattern in words["cycles"]],
         "delay": filled(words["delay"]),

@@ -19,6 +19,11 @@ from plugins.when import When, parse
 SCORE = 0.85
 LISTS = "lists."
 ALARM, REMINDER = "alarms.set", "reminders.add"
+CHANGES = {
+    one: f"{one.partition('.')[0]}.change"
+    for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
+}
+"""What changes the one that was set, or changed, last."""
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
@@ -128,6 +133,9 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
         arguments = {"event": _title(last, now), "to": to}
         return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
+    if last.tool in CHANGES and (to := _to_other_days(said, last, now)) and memory.undo:
+        changed = {"to": to, "which": memory.undo[0].arguments.get("which", "")}
+        return _decision(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
@@ -184,6 +192,15 @@ def _moved_to(said: str, language: str, now: datetime) -> str:
     found = pattern.fullmatch(said) if pattern else None
     to = found["to"] if found else ""
     return to if to and event_words.says_when(to, language, now) else ""
+
+
+def _to_other_days(said: str, last: Decision, now: datetime) -> str:
+    """The days to which the reminder or alarm that was spoken of is put, with a time or without;
+    empty where it is not. (A time alone is a value that is corrected.)"""
+    pattern = _MOVED.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    when = parse(found["to"], last.language, now) if found else None
+    return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from hubd.assistant.misread import BOUGHT
+from hubd.assistant.timed import says_when_again
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -21,8 +22,12 @@ from hubd.assistant.understanding.tagger import Parts
 from hubd.assistant.understanding.targets import NOBODY, Targets, find
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool, ToolCall
+from plugins.days import day_in
 from plugins.numbers import chinese_digits, digits
 from plugins.when import parse
+
+WHICH = "which"
+"""The argument that says which one of those that are kept."""
 
 
 class Slots(NamedTuple):
@@ -39,7 +44,7 @@ SLOTS = {
     "lists.remove": Slots("item"),
     "lists.complete": Slots("item"),
     "reminders.add": Slots("what", "when", optional=True),
-    "reminders.cancel": Slots("which"),
+    "reminders.cancel": Slots(WHICH),
     "announce.say": Slots("message"),
     "notes.add": Slots("text"),
     "notes.recall": Slots("about"),
@@ -150,10 +155,15 @@ def worded_call(
         about = _about(tool.name, parts, language)
         if not about or (tool.name.startswith(LISTED) and _is_half(parts)):
             return None
-        arguments[slots.about] = about
+        arguments[slots.about] = (
+            _of_a_day(about, parts, language) if slots.about == WHICH else about
+        )
     if slots.when and not parts.when and not slots.optional:
         return None
+    again = says_when_again(parts.text, language)
     for when in _whens(parts, language) if slots.when else [""]:
+        if when and again and not says_when_again(when, language):
+            continue  # "every two hours" is not "in two hours"
         given = {**arguments, slots.when: when} if when else arguments
         if (fitting := _fitting(tool, given, said, language)) is not None:
             arguments = fitting
@@ -264,6 +274,13 @@ def _about(tool: str, parts: Parts, language: str) -> Any:
     if any(len(plain(one).split()) > LONGEST for one in things):
         return None  # "on my way home from town" is on no list
     return things if tool == "lists.add" else ", ".join(things)
+
+
+def _of_a_day(which: str, parts: Parts, language: str) -> str:
+    """Which one, and the day that is said beside it: "cancel the pill reminder tomorrow"."""
+    day = day_in(plain(parts.text), language)
+    said = [which] if not day or day in plain(which) else [which, day]
+    return (" " if lexicon(language).spaces else "").join(said)
 
 
 def _is_denied(thing: str, text: str) -> bool:

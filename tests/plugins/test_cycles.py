@@ -1,6 +1,6 @@
 """What comes every other week, every few days or on a day of the month: said, kept, due, told."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -102,6 +102,35 @@ def test_a_day_of_each_year_is_understood(language, text, rest):
     assert (said.at, said.rest) == (time(7), rest)
 
 
+NINE_TO_FIVE = (time(9), time(17))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "minutes", "hours", "rest"),
+    [
+        ("en", "every two hours drink", 120, None, "drink"),
+        ("en", "hourly", 60, None, ""),
+        ("en", "every other hour", 120, None, ""),
+        ("en", "every half hour between 9 and 5", 30, NINE_TO_FIVE, ""),
+        ("en", "every 90 minutes from 9 am to 5 pm stretch", 90, NINE_TO_FIVE, "stretch"),
+        ("en", "every hour from nine in the morning until midnight", 60, (time(9), time(0)), ""),
+        ("de", "alle zwei Stunden trinken", 120, None, "trinken"),
+        ("de", "stündlich zwischen 9 und 17 Uhr", 60, NINE_TO_FIVE, ""),
+        ("de", "jede halbe Stunde von neun bis fünf", 30, NINE_TO_FIVE, ""),
+        ("zh", "每两个小时喝水", 120, None, "喝水"),
+        ("zh", "从早上九点到下午五点每隔半小时", 30, NINE_TO_FIVE, ""),
+        ("fr", "toutes les deux heures", 120, None, ""),
+        ("fr", "toutes les heures entre 9h et 17h", 60, NINE_TO_FIVE, ""),
+        ("es", "cada dos horas", 120, None, ""),
+        ("es", "cada hora entre las 9 y las 5 de la tarde", 60, NINE_TO_FIVE, ""),
+    ],
+)
+def test_every_few_hours_is_understood(language, text, minutes, hours, rest):
+    said = parse(text, language, NOW)
+    assert (said.repeat, said.cycle) == (DAILY, Cycle(minutes=minutes, hours=hours))
+    assert (said.said, said.at, said.rest) == (True, None, rest)
+
+
 @pytest.mark.parametrize(
     ("language", "text", "on"),
     [
@@ -121,13 +150,14 @@ def test_a_weekday_of_one_month_is_once(language, text, on):
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "every two hours drink"),
+        ("en", "every minute drink"),
+        ("en", "every two hours at nine"),
         ("en", "the report every month tomorrow at 9"),
         ("en", "every year on 31 June at 9"),
         ("en", "every fifth Monday at 9"),
-        ("de", "alle zwei Stunden trinken"),
+        ("de", "alle zwei Minuten trinken"),
         ("de", "jeden Monat morgen um neun"),
-        ("zh", "每两个小时喝水"),
+        ("zh", "每两分钟喝水"),
         ("zh", "每年6月31号上午九点"),
     ],
 )
@@ -199,6 +229,61 @@ def test_a_day_of_the_year_comes_once_a_year(day, now):
     assert found.day == day.day or (found.month, found.day, day.day) == (2, 28, 29)
 
 
+@given(
+    minutes=st.integers(5, 600),
+    hours=st.none() | st.tuples(st.times(), st.times()),
+    now=st.datetimes(datetime(2026, 3, 27), datetime(2026, 4, 1)),
+)
+def test_what_comes_every_few_hours_is_the_first_of_its_moments_behind_now(minutes, hours, now):
+    """They are all counted up from the beginning of each day's hours."""
+    now = now.replace(tzinfo=UTC)
+    hours = hours and tuple(at.replace(second=0, microsecond=0) for at in hours)
+    when = kept_time(kept_as(When(repeat=DAILY, cycle=Cycle(minutes=minutes, hours=hours))))
+    found = next_time(when._replace(repeat=DAILY), now)
+    if hours is None:
+        expected = (now + timedelta(minutes=minutes)).replace(second=0, microsecond=0)
+    else:
+        moments = []
+        for day in range(-2, 4):
+            moment = datetime.combine(now.date() + timedelta(days=day), hours[0], UTC)
+            last = datetime.combine(moment.date(), hours[1], UTC)
+            last += timedelta(days=hours[1] <= hours[0])
+            while moment <= last:
+                moments.append(moment)
+                moment += timedelta(minutes=minutes)
+        expected = min(moment for moment in moments if moment > now)
+    assert found == expected
+
+
+def test_every_two_hours_are_two_hours_when_the_clocks_are_changed():
+    now = datetime(2026, 3, 29, 1, tzinfo=BERLIN)
+    every = When(repeat=DAILY, cycle=Cycle(minutes=120))
+    found = next_time(every, now)
+    assert (found.hour, found.astimezone(UTC) - now.astimezone(UTC)) == (4, timedelta(hours=2))
+
+
+async def test_a_reminder_every_two_hours(workshop):
+    said = "every two hours between 9 and 5 to drink"
+    added = await workshop("reminders.add", what=said)
+    assert added.text == "Drink: every 2 hours, 09:00 – 17:00 (today 13:00)."
+    async with workshop.board.listen() as queue:
+        await workshop.pass_time(days=1)
+        heard = [queue.get_nowait() for _ in range(queue.qsize())]
+    rung = [one.data["due"][8:16] for one in heard if one.data["state"] == "ringing"]
+    assert rung == ["27T13:00", "27T15:00", "27T17:00", "28T09:00", "28T11:00"]
+    skipped = await workshop("reminders.cancel", which="drink tomorrow")
+    assert skipped.text == "Drink does not ring tomorrow; it does again after that."
+    moved = await workshop("reminders.change", which="drink", to="every three hours")
+    assert moved.text == "Drink: every 3 hours, day and night (today 15:00)."
+    with pytest.raises(MissingArgumentError, match="When"):
+        await workshop("reminders.change", which="drink", to="tomorrow at 8 pm")
+    once = await workshop("reminders.change", which="drink", to="8 pm")
+    assert once.text == "Drink: every day 20:00."
+    await workshop("reminders.restore", which=added.data["id"])
+    (kept,) = (await workshop("reminders.list")).data["reminders"]
+    assert kept["due"].startswith("2026-03-28T15:00")
+
+
 async def test_a_reminder_for_every_other_week_rings_then_is_moved_and_left_out(workshop):
     added = await workshop("reminders.add", what="put the bins out every other Tuesday at 7 am")
     assert added.text == "Put the bins out: Tuesday every 2 weeks 07:00 (Tuesday 31.03.)."
@@ -261,7 +346,7 @@ async def test_an_event_on_the_last_friday_of_each_month(workshop):
 
 async def test_when_is_asked_where_it_is_not_understood(workshop):
     with pytest.raises(MissingArgumentError, match="When"):
-        await workshop("reminders.add", what="drink something every two hours")
+        await workshop("reminders.add", what="drink something every two minutes")
 
 
 async def test_a_briefing_every_other_day(workshop):
