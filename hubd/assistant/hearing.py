@@ -13,6 +13,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.route import Router
 from hubd.assistant.several import Part
+from hubd.assistant.timed import says_when_again
 from hubd.assistant.understanding.lexicon import NAMED, Lexicon, lexicon
 from hubd.assistant.understanding.noisy_channel import Channel, Said, channel_of, likeliest
 from hubd.assistant.understanding.plain import plain
@@ -52,6 +53,8 @@ class Hearing:
             heard_as = partial(self._router.heard_as, exactly=exactly)
             others = await asyncio.to_thread(heard_as, text, language)
         for other in others:
+            if says_when_again(text, language) and not says_when_again(other, language):
+                continue  # "every minute" is no "Night Light"
             found = await self._by_rules(other, language, area)
             worded = found.tool in WORDED and ("," in text or "，" in text)
             if _is_clear(found) and not worded:
@@ -121,5 +124,7 @@ def _loses_nothing(text: str, meant: str, known: Lexicon) -> bool:
     if bool(_ONLY.search(text)) != bool(_ONLY.search(meant)):
         return False  # "but only the worktop one" is not "all but the one over the worktop"
     timed, still = (bool(known.times(digits(plain(t), known.language))) for t in (text, meant))
+    if says_when_again(text, known.language) and not says_when_again(meant, known.language):
+        return False
     asked, so = known.wonders(text), known.wonders(meant)
     return known.negates(text) == known.negates(meant) and still >= timed and so >= asked
