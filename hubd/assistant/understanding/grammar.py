@@ -148,7 +148,7 @@ class Grammar:
             "intent_context": {"area": area or SOMEWHERE},
             "language": LANGUAGES[self.language],
         }
-        if fits.keys().isdisjoint(intents.intents):
+        if fits.keys().isdisjoint(sentences.names):
             best = recognize_best(text.strip(), intents, best_slot_name="name", **asked)
             if best is None or self.language not in WHOLE_WORDS or not _cuts(best, text):
                 return best

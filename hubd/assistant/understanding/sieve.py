@@ -35,7 +35,9 @@ class Sieve:
     """The sentences of one intents file, by what an utterance must have in it to be one of them."""
 
     def __init__(self, intents: Intents) -> None:
-        self._intents = intents
+        self.intents = intents
+        self.names = frozenset(intents.intents)
+        """Those of its intents."""
         self._blocks: list[tuple[str, IntentData]] = []
         self._sentences: list[tuple[int, Sentence, frozenset[str]]] = []
         """Number of the block, sentence, the lists of which it has a value."""
@@ -49,7 +51,7 @@ class Sieve:
 
     def _add(self, intent: str, data: IntentData) -> None:
         self._blocks.append((intent, data))
-        rules = {**self._intents.expansion_rules, **data.expansion_rules}
+        rules = {**self.intents.expansion_rules, **data.expansion_rules}
         for sentence in data.sentences:
             number = len(self._sentences)
             lists = _lists(sentence.expression, rules) - set(data.slot_lists)
@@ -67,13 +69,13 @@ class Sieve:
         named: what the household's lists have, which count where the file has none of that name
         """
         within = _searched(
-            text, tuple(self._intents.skip_words), self._intents.settings.ignore_whitespace
+            text, tuple(self.intents.skip_words), self.intents.settings.ignore_whitespace
         )
         said: dict[str, bool] = {}
 
         def is_said(name: str) -> bool:
             if name not in said:
-                of = self._values if name in self._intents.slot_lists else named
+                of = self._values if name in self.intents.slot_lists else named
                 said[name] = name not in of or any(_has(within, one) for one in of[name])
             return said[name]
 
@@ -93,7 +95,7 @@ class Sieve:
             some = copy.copy(data)
             some.__dict__["sentences"] = sentences  # which it would parse from its texts
             intents.setdefault(name, Intent(name)).data.append(some)
-        whole = self._intents
+        whole = self.intents
         return Intents(
             language=whole.language,
             intents=intents,

@@ -14,7 +14,7 @@ SENTENCES = Path(__file__).parents[4] / "plugins"
 @pytest.mark.parametrize("language", ["en", "de", "zh", "fr", "es"])
 def test_lists_of_other_signs_have_other_bounds(language):
     """hassil keeps the words of a range by its bounds, for all lists that have them."""
-    lists = Grammar(language, [])._home.slot_lists.values()
+    lists = Grammar(language, [])._home.intents.slot_lists.values()
     signs = {}
     for one in lists:
         if isinstance(one, RangeSlotList):

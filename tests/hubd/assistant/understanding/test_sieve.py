@@ -10,7 +10,7 @@ from hassil import Intents, recognize_all
 
 from hubd.assistant.evaluate import samples
 from hubd.assistant.understanding.data_files import values
-from hubd.assistant.understanding.grammar import LANGUAGES, SOMEWHERE
+from hubd.assistant.understanding.grammar import LANGUAGES, SOMEWHERE, Grammar
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.sieve import Sieve
 from hubd.home.file import read_description
@@ -113,6 +113,26 @@ def test_a_list_of_the_file_comes_before_the_household_s_of_that_name():
     assert not sifted(["start {name}"], "start the eggs", None, None, **names.values)
     eggs = {"name": {"values": ["eggs"]}}
     assert sifted(["start {name}"], "start the eggs", None, eggs, **names.values)
+
+
+def test_how_a_reading_is_chosen_depends_on_the_whole_file(tmp_path):
+    """That with the least free text, where any tool of the file looks at what it is told."""
+    file = tmp_path / "calls.en.yaml"
+    file.write_text(
+        """
+        language: en
+        intents:
+          calls.make:
+            data: [{sentences: ["call {who}", "call {who} until {end}"]}]
+          calls.list:
+            data: [{sentences: ["list {what}"]}]
+        lists: {who: {wildcard: true}, end: {wildcard: true}, what: {wildcard: true}}
+        """,
+        encoding="utf-8",
+    )
+    names, fits = Names(read_description("{}")), {"calls.list": lambda told, language: True}
+    match = Grammar("en", [file]).match("call the office until five", names, fits=fits)
+    assert match.slots == {"who": "the office", "end": "five"}
 
 
 def test_what_is_skipped_or_between_characters_parts_no_words():
