@@ -77,8 +77,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
     when: for instance at 6 pm, in 20 minutes, every weekday at 7
     """
     said = parse(when or what, context.language, context.now, awake=True)
-    joint = _JOINT.match(said.rest)
-    task = what if when else said.rest[joint.end() if joint else 0 :]
+    task = what if when else task_in(said)
     if said.arrival is not None:
         return await _await_arrival(context, task or what, said.arrival)
     if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
@@ -90,6 +89,12 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
     if not task:
         raise MissingArgumentError("what", say(context.language, "remind_what"))
     return await set_entry(context, "reminder", task, said)
+
+
+def task_in(said: When) -> str:
+    """What is to be done, of a text that says when as well: "in an hour to call Ann"."""
+    joint = _JOINT.match(said.rest)
+    return said.rest[joint.end() if joint else 0 :]
 
 
 @plugin.tool(risk="read")

@@ -10,6 +10,7 @@ from plugins.api import ToolCall
 
 STOP = "home.stop"
 SEARCH = "media.search"
+ENDS = frozenset({STOP, "home.turn_off", "vacuum.stop", "vacuum.return_home", "mower.return_home"})
 VOLUME = frozenset({"media.set_volume", "media.change_volume"})
 
 
@@ -53,6 +54,26 @@ def without_a_cry(parts: list[Part]) -> list[Part]:
     first, *rest = parts
     stops = any(part.decision.tool == STOP for part in rest)
     return rest if stops and is_cry(first.text) else parts
+
+
+def without_its_noise(parts: list[Part]) -> list[Part]:
+    """The parts without a "too loud" that names no player, where something else is stopped:
+    太吵了，扫地机停一下 is about the vacuum alone."""
+    stopped = any(
+        part.decision.tool in ENDS and not any(map(_plays, part.decision.entities))
+        for part in parts
+    )
+    return [part for part in parts if not (stopped and _is_too_loud(part.decision))]
+
+
+def _plays(entity: str) -> bool:
+    return entity.startswith("media_player.")
+
+
+def _is_too_loud(decision: Decision) -> bool:
+    told = decision.arguments
+    quieter = decision.tool == "media.change_volume" and told.get("step") == "down"
+    return quieter and not {"name", "area", "floor"} & told.keys()
 
 
 def _as_one(first: Decision, other: Decision) -> Decision | None:

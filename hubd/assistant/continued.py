@@ -44,7 +44,7 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"(?:(?:please |ok(?:ay)?,? )?(?:carry on|go on|continue|resume|keep going|go ahead)"
             r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
             r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
-            r"|(?:请)?(?:继续|接着)(?:扫|打扫|播放|放|干|吧)?(?:吧)?"
+            r"|(?:请)?(?:继续|接着)(?:扫|打扫|干|吧)?(?:吧)?"
         ),
         {
             "vacuum.stop": "vacuum.start",
@@ -52,6 +52,7 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             "timers.pause": "timers.resume",
         },
     ),
+    (re.compile("(?:请)?(?:继续|接着)(?:播放|播|放)(?:吧)?"), {"media.pause": "media.play"}),
     (
         re.compile(
             rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"

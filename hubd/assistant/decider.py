@@ -11,7 +11,12 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but, follow, later, timed
-from hubd.assistant.as_one import with_items_joined, with_same_player, without_a_cry
+from hubd.assistant.as_one import (
+    with_items_joined,
+    with_same_player,
+    without_a_cry,
+    without_its_noise,
+)
 from hubd.assistant.continued import EVENT, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
@@ -301,7 +306,7 @@ class Decider:
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
         parts = with_same_player(with_items_joined(parts))
-        parts = with_timer_named(without_a_cry(parts)) if parts else parts
+        parts = with_timer_named(without_its_noise(without_a_cry(parts))) if parts else parts
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):

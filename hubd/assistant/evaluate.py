@@ -12,12 +12,15 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.matched import TARGET, TEMPERATURE
 from hubd.assistant.understanding import intents
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
 from plugins.lists import items_of, split
+from plugins.reminders import task_in
+from plugins.timers import clean_name
 from plugins.when import parse
 
 Outcome = Literal["right", "proposed", "asks", "none", "wrong", "opposite"]
@@ -132,6 +135,8 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     if tool in ("lists.remove", "lists.complete"):
         item = " ".join(split(str(said.get("item", ""))))
         said["item"] = _ARTICLE.sub("", item)
+    if tool == "timers.start" and said.get("name"):
+        said["name"] = clean_name(str(said["name"]))
     if tool == "media.search":
         said["query"] = _ARTICLE.sub("", str(said.get("query", "")))
     if tool == "routines.later":
@@ -143,7 +148,8 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         if when.delay is not None:
             said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
-        said["what"] = when.rest or said.get("what")
+        what = task_in(when) if tool == "reminders.add" and not said.get("when") else when.rest
+        said["what"] = _ARTICLE.sub("", what or str(said.get("what") or ""))
     if tool == "alarms.change":
         moment = parse(str(said.get("to", "")), language, datetime.now(UTC)).at
         said["time"] = moment.isoformat("minutes") if moment else None
@@ -159,6 +165,8 @@ def _labelled(sample: Sample, language: str) -> dict[str, Any]:
         wanted["color"] = tag.value if tag and tag.kind == "color" else color
     if sample.tool in ("lists.remove", "lists.complete") and "items" in wanted:
         wanted["item"] = " ".join(wanted.pop("items"))
+    if what := wanted.get("what"):
+        wanted["what"] = _ARTICLE.sub("", str(what))
     if query := wanted.get("query"):
         wanted["query"] = _ARTICLE.sub("", str(query))
     return wanted
@@ -199,6 +207,8 @@ def tools_of(intent: str, slots: Mapping[str, Any]) -> set[str]:
         vacuum = {"vacuum.start"} if intent == "HassTurnOn" else {"vacuum.return_home"}
         return {tool for tool in intents.TURN[intent] if tool} | vacuum
     rule = intents.rule_of(intent, slots=slots)
+    if rule and rule.tool == TEMPERATURE:
+        return {TEMPERATURE, TARGET}  # "what is the heating set to" has the same intent there
     return {rule.tool} if rule else set()
 
 

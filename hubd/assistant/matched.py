@@ -22,6 +22,13 @@ OUTDOORS = "outside temperature"
 """The name that our sentences give to how warm it is out there."""
 WEATHER, CLEANS_ROOM = "weather.now", "vacuum.clean_area"
 _OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
+TEMPERATURE, TARGET = "climate.temperature", "climate.target"
+_IS_SET = re.compile(
+    r"\b(?:set (?:to|at)|target|eingestellt|gestellt|soll(?:wert|temperatur)|zieltemperatur)\b|"
+    r"设定|设置|设成|设的|目标温度",
+    re.IGNORECASE,
+)
+"""What asks for what was set."""
 _STATES = "HassGetState"
 _OF_STATES = (_STATES, "HassClimateGetTemperature", "HassGetWeather")
 
@@ -62,6 +69,16 @@ def decided(
         reason = f"{decision.reason}; something that it needs was not said"
         return msgspec.structs.replace(decision, asks="missing", reason=reason)
     return asking(decision, found, tools, snapshot)
+
+
+def of_what_is_set(decision: Decision, text: str) -> Decision:
+    """The decision; where it tells how warm it is and ``text`` asks what the heating is set to,
+    that. (Home Assistant's sentences have one intent for both, which tells how warm it is.)"""
+    heaters = [one for one in decision.entities if one.startswith("climate.")]
+    if decision.tool != TEMPERATURE or not heaters or not _IS_SET.search(text):
+        return decision
+    call = ToolCall(tool=TARGET, arguments={"entities": heaters})
+    return msgspec.structs.replace(decision, tool=TARGET, entities=heaters, call=call)
 
 
 def asking(decision: Decision, found: Targets, tools: Tools, snapshot: Snapshot) -> Decision:

@@ -98,7 +98,7 @@ BOUGHT = re.compile(
 NO_PURCHASE = re.compile("买[家主卖方单账断通]")
 """What begins as buying does in Chinese: 买家 is who buys."""
 STANDS_FOR = re.compile(
-    r"(?:it|them|that|those|they|this|these|den|die|das|der|es|sie|ihn|刚才|刚刚|它们?|[这那]?个|我们?)",
+    r"(?:it|them|that|those|they|this|these|den|die|das|der|es|sie|ihn|刚才|刚刚|它们?|[这那]?个|我们?|[了吧呢啊呀嘛的]+)",
     re.IGNORECASE,
 )
 """What stands for an item that was said elsewhere: "the honey, I've got that now"."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.matched import asking, decided, tool_of
+from hubd.assistant.matched import asking, decided, of_what_is_set, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import garbled, intents, words
 from hubd.assistant.understanding.compose import A_BIT, compose
@@ -30,6 +30,7 @@ from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import masked
+from hubd.assistant.understanding.locks import locked_up
 from hubd.assistant.understanding.mentions import Mentions, mentions
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.owners import in_own_room, placed
@@ -173,6 +174,7 @@ class Router:
             return Decision(route="documents", reason="it corrects itself", language=spoken)
         match = self._matched(text, spoken, area_name)
         by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
+        by_grammar = of_what_is_set(by_grammar, text) if by_grammar else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
             match = by_grammar = None
         tells = match is not None and match.intent == "HassGetState" and asks_nothing(text, spoken)
@@ -336,6 +338,7 @@ class Router:
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
         text = in_own_room(text, snapshot) if language == "en" else text
+        text = locked_up(text, snapshot) if language == "zh" else text
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None

@@ -14,7 +14,7 @@ import yaml
 from hubd.assistant.evaluate import counted, judged_parts, samples
 
 DATA = Path(__file__).parents[2] / "data/assistant"
-UNSEEN = frozenset({"44", "45", "46"})
+UNSEEN = frozenset({"44", "45", "46", "47"})
 """Sets that are no examples."""
 
 
@@ -36,6 +36,11 @@ def bounds(language):
 def learned(language):
     """The sets of a language that are examples."""
     return [name for name in bounds(language) if re.search(r"\d+", name)[0] not in UNSEEN]
+
+
+def unseen(language):
+    """Those that are not."""
+    return [name for name in bounds(language) if name not in learned(language)]
 
 
 async def counts_of(make_house, name):
