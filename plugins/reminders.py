@@ -60,7 +60,8 @@ ARRIVALS = "arrivals"
 HOME = "home"
 """The state of a person who is there, in Home Assistant's words."""
 _JOINT = re.compile(
-    r"(?:to|that|about|of|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'", re.IGNORECASE
+    r"(?:too?|that|about|of|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'",
+    re.IGNORECASE,
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]

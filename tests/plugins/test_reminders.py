@@ -399,3 +399,28 @@ async def test_what_it_is_about_is_asked(workshop, what, language):
 async def test_an_alarm_is_earlier_or_later(workshop, at, by, language, line):
     await workshop("alarms.set", language, when=at)
     assert (await workshop("alarms.change", language, by=by)).text == line
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "told"),
+    [
+        ("en", "in an hour of the meeting", "The meeting"),
+        ("en", "too pick up Emma in an hour", "Pick up Emma"),
+        ("en", "in an hour to call Ann", "Call Ann"),
+        ("de", "in einer Stunde an die Wäsche", "Wäsche"),
+    ],
+)
+async def test_what_joins_the_time_is_no_part_of_what_it_is(workshop, language, said, told):
+    added = await workshop("reminders.add", language, what=said)
+    assert added.text.startswith(f"{told}: ")
+
+
+async def test_of_two_on_a_day_only_the_one_that_is_named_is_left_out(workshop):
+    await workshop("reminders.add", what="take the pills every day at 9")
+    await workshop("reminders.add", what="feed the cat every day at 9")
+    skipped = await workshop("reminders.cancel", which="the cat tomorrow")
+    assert skipped.text == "Feed the cat does not ring tomorrow 09:00; it does again after that."
+    with pytest.raises(ToolError, match="no such reminder"):
+        await workshop("reminders.cancel", which="the dog tomorrow")
+    cancelled = await workshop("reminders.cancel", which="the pills")
+    assert cancelled.text.startswith("Cancelled: take the pills")

@@ -69,9 +69,14 @@ _WHAT_ELSE = {
 
 _LEFT_OPEN = re.compile(
     r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
-    r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))"
+    r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))|"
+    r"\b(at|by|until|till|um|bis)(?:, like)?, (?=(?:\d+|half |halb |quarter |viertel |noon|"
+    r"midnight|mittag|mitternacht|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b)|"
+    r"\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\b)"
 )
-"""A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes"."""
+"""A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes", "at,
+noon", "put the TV on, mute"."""
 
 
 _THOUGHT = {
@@ -116,7 +121,7 @@ def fluent(text: str, language: str) -> str:
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
     said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
     said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))
-    said = _LEFT_OPEN.sub(lambda open_: f"{open_[1] or open_[2]} ", said)
+    said = _LEFT_OPEN.sub(lambda open_: f"{next(filter(None, open_.groups()))} ", said)
     return _LINKED.sub(r" \1 ", said) or text
 
 

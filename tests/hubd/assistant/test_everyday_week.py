@@ -1,4 +1,4 @@
-"""An ordinary week in standard German and Chinese: what strangers said that was done wrongly."""
+"""An ordinary week in standard language: what strangers said that was done wrongly, or not."""
 
 import pytest
 
@@ -49,6 +49,23 @@ async def test_german(make_house, text, tool, entities, arguments):
 )
 async def test_chinese(make_house, text, tool, entities, arguments):
     (decision,) = await decided(make_house, text, "zh", "客厅")
+    assert (decision.tool, decision.entities, decision.asks) == (tool, entities, None)
+    assert decision.call.arguments.items() >= arguments.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "entities", "arguments"),
+    [
+        ("uh, put the TV on, like, mute", "media.mute", ["media_player.tv"], {}),
+        ("remind me to pay the electric bill at, uh, noon", "reminders.add", [],
+         {"what": "pay the electric bill at noon"}),
+        ("wake me at, um, half past six", "alarms.set", [], {"when": "at half past six"}),
+        ("The timer needs another three minutes on it.", "timers.add", [], {"minutes": 3}),
+        ("The grass is really getting long.", "mower.start", ["lawn_mower.mower"], {}),
+    ],
+)  # fmt: skip
+async def test_english(make_house, text, tool, entities, arguments):
+    (decision,) = await decided(make_house, text, "en", "Kitchen")
     assert (decision.tool, decision.entities, decision.asks) == (tool, entities, None)
     assert decision.call.arguments.items() >= arguments.items()
 
