@@ -33,20 +33,10 @@ _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart",
 _THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
 """Of the hour that is to come: "viertel sechs" is a quarter past five."""
-_HALF = frozenset(
-    {
-        "half",
-        "half an",
-        "half a",
-        "halbe",
-        "demi",
-        "半",
-        "einer halben",
-        "eine halbe",
-        "media",
-        "une demi",
-    }
-)
+_HALF = frozenset({
+    "half", "half an", "half a", "halbe", "einer halben", "eine halbe", "media", "demi", "une demi",
+    "半",
+})  # fmt: skip
 MINUTES = {
     "five": 5, "ten": 10, "twenty": 20, "twenty five": 25, "fünf": 5, "zehn": 10, "fünfzehn": 15,
     "zwanzig": 20, "dreißig": 30, "dreissig": 30, "vierzig": 40, "fünfundvierzig": 45,

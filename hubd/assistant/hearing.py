@@ -28,7 +28,7 @@ FREE = WORDED | OF_WORDS | {"routines.later"}
 """Tools that are told free text."""
 ANYTHING = frozenset({"notes.add", "announce.say"})
 """Tools that make something of whatever follows their verb."""
-STATE = "home.state"
+STATE, UNMUTE = "home.state", "media.unmute"
 CLAUSES = re.compile("[,，;；]")
 _ONLY = re.compile(r"\b(?:only|just|nur|bloß|except|außer)\b|只|除了", re.IGNORECASE)
 PRONOUNCED = frozenset({"en", "de", "zh"})
@@ -56,6 +56,8 @@ class Hearing:
             if says_when_again(text, language) and not says_when_again(other, language):
                 continue  # "every minute" is no "Night Light"
             found = await self._by_rules(other, language, area)
+            if found.tool == UNMUTE and not exactly:
+                continue  # "turn on the saw na" is no sound: a short word, and like many
             worded = found.tool in WORDED and ("," in text or "，" in text)
             if _is_clear(found) and not worded:
                 return Part(text=other, decision=found)

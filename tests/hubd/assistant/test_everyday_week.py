@@ -81,6 +81,11 @@ async def test_what_plays_on_is_no_vacuum(make_house):
     assert house.called == ["vacuum.start"]
 
 
+async def test_what_is_not_here_is_no_sound(make_house):
+    (decision,) = await decided(make_house, "turn on the saw na", "en", "Kitchen")
+    assert decision.tool is None
+
+
 async def test_too_loud_alone_is_what_plays(make_house):
     (decision,) = await decided(make_house, "音箱太吵了", "zh", "客厅")
     assert (decision.tool, decision.arguments["step"]) == ("media.change_volume", "down")
