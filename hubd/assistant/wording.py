@@ -279,7 +279,7 @@ def _about(tool: str, parts: Parts, language: str) -> Any:
 def _of_a_day(which: str, parts: Parts, language: str) -> str:
     """Which one, and the day that is said beside it: "cancel the pill reminder tomorrow"."""
     day = day_in(plain(parts.text), language)
-    said = [which] if not day or day in plain(which) else [which, day]
+    said = [which] if not day or day in plain(which) else [day, which]  # where a date counts
     return (" " if lexicon(language).spaces else "").join(said)
 
 
