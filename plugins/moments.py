@@ -9,6 +9,7 @@ from plugins.next_time import NoLocationError, kept_time, next_time, soonest
 from plugins.speech import day_name, moment, say
 from plugins.spoken import DAYS, NTH, day_of_year, duration, language_known
 from plugins.when import When
+from plugins.when_reader import Cycle
 
 AN_HOUR = 60
 """Minutes."""
@@ -65,13 +66,11 @@ def days_told(when: When, language: str) -> str:
     if cycle.minutes:
         period = duration(timedelta(minutes=cycle.minutes), language)
         each = say(language, "hourly" if cycle.minutes == AN_HOUR else "each_period", value=period)
-        hours = [f"{at:%H:%M}" for at in cycle.hours or ()]
-        within = (
-            say(language, "between", value=" – ".join(hours))
-            if hours
-            else say(language, "day_and_night")
-        )
-        return f"{each}{within}"
+        hours = " – ".join(f"{at:%H:%M}" for at in cycle.hours or ())
+        day = say(language, "between", value=hours) if hours else say(language, "day_and_night")
+        days = days_told(when._replace(cycle=Cycle()), language)
+        joint = "，" if language == "zh" else ", "
+        return f"{each}{day}" if when.repeat == DAILY else f"{days}{joint}{each}{day}"
     if cycle.month:
         return say(language, "each_year", value=day_of_year(cycle.month, cycle.month_day, language))
     if cycle.month_day:

@@ -36,7 +36,7 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
     if when.delay is not None:
         return now + when.delay
     if when.cycle.minutes:
-        return _next_within_a_day(timedelta(minutes=when.cycle.minutes), when.cycle.hours, now)
+        return _next_within_a_day(when, now)
     day = when.on or now.date()
     cycle = when.cycle
     ahead = A_MONTH if cycle.month_day or cycle.nth else A_WEEK * cycle.every
@@ -51,11 +51,17 @@ def next_time(when: When, now: datetime, location: Location | None = None) -> da
     raise ValueError("that time has passed")
 
 
-def _next_within_a_day(
-    period: timedelta, hours: tuple[time, time] | None, now: datetime
-) -> datetime:
-    """The next moment of what comes again after a while: counted from now, on whole minutes; or
-    from the first of some hours of each day on, to the last, which may be behind midnight."""
+def _next_within_a_day(when: When, now: datetime) -> datetime:
+    """The next moment, on one of its days, of what comes again after a while."""
+    period, moment = timedelta(minutes=when.cycle.minutes), now
+    while moment == now or (when.repeat and moment.weekday() not in when.repeat):
+        moment = _next_of(period, when.cycle.hours, moment)
+    return moment
+
+
+def _next_of(period: timedelta, hours: tuple[time, time] | None, now: datetime) -> datetime:
+    """The next moment on whatever day: counted from now, on whole minutes; or from the first of
+    some hours of each day on, to the last, which may be behind midnight."""
     if hours is None:
         then = now.astimezone(UTC) + period  # by the clock it is an hour more on one night a year
         return then.replace(second=0, microsecond=0).astimezone(now.tzinfo)

@@ -76,7 +76,7 @@ async def later(
     after: when what comes before it is done: "at 11" is the one behind that
     """
     said = parse(f"{every} {when}", context.language, context.now)
-    if every and not said.said:
+    if (every and not said.said) or (said.said and not said.whole):  # "Mondays between 9 and 5"
         raise MissingArgumentError("when", say(context.language, "when"))
     if said.said:
         said, due = _due(context, said, parse(f"{every} {after}", context.language, context.now))

@@ -143,12 +143,10 @@ class Reader:
             )
             if match is None or ("date" in said and day is None) or minutes == 0:
                 continue  # the 31st of June, every other minute
+            if minutes:
+                return self._within_a_day(pattern, minutes)
             self._take(pattern)
             self._part = said.get("part") or ""
-            if minutes:
-                within = self._take(self._words["hours_of_day"])
-                hours = self._hours(within) if within else None
-                return DAILY, Cycle(minutes=minutes, hours=hours)
             if day is not None:
                 return DAILY, Cycle(month_day=day.day, month=day.month)
             if number := said.get("m"):
@@ -159,6 +157,19 @@ class Reader:
                 return days, Cycle(nth=self._nth(which))
             return days or DAILY, Cycle(every=self._ordinal(said.get("n") or "2"))
         return (), Cycle()
+
+    def _within_a_day(self, pattern: str, minutes: int) -> tuple[tuple[int, ...], Cycle]:
+        """What comes again after so many minutes, as ``pattern`` says; nothing is understood where
+        its hours are not: "every hour between breakfast and dinner"."""
+        within = found(self._words["hours_of_day"], self._text, self._language)
+        hours = self._hours(within) if within else None
+        if within and hours is None:
+            return (), Cycle()
+        self._take(pattern)
+        self._take(self._words["hours_of_day"])
+        days = self.repeat() or DAILY
+        part_of_day, self._part = self._part, ""
+        return ((), Cycle()) if part_of_day else (days, Cycle(minutes=minutes, hours=hours))
 
     def _minutes(self, few: str, unit: str) -> int:
         """After how many something comes again: "two" "hours"; 0: too often, or not each day."""

@@ -6,11 +6,14 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.several import LISTED, Part, is_cry
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
 
 STOP = "home.stop"
 SEARCH = "media.search"
 ENDS = frozenset({STOP, "home.turn_off", "vacuum.stop", "vacuum.return_home", "mower.return_home"})
+TOO_LOUD = "media.change_volume:down"
 VOLUME = frozenset({"media.set_volume", "media.change_volume"})
 
 
@@ -56,24 +59,26 @@ def without_a_cry(parts: list[Part]) -> list[Part]:
     return rest if stops and is_cry(first.text) else parts
 
 
-def without_its_noise(parts: list[Part]) -> list[Part]:
-    """The parts without a "too loud" that names no player, where something else is stopped:
-    太吵了，扫地机停一下 is about the vacuum alone."""
+def without_its_noise(parts: list[Part], known: Lexicon) -> list[Part]:
+    """The parts without a "too loud" that is said of something else, which is stopped: 太吵了，
+    扫地机停一下 is about the vacuum alone; "make it quieter and stop the vacuum" wishes both."""
     stopped = any(
         part.decision.tool in ENDS and not any(map(_plays, part.decision.entities))
         for part in parts
     )
-    return [part for part in parts if not (stopped and _is_too_loud(part.decision))]
+    return [part for part in parts if not (stopped and _is_too_loud(part, known))]
 
 
 def _plays(entity: str) -> bool:
     return entity.startswith("media_player.")
 
 
-def _is_too_loud(decision: Decision) -> bool:
-    told = decision.arguments
-    quieter = decision.tool == "media.change_volume" and told.get("step") == "down"
-    return quieter and not {"name", "area", "floor"} & told.keys()
+def _is_too_loud(part: Part, known: Lexicon) -> bool:
+    """Whether it only complains of noise, and names nothing that makes it."""
+    told, said = part.decision.arguments, plain(part.text)
+    complains = TOO_LOUD in known.implied(said) and not known.actions_in(said)
+    quieter = f"{part.decision.tool}:{told.get('step')}" == TOO_LOUD
+    return complains and quieter and not {"name", "area", "floor"} & told.keys()
 
 
 def _as_one(first: Decision, other: Decision) -> Decision | None:

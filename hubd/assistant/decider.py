@@ -306,7 +306,8 @@ class Decider:
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
         parts = with_same_player(with_items_joined(parts))
-        parts = with_timer_named(without_its_noise(without_a_cry(parts))) if parts else parts
+        parts = without_its_noise(without_a_cry(parts), known) if parts else parts
+        parts = with_timer_named(parts) if parts else parts
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.matched import TARGET, TEMPERATURE
+from hubd.assistant.matched import TARGET, TEMPERATURE, asks_what_is_set
 from hubd.assistant.understanding import intents
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
@@ -193,6 +193,8 @@ class Verdict(NamedTuple):
 def corpus_verdict(row: Mapping[str, Any], decision: Decision) -> Verdict:
     """The intent's tool, and every slot with its value, none besides."""
     tools = tools_of(str(row["intent"]), row["slots"])
+    if tools == {TEMPERATURE} and asks_what_is_set(str(row["sentence"])):
+        tools = {TARGET}  # which has no intent of its own there
     intent = decision.tool in tools
     said, wanted, also = decision.arguments, row["slots"], row["slots_any_of"]
     exact = all(_same(said.get(name), value) for name, value in wanted.items()) and all(
@@ -207,8 +209,6 @@ def tools_of(intent: str, slots: Mapping[str, Any]) -> set[str]:
         vacuum = {"vacuum.start"} if intent == "HassTurnOn" else {"vacuum.return_home"}
         return {tool for tool in intents.TURN[intent] if tool} | vacuum
     rule = intents.rule_of(intent, slots=slots)
-    if rule and rule.tool == TEMPERATURE:
-        return {TEMPERATURE, TARGET}  # "what is the heating set to" has the same intent there
     return {rule.tool} if rule else set()
 
 

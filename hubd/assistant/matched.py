@@ -71,11 +71,16 @@ def decided(
     return asking(decision, found, tools, snapshot)
 
 
+def asks_what_is_set(text: str) -> bool:
+    """Whether it asks what a heater is set to, and not how warm it is."""
+    return _IS_SET.search(text) is not None
+
+
 def of_what_is_set(decision: Decision, text: str) -> Decision:
     """The decision; where it tells how warm it is and ``text`` asks what the heating is set to,
     that. (Home Assistant's sentences have one intent for both, which tells how warm it is.)"""
     heaters = [one for one in decision.entities if one.startswith("climate.")]
-    if decision.tool != TEMPERATURE or not heaters or not _IS_SET.search(text):
+    if decision.tool != TEMPERATURE or not heaters or not asks_what_is_set(text):
         return decision
     call = ToolCall(tool=TARGET, arguments={"entities": heaters})
     return msgspec.structs.replace(decision, tool=TARGET, entities=heaters, call=call)

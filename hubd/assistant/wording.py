@@ -160,7 +160,7 @@ def worded_call(
         )
     if slots.when and not parts.when and not slots.optional:
         return None
-    again = says_when_again(parts.text, language)
+    again = slots.when == "when" and says_when_again(parts.text, language)
     for when in _whens(parts, language) if slots.when else [""]:
         if when and again and not says_when_again(when, language):
             continue  # "every two hours" is not "in two hours"

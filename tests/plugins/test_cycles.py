@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.api import MissingArgumentError
-from plugins.days import DAILY
+from plugins.days import DAILY, WEEKDAYS
 from plugins.event_words import BY_DAY
+from plugins.moments import days_told
 from plugins.next_time import kept_as, kept_time, next_time
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
@@ -133,6 +134,24 @@ def test_every_few_hours_is_understood(language, text, minutes, hours, rest):
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "repeat", "hours", "told"),
+    [
+        ("en", "every hour from nine to five on weekdays", WEEKDAYS, NINE_TO_FIVE,
+         "every weekday, every hour, 09:00 – 17:00"),
+        ("en", "every two hours on Mondays", (0,), None, "Monday, every 2 hours, day and night"),
+        ("de", "werktags stündlich zwischen 9 und 17 Uhr", WEEKDAYS, NINE_TO_FIVE,
+         "an jedem Werktag, jede Stunde, 09:00 – 17:00"),
+        ("zh", "每周一从早上九点到下午五点每小时", (0,), NINE_TO_FIVE,
+         "星期一，每小时（09:00 – 17:00）"),
+    ],
+)  # fmt: skip
+def test_every_few_hours_on_some_days(language, text, repeat, hours, told):
+    said = parse(text, language, NOW)
+    assert (said.repeat, said.cycle.hours, said.rest) == (repeat, hours, "")
+    assert days_told(said, language) == told
+
+
+@pytest.mark.parametrize(
     ("language", "text", "on"),
     [
         ("en", "on the first Monday of the month at 9", date(2026, 4, 6)),
@@ -153,6 +172,8 @@ def test_a_weekday_of_one_month_is_once(language, text, on):
     [
         ("en", "every minute drink"),
         ("en", "every two hours at nine"),
+        ("en", "every hour between breakfast and dinner"),
+        ("en", "every two hours every evening"),
         ("en", "the report every month tomorrow at 9"),
         ("en", "every year on 31 June at 9"),
         ("en", "every fifth Monday at 9"),
@@ -233,27 +254,28 @@ def test_a_day_of_the_year_comes_once_a_year(day, now):
 @given(
     minutes=st.integers(5, 600),
     hours=st.none() | st.tuples(st.times(), st.times()),
+    days=st.sets(st.integers(0, 6), min_size=1),
     now=st.datetimes(datetime(2026, 3, 27), datetime(2026, 4, 1)),
 )
-def test_what_comes_every_few_hours_is_the_first_of_its_moments_behind_now(minutes, hours, now):
+def test_what_comes_every_few_hours_is_the_first_of_its_moments(minutes, hours, days, now):
     """They are all counted up from the beginning of each day's hours."""
     now = now.replace(tzinfo=UTC)
     hours = hours and tuple(at.replace(second=0, microsecond=0) for at in hours)
     when = kept_time(kept_as(When(repeat=DAILY, cycle=Cycle(minutes=minutes, hours=hours))))
-    found = next_time(when._replace(repeat=DAILY), now)
+    found = next_time(when._replace(repeat=tuple(days)), now)
+    moments = []
     if hours is None:
-        expected = (now + timedelta(minutes=minutes)).replace(second=0, microsecond=0)
+        moment = (now + timedelta(minutes=minutes)).replace(second=0, microsecond=0)
+        moments = [moment + number * timedelta(minutes=minutes) for number in range(2100)]
     else:
-        moments = []
-        for day in range(-2, 4):
+        for day in range(-2, 11):
             moment = datetime.combine(now.date() + timedelta(days=day), hours[0], UTC)
             last = datetime.combine(moment.date(), hours[1], UTC)
             last += timedelta(days=hours[1] <= hours[0])
             while moment <= last:
                 moments.append(moment)
                 moment += timedelta(minutes=minutes)
-        expected = min(moment for moment in moments if moment > now)
-    assert found == expected
+    assert found == min(one for one in moments if one > now and one.weekday() in days)
 
 
 def test_every_two_hours_are_two_hours_when_the_clocks_are_changed():

@@ -75,26 +75,24 @@ class Match(NamedTuple):
 
 
 class Grammar:
-    """The sentences of one language. Compiling takes a second: not on the event loop."""
+    """The sentences of one language. Compiling takes up to half a second: not on the event loop."""
 
     def __init__(self, language: str, sentence_files: Iterable[Path]) -> None:
         """A file that is not a hassil intents file is left out, and named in the log."""
         self.language = language
         self._yields = OURS_FIRST.get(language, SMALL_TALK)
-        own: list[Intents] = []
+        self._own: list[Sieve] = []
         for path in sentence_files:
             if _language_of(path) == language:
                 try:
-                    own.append(_load(path))
+                    self._own.append(_load(path))
                 except SentenceFileError as error:
                     log.error("%s", error)
         shared = home_assistant_intents.get_intents(LANGUAGES[language])
         home = Intents.from_dict(shared) if shared else None
         if home:
             _keep_signs_apart(home)
-            _compile(home)
         self._home = Sieve(home) if home else None
-        self._own = [Sieve(intents) for intents in own]
 
     def match(
         self,
@@ -148,7 +146,7 @@ class Grammar:
             "intent_context": {"area": area or SOMEWHERE},
             "language": LANGUAGES[self.language],
         }
-        if fits.keys().isdisjoint(sentences.names):
+        if fits.keys().isdisjoint(sentences.intent_names):
             best = recognize_best(text.strip(), intents, best_slot_name="name", **asked)
             if best is None or self.language not in WHOLE_WORDS or not _cuts(best, text):
                 return best
@@ -297,18 +295,9 @@ _WRITTEN = {
 """How the free text of a slot is put back."""
 
 
-def _compile(intents: Intents) -> None:
-    """Parse all sentences now: hassil would do it at the first utterance."""
-    for intent in intents.intents.values():
-        for data in intent.data:
-            _ = data.sentences
-
-
-def _load(path: Path) -> Intents:
+def _load(path: Path) -> Sieve:
     try:
-        intents = Intents.from_dict(values(path.read_text(encoding="utf-8")))
-        _compile(intents)
-        return intents
+        return Sieve(Intents.from_dict(values(path.read_text(encoding="utf-8"))))
     except Exception as error:  # hassil and PyYAML share no base class
         raise SentenceFileError(f"{path.name}: not a sentence file: {error}") from error
 

@@ -8,7 +8,6 @@ stands was not understood, and by the same rules, so that nothing is lost by it.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from hubd.assistant.understanding.lexicon import Lexicon
@@ -117,7 +116,6 @@ def _keys(word: str, language: str) -> list[str]:
     return [key, f"~{soft.translate(_SOFT)}"]
 
 
-@lru_cache(maxsize=4096)
 def key_of(word: str, language: str) -> str:
     """What ``word`` sounds like, vowels and all; empty where that says too little."""
     if language == "zh":

@@ -58,7 +58,7 @@ def called(thing: Entity | Area | Floor) -> tuple[str, ...]:
     return _said(thing.name, thing.aliases)
 
 
-@lru_cache(maxsize=4096)  # an utterance asks a thousand times
+@lru_cache(maxsize=4096)
 def _said(name: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
     names = (name, *aliases)
     sides = filter(None, map(_SIDE_LAST.fullmatch, names))
@@ -66,7 +66,7 @@ def _said(name: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
     return (*names, *(name.replace("'", "") for name in names if "'" in name))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # an utterance asks a thousand times
 def _folded(name: str, aliases: tuple[str, ...]) -> frozenset[str]:
     """The same to be compared with."""
     return frozenset(one.casefold() for one in _said(name, aliases))

@@ -13,7 +13,7 @@ NEVER = re.compile(r"(?!)")
 _GAP, _WORDS, _CHARACTERS = "~", r"((?:\S+ ){0,5}?)", "(.{0,8}?)"
 
 
-@lru_cache(maxsize=2048)  # each rule begins with it: 700 times an utterance, of a tenth as many
+@lru_cache(maxsize=2048)  # 300 to 600 times an utterance, four in five asked for before
 def plain(text: str) -> str:
     """Lower case, one form of every character, no punctuation at the end of words."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")

@@ -26,6 +26,11 @@ LONGEST_PHRASE = 60
 """Characters."""
 MOST_READ = 64
 """Texts whose pieces are kept."""
+_ANOTHER = re.compile(
+    r"\b(?:and|und)(?: then| dann)? (?:turn|switch|put|set|make|open|close|shut|start|stop|lock|"
+    r"dim|raise|lower|(?:mach|schalt|dreh|stell|fahr|öffn|schließ|start|stopp)e?)\b"
+)
+"""A command that begins behind another: two verbs that are one together are two there."""
 SCORE_MISSPELLED = 0.12
 """What each wrong letter costs."""
 
@@ -363,7 +368,8 @@ def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | 
     for piece in pieces:
         for tag in piece.tags:
             of.setdefault(tag.kind, []).append(tag.value)
-    actions = _combined(frozenset(of.get("action", ())), lexicon)
+    said = frozenset(of.get("action", ()))
+    actions = None if len(said) > 1 and _ANOTHER.search(text) else _combined(said, lexicon)
     wrong = sum(piece.wrong for piece in pieces)
     if actions is None or (wrong and not actions and not of.get("entity")):
         return None
