@@ -31,6 +31,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     data: dict[str, Any] = {}
     undo: ToolCall | None = None
     """The call that takes it back, where there is one."""
+    language: str = ""
+    """The language of ``text``."""
 
 
 class Timings(msgspec.Struct, frozen=True, kw_only=True):

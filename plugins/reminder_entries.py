@@ -277,6 +277,7 @@ def data(context: ToolContext, entry: Entry) -> dict[str, Any]:
         "kind": entry.kind,
         "what": entry.what,
         "due": (entry.snoozed or entry.due).isoformat(),
+        "when": _moment(context, entry),
         "state": "ringing" if rings(context, entry) else entry.state,
         "repeat": list(entry.repeat),
         "times": [moment.isoformat() for moment in _times(context, entry)],
@@ -286,7 +287,9 @@ def data(context: ToolContext, entry: Entry) -> dict[str, Any]:
 
 
 def _times(context: ToolContext, entry: Entry) -> list[datetime]:
-    """When it is due within the days that the page shows."""
+    """When it is due within the days that the page shows; never, while it waits for somebody."""
+    if _awaits_arrival(entry):
+        return []
     times, until = [entry.snoozed or entry.due], context.now + SHOWN_AHEAD
     when = kept_time(entry.time)._replace(repeat=entry.repeat) if entry.repeat else None
     if when is None or when.cycle.minutes:
@@ -322,9 +325,13 @@ def _lines(context: ToolContext, found: Sequence[Entry]) -> str:
     return " ".join(line(context, entry) for entry in found[:10])
 
 
+def _awaits_arrival(entry: Entry) -> bool:
+    return bool(entry.arrival) and entry.state == "waiting" and not entry.snoozed
+
+
 def _moment(context: ToolContext, entry: Entry) -> str:
     due = (entry.snoozed or entry.due).astimezone(context.now.tzinfo)
-    if entry.arrival and entry.state == "waiting" and not entry.snoozed:
+    if _awaits_arrival(entry):
         person = context.home.snapshot().entity(entry.arrival)
         return say(context.language, "arrival", [person.name if person else entry.arrival])
     if not entry.repeat:

@@ -169,7 +169,7 @@ class Assistant:
                 if outcome.asks:
                     asked = asked or "missing"
                 else:
-                    actions.append(_action(outcome))
+                    actions.append(_action(outcome, speaker.language))
                     yield Acted(action=actions[-1])
             asks = asks or asked
             clock.mark("first_token_ms")
@@ -236,7 +236,7 @@ class Assistant:
             if outcome.asks:
                 asks = "missing"
             else:
-                actions.append(_action(outcome))
+                actions.append(_action(outcome, speaker.language))
             return Ran(text=outcome.text, ok=outcome.ok, asks=outcome.asks)
 
         texts: list[str] = []
@@ -314,7 +314,7 @@ def _speaker(
     )
 
 
-def _action(outcome: Outcome) -> Action:
+def _action(outcome: Outcome, language: str) -> Action:
     result = outcome.result
     return Action(
         tool=outcome.call.tool,
@@ -323,4 +323,5 @@ def _action(outcome: Outcome) -> Action:
         ok=outcome.ok,
         data=result.data if result else {},
         undo=result.undo if result else None,
+        language=language,
     )

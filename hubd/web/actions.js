@@ -7,7 +7,8 @@ import { t } from "/static/strings.js";
 
 /**
  * @typedef {import("/static/api.js").Action} Action
- * @typedef {(call: import("/static/api.js").ToolCall) => Promise<string>} Undo what came of it, in words
+ * @typedef {(call: import("/static/api.js").ToolCall, language?: string) => Promise<string>} Undo what
+ *   came of it, in words of that language
  */
 
 const ANSWER_WITHIN_S = 30;
@@ -30,7 +31,7 @@ export function actionCard(action, undo) {
     const button = h("button", { type: "button", class: "quiet" }, icon("undo"), t("undo"));
     button.addEventListener("click", async () => {
       button.disabled = true;
-      words.textContent = await undo(call);
+      words.textContent = await undo(call, action.language || undefined);
       button.remove();
       announce(words.textContent);
     });

@@ -3,7 +3,7 @@
  */
 
 import { readEvents } from "/static/sse.js";
-import { t } from "/static/strings.js";
+import { language, t } from "/static/strings.js";
 
 /**
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
@@ -12,7 +12,7 @@ import { t } from "/static/strings.js";
  * @typedef {Passage & {answer_start: number, answer_end: number}} Citation
  * @typedef {{tool: string, arguments: Object}} ToolCall
  * @typedef {{tool: string, arguments: Object, text: string, ok: boolean, data: Object,
- *            undo: ToolCall | null}} Action
+ *            undo: ToolCall | null, language?: string}} Action `language`: that of `text`
  * @typedef {{answer: string, citations: Citation[], refused: boolean, actions: Action[],
  *            timings: Object, conversation: string,
  *            asks?: "which" | "confirm" | "missing" | null, prompt?: PromptPart[] | null, left_out?: number}} Done
@@ -94,11 +94,11 @@ async function request(path, options) {
   throw error;
 }
 
-/** @param {string} path @param {Object} body @returns {Promise<any>} */
-async function postJson(path, body) {
+/** @param {string} path @param {Object} body @param {Record<string, string>} [headers] @returns {Promise<any>} */
+async function postJson(path, body, headers = {}) {
   const response = await request(path, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
   return response.json();
@@ -333,6 +333,8 @@ export const readHome = async () => (await request("/hub/home")).json();
 
 /**
  * @param {string} name @param {Object} [parameters]
+ * @param {string} [spoken] the language of the parameters and the reply; else the page's
  * @returns {Promise<{text: string, data: any, undo: ToolCall | null}>}
  */
-export const runTool = (name, parameters = {}) => postJson(`/hub/tools/${name}`, parameters);
+export const runTool = (name, parameters = {}, spoken = language) =>
+  postJson(`/hub/tools/${name}`, parameters, { "Accept-Language": spoken });

@@ -46,10 +46,10 @@ export function startChat({ openSource, emptied }) {
 
   const composer = createComposer({ submit, stop, typing: answers });
 
-  /** @param {import("/static/api.js").ToolCall} call @returns {Promise<string>} what came of it */
-  async function undo(call) {
+  /** @type {import("/static/actions.js").Undo} */
+  async function undo(call, language) {
     try {
-      return (await runTool(call.tool, call.arguments)).text;
+      return (await runTool(call.tool, call.arguments, language)).text;
     } catch (error) {
       if (error instanceof HubError) return error.message;
       throw error;

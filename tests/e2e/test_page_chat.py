@@ -71,6 +71,13 @@ def test_on_a_phone_undo_is_one_word_on_one_line(page, light_hub):
     expect(page.locator(".action").first).to_contain_text("is cancelled")
 
 
+def test_undo_answers_in_the_language_of_what_it_undoes(page):
+    ask(page, "Stell einen Timer auf zehn Minuten")
+    expect(page.locator(".action")).to_contain_text("10 Minuten")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".action")).to_have_text("Der Timer über 10 Minuten ist abgebrochen.")
+
+
 def test_a_question_can_be_put_otherwise(page, light_hub):
     ask(page, "set a tea timer for 8 minutes")
     ask(page, "set an egg timer for 7 minutes")

@@ -120,9 +120,32 @@ def test_a_reminder_stands_in_the_list_and_on_its_day(page, call):
     expect(page.get_by_role("list", name="Reminders")).to_contain_text("Water the plants")
     tomorrow = page.locator(".week > li").nth(1)
     expect(tomorrow).to_contain_text("Water the plants")
-    page.get_by_role("button", name="Cancel the Water the plants").click()
+    page.get_by_role("button", name="Delete “Water the plants”").click()
     expect(tomorrow).not_to_contain_text("Water the plants")
     assert call("reminders.list")["reminders"] == []
+
+
+def test_how_a_reminder_repeats_and_whom_it_waits_for_stand_beside_it(page, call):
+    call("reminders.add", what="Put the bins out", when="the first Monday of each month at 9 am")
+    call("reminders.add", what="Ask about the exam", when="when Tom gets home")
+    rows = page.get_by_role("list", name="Reminders").get_by_role("listitem")
+    expect(rows.filter(has_text="bins")).to_contain_text("on the first Monday of each month 09:00")
+    waiting = rows.filter(has_text="exam")
+    expect(waiting.locator(".note")).to_have_text("when Tom gets home")
+    expect(page.locator(".week")).not_to_contain_text("exam")
+
+
+def test_a_chinese_page_is_spoken_to_and_answers_in_chinese(open_view, call):
+    page = open_view("#/home", locale="zh-CN")
+    page.get_by_label("提醒什么").fill("倒垃圾")
+    page.get_by_label("时间", exact=False).first.fill("每天晚上八点")
+    page.get_by_role("button", name="提醒我").click()
+    expect(page.locator("#toast")).to_contain_text("倒垃圾")
+    row = page.get_by_role("list", name="提醒").get_by_role("listitem")
+    expect(row).to_contain_text("每天 20:00")
+    assert call("reminders.list")["reminders"][0]["repeat"] == [0, 1, 2, 3, 4, 5, 6]
+    page.get_by_role("button", name="删除“倒垃圾”").click()
+    expect(page.locator("#toast")).to_contain_text("取消")
 
 
 def test_a_command_for_every_day_is_planned_and_taken_away(page, call):

@@ -163,6 +163,21 @@ async def test_tools_are_listed_and_called(hub):
     assert "cancelled" in undone["text"]
 
 
+@pytest.mark.parametrize(
+    ("accepted", "text"),
+    [
+        ("de-AT, en;q=0.5", "Es läuft kein Timer."),
+        ("en;q=0.5, zh-CN;q=0.9", "没有正在运行的计时器。"),
+        ("fi, *;q=0.1, de;q=0, nonsense;q=much", "No timer is running."),
+        ("", "No timer is running."),
+    ],
+)
+async def test_a_tool_answers_in_the_language_that_the_caller_reads(hub, accepted, text):
+    headers = {"Accept-Language": accepted}
+    nothing = await hub.post("/hub/tools/timers.cancel", headers=headers)
+    assert (await error_of(nothing, 409))["message"] == text
+
+
 async def test_tool_errors_have_honest_statuses(hub):
     assert (await error_of(await hub.post("/hub/tools/no.such"), 404))["code"] == "not_found"
     wrong = await hub.post("/hub/tools/timers.start", json={"minutes": "x"})

@@ -10,8 +10,10 @@ import { moment } from "/static/text.js";
 
 /**
  * @typedef {{id: string, kind: "reminder" | "alarm", what: string, due: string,
- *            state: "waiting" | "ringing", repeat: number[], times: string[]}} Reminder
- *          `times`: when it is due within the next eight days
+ *            state: "waiting" | "ringing", repeat: number[], times: string[], arrival: string,
+ *            when: string}} Reminder
+ *          `times`: when it is due within the next eight days; `arrival`: for whose it waits, no
+ *          time; `when`: in words
  */
 
 /** @param {Reminder} one */
@@ -30,8 +32,8 @@ export function createReminders() {
 
   /** @param {Reminder} one */
   function row(one) {
-    const due = moment(new Date(one.due));
-    const repeats = one.repeat.length > 0 ? ` · ${t("repeats")}` : "";
+    const next = moment(new Date(one.due));
+    const due = one.arrival ? one.when : one.repeat.length > 0 ? `${next} · ${one.when}` : next;
     return h(
       "li",
       {},
@@ -39,9 +41,9 @@ export function createReminders() {
         "div",
         { class: "row-text" },
         h("span", { class: "row-name" }, called(one)),
-        h("p", { class: "note" }, `${one.state === "ringing" ? t("now") : due}${repeats}`),
+        h("p", { class: "note" }, one.state === "ringing" ? t("now") : due),
       ),
-      iconButton("remove", t("cancel_the", { name: called(one) }), () =>
+      iconButton("remove", t("delete_it", { name: called(one) }), () =>
         act("reminders.cancel", { which: one.id }),
       ),
     );

@@ -177,7 +177,6 @@ export default {
   remove_it: "Remove {name}",
   remove_question: "Remove “{name}”? The hub will no longer answer from it.",
   rename_it: "Rename “{name}”",
-  repeats: "repeats",
   reranked: "Put in order by {model} in {milliseconds} ms. The first one was number {place} of the search.",
   reranks: "passages are put in order by {model}",
   revoke: "Take away",

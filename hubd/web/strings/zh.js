@@ -165,7 +165,6 @@ export default {
   remove_it: "移除 {name}",
   remove_question: "移除“{name}”？之后将不再根据它回答。",
   rename_it: "重命名“{name}”",
-  repeats: "重复",
   reranked: "由 {model} 用 {milliseconds} 毫秒重新排序。第一段在检索中排第 {place}。",
   reranks: "段落由 {model} 排序",
   revoke: "取消",
