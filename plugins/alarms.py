@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from plugins import reminders
 from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
+from plugins.moments import asked_when
 from plugins.reminder_entries import ALL, entries, shift_of
-from plugins.speech import say
 from plugins.when import parse
 
 plugin = Plugin("alarms", sentences="alarms.{language}.yaml", keeps_with="reminders")
@@ -34,7 +34,7 @@ async def set_(
     """
     said = parse(when, context.language, context.now)
     if not said.said:
-        raise MissingArgumentError("when", say(context.language, "when"))
+        raise MissingArgumentError("when", asked_when(said, context.language))
     result = await reminders.set_entry(context, "alarm", what, said)
     undo = result.undo
     if undo:

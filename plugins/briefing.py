@@ -16,7 +16,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.days import DAILY
-from plugins.moments import repeated
+from plugins.moments import asked_when, repeated
 from plugins.next_time import kept_as, kept_time, next_time
 from plugins.speech import say
 from plugins.when import parse
@@ -61,7 +61,7 @@ async def schedule(
     """
     said = parse(when, context.language, context.now)
     if said.at is None:
-        raise MissingArgumentError("when", say(context.language, "when"))
+        raise MissingArgumentError("when", asked_when(said, context.language))
     said = said._replace(repeat=said.repeat or DAILY, rest="")
     first = next_time(said, context.now)
     said = said.since(first.date())

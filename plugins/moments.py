@@ -42,6 +42,11 @@ def coming(
         raise ToolError(say(language, key)) from error
 
 
+def asked_when(when: When, language: str) -> str:
+    """What is asked where a time is missing: the hour alone, where the day was said."""
+    return say(language, "at_what_time" if when.on or when.repeat else "when")
+
+
 def repeated(context: ToolContext, repeat: tuple[int, ...], kept: str, due: datetime) -> str:
     """``every day 07:00``, or ``every weekday at sunset (16:02)``: when something comes that
     repeats; ``due`` is the next time."""

@@ -23,7 +23,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.before_events import before_event
-from plugins.moments import coming
+from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
     Entry,
@@ -86,7 +86,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
         on_time = When(at=at.time(), on=at.date(), exact=True)
         return await set_entry(context, "reminder", event.what, on_time)
     if not said.said:
-        raise MissingArgumentError("when", say(context.language, "when"))
+        raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:
         raise MissingArgumentError("what", say(context.language, "remind_what"))
     return await set_entry(context, "reminder", task, said)

@@ -15,7 +15,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
-from plugins.moments import coming
+from plugins.moments import asked_when, coming
 from plugins.routine_words import defined, forgotten, key_of
 from plugins.routine_words import run as run_of
 from plugins.scheduled import (
@@ -77,7 +77,7 @@ async def later(
     """
     said = parse(f"{every} {when}", context.language, context.now)
     if (every and not said.said) or (said.said and not said.whole):  # "Mondays between 9 and 5"
-        raise MissingArgumentError("when", say(context.language, "when"))
+        raise MissingArgumentError("when", asked_when(said, context.language))
     if said.said:
         said, due = _due(context, said, parse(f"{every} {after}", context.language, context.now))
     else:

@@ -28,6 +28,10 @@ _AFTERNOON = frozenset({
 })  # fmt: skip
 _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜里"})
 """Ends in the morning: at eleven is before midnight, at two after it."""
+_PART_OF_DAY = re.compile(
+    r"morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht"
+)
+"""Of the days that something comes on: "Monday mornings", „montagabends“."""
 _NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
 _THREE_QUARTERS_PAST = "三刻"
@@ -201,10 +205,15 @@ class Reader:
     def repeat(self) -> tuple[int, ...]:
         for name, days in REPEATS:
             if match := self._take(self._words[name]):
-                self._part = (match.groupdict().get("part") or "").removesuffix("s")
+                parts = match.groupdict()
+                self._part = (parts.get("part") or parts.get("parts") or "").removesuffix("s")
                 return days
         match = self._take(self._words["some_days"])
-        return _days_in(match[0].lower(), self._words["days"], self._language) if match else ()
+        if match is None:
+            return ()
+        if part := _PART_OF_DAY.search(match[0].lower()):
+            self._part = part[0]
+        return _days_in(match[0].lower(), self._words["days"], self._language)
 
     def day(self, today: date) -> date | None:
         if match := self._take(self._words["next_week"]):

@@ -1,6 +1,9 @@
 """Commands of one sentence that are one or go together: items of a list that are said one after the
-other, a "stop" with what shall stop behind it, what plays and how loud.
+other, an event and when it is, a "stop" with what shall stop behind it, what plays and how loud.
 """
+
+import re
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -9,7 +12,9 @@ from hubd.assistant.several import LISTED, Part, is_cry
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
+from plugins.when import parse
 
+EVENT = "calendar.add"
 STOP = "home.stop"
 SEARCH = "media.search"
 ENDS = frozenset({STOP, "home.turn_off", "vacuum.stop", "vacuum.return_home", "mower.return_home"})
@@ -29,6 +34,35 @@ def with_items_joined(parts: list[Part]) -> list[Part]:
         else:
             joined.append(part)
     return joined
+
+
+def with_its_time(parts: list[Part]) -> list[Part]:
+    """The parts, with an event that has no time and the time that is said alone behind it as one:
+    把看牙加到日历，下周三上午十点."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        call = before.decision.call if before else None
+        bare = call is not None and call.tool == EVENT and not call.arguments.get("when")
+        if before and call and bare and _is_time(part):
+            arguments = {**call.arguments, "when": part.text}
+            decision = msgspec.structs.replace(
+                before.decision,
+                call=msgspec.structs.replace(call, arguments=arguments),
+                arguments={**before.decision.arguments, "when": part.text},
+            )
+            joined[-1] = Part(text=f"{before.text}, {part.text}", decision=decision)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _is_time(part: Part) -> bool:
+    """Whether it is not understood by itself, and names a time and nothing else."""
+    if part.decision.tool is not None:
+        return False
+    when = parse(part.text, part.decision.language, datetime.now(UTC))
+    return (when.said or when.on is not None) and not re.search(r"\w", when.rest)
 
 
 def with_same_player(parts: list[Part]) -> list[Part]:

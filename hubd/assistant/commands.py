@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
+from hubd.assistant.answered import as_hour, at_that_hour, link
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -30,7 +31,6 @@ from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.event_words import says_when
-from plugins.when import parse
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,8 +247,11 @@ class Commands:
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
             return None
-        link = _link(decision.tool or "", text, language)
-        for joined in (f"{pending.text}{link}{text}", f"{text} {pending.text}"):
+        text = as_hour(pending, text)
+        if (whole := at_that_hour(pending, text)) is not None:
+            return Step(decision=whole, call=whole.call, said=f"{pending.text} {text}")
+        joint = link(decision.tool or "", text, language)
+        for joined in (f"{pending.text}{joint}{text}", f"{text} {pending.text}"):
             complete, *further = (
                 p.decision for p in await self.decider.parts(joined, language, area)
             )
@@ -361,13 +364,3 @@ ANSWERED = {
 }
 """Tools and their arguments that an answer is as it stands; that to others makes one sentence with
 what was said."""
-_FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
-
-
-def _link(tool: str, text: str, language: str) -> str:
-    """What joins a command and what it lacked: "seven thirty" is a time only after "at"."""
-    if tool == "timers.start":
-        return _FOR.get(language, " ")
-    now = datetime.now(UTC)
-    lacks_at = parse(f"at {text}", language, now).at and not parse(text, language, now).said
-    return " at " if lacks_at and language == "en" else " "

@@ -13,6 +13,7 @@ import msgspec
 from hubd.assistant import all_but, follow, later, timed
 from hubd.assistant.as_one import (
     with_items_joined,
+    with_its_time,
     with_same_player,
     without_a_cry,
     without_its_noise,
@@ -25,6 +26,7 @@ from hubd.assistant.excerpts import Excerpts
 from hubd.assistant.hearing import Hearing
 from hubd.assistant.misheard_things import heard_rightly
 from hubd.assistant.misjoined import is_misjoined, of_something_else
+from hubd.assistant.music import on_its_player
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.revise import also_listed
@@ -37,7 +39,7 @@ from hubd.assistant.several import (
     after_a_cry,
     commands_in,
 )
-from hubd.assistant.timer_names import timer_named, with_timer_named
+from hubd.assistant.timer_names import timer_named, with_timer_alone, with_timer_named
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -49,6 +51,7 @@ from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.wished import wished
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
@@ -143,7 +146,7 @@ class Decider:
 
     async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
         """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
-        text = numerals_heard(text, whole.language)
+        text = wished(numerals_heard(text, whole.language), whole.language)
         async with self._routing:
             by_names = self._router.by_names
             said = unframed(text, lexicon(whole.language).frames)
@@ -155,11 +158,16 @@ class Decider:
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
             return [Part(text=text, decision=_taken_back(whole.language))]
+        home = self._router.snapshot()
         return [
             msgspec.structs.replace(
                 part,
                 text=text if part.text == named else part.text,
-                decision=doubted(await asyncio.to_thread(heard_rightly, part.decision)),
+                decision=doubted(
+                    on_its_player(
+                        await asyncio.to_thread(heard_rightly, part.decision), part.text, home
+                    )
+                ),
             )
             for part in parts
         ]
@@ -305,9 +313,9 @@ class Decider:
         parts = await commands_in(
             text, known, decide, mentioned, repaired, self._router.phrases(language).people
         )
-        parts = with_same_player(with_items_joined(parts))
+        parts = with_same_player(with_its_time(with_items_joined(parts)))
         parts = without_its_noise(without_a_cry(parts), known) if parts else parts
-        parts = with_timer_named(parts) if parts else parts
+        parts = with_timer_named(with_timer_alone(parts)) if parts else parts
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):

@@ -105,7 +105,7 @@ async def _left(
         return None
     if wonders(text, known.language):
         return None
-    command = as_written(command, text).rstrip("?？ ")
+    command = as_written(command, text).rstrip("?？.!。！ ")
     arguments = {"command": command, "when": when, "every": every, "after": after}
     call = ToolCall(tool=LATER, arguments={name: said for name, said in arguments.items() if said})
     return Decision(

@@ -22,6 +22,9 @@ OUTDOORS = "outside temperature"
 """The name that our sentences give to how warm it is out there."""
 WEATHER, CLEANS_ROOM = "weather.now", "vacuum.clean_area"
 _OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
+_OUTSIDE = re.compile(
+    r"\bout(?:side|doors?)\b|\b(?:draußen|außen)\b|[室户]外|外[面边头]", re.IGNORECASE
+)
 TEMPERATURE, TARGET = "climate.temperature", "climate.target"
 _IS_SET = re.compile(
     r"\b(?:set (?:to|at)|target|eingestellt|gestellt|soll(?:wert|temperatur)|zieltemperatur)\b|"
@@ -49,7 +52,7 @@ def decided(
     rule = intents.rule_of(match.intent, domain, match.slots) or _own_rule(match, tools)
     if rule is None or rule.tool not in tools:
         return None
-    outdoors = match.slots.get("name") == OUTDOORS and not found.entities
+    outdoors = _asks_outdoors(match, rule.tool) and not found.entities
     if outdoors and WEATHER in tools and not (found := _measured_outdoors(snapshot)).entities:
         return _of_the_weather(language)
     if rule.domains and rule.needs_entity and not found.entities:
@@ -106,6 +109,13 @@ def asking(decision: Decision, found: Targets, tools: Tools, snapshot: Snapshot)
 def _with(decision: Decision, asks: str, why: str) -> Decision:
     reason = f"{decision.reason}; {why}"
     return msgspec.structs.replace(decision, asks=asks, reason=reason)
+
+
+def _asks_outdoors(match: Match, tool: str) -> bool:
+    """Whether it asks how warm it is out there, by whatever name that goes in the house."""
+    place = str(match.slots.get("floor") or match.slots.get("area") or "")
+    out_there = tool == TEMPERATURE and _OUTSIDE.search(place) is not None
+    return out_there or match.slots.get("name") == OUTDOORS
 
 
 def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Targets:

@@ -176,11 +176,16 @@ def _is_question(said: Mentions, confidence: float, known: Lexicon) -> bool:
     return inquires(said, known)
 
 
+_LETS = re.compile(r"\bdon't (?:let|have)\b|\blass\w* .*\bnicht\b|(?:别|不要)再?(?:让|叫)")
+"""What lets nothing go on, whatever it does: 别让扫地机扫了."""
+
+
 def _is_forbidden(said: Mentions, known: Lexicon) -> bool:
     """Whether a "not" may be of the verb that is said: "don't turn off the fan". "The fan needn't
     go that fast" says none."""
     negated = known.negates(known.without_implied(known.fixed(known.stripped(said.text))))
-    return negated and known.forbids(said.text) and bool(said.actions)
+    told = bool(said.actions) or _LETS.search(said.text) is not None
+    return negated and known.forbids(said.text) and told
 
 
 def phrase(call: ToolCall, entities: Sequence[Entity], language: str) -> str | None:

@@ -53,6 +53,7 @@ from hubd.assistant.understanding.reworded import rewordings
 from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.state_questions import asked_state
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.wished import wished
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
@@ -334,7 +335,7 @@ class Router:
         area: of that id or name."""
         if len(text) > MAXIMUM_UTTERANCE:
             return text
-        text = commanded(owned_up(text, language), language)
+        text = wished(commanded(owned_up(text, language), language), language)
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
         text = in_own_room(text, snapshot) if language == "en" else text

@@ -19,6 +19,7 @@ from hubd.assistant.later import LATER
 from hubd.assistant.misheard_things import as_meant
 from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.proposals import phrase
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.likeness import ENCODED
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.tagger import Parts
@@ -59,6 +60,10 @@ ALIKE = {tool: together for together in _ALIKE for tool in together} | {
     tool: (tool, "timers.start") for tool in ("timers.add", "timers.subtract")
 }
 """Tools that people ask for in the same words, or that a number tells apart."""
+_SAYS_SO = {
+    "reminders.add": re.compile(r"reminder (?:every|at|on|in|to|tomorrow)\b", re.IGNORECASE)
+}
+"""What a sentence for a tool begins with that is said of no other."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
 
 
@@ -67,9 +72,13 @@ def beyond_doubt(decision: Decision, text: str) -> bool:
     or has no free text in it, or has it in a language whose chances take a vector: a plain command
     waits for no encoder. Of Home Assistant's own sentences in German, 10 in 3 586 would be taken
     for something else."""
+    says_so = _SAYS_SO.get(decision.tool or "")
+    if decision.route == "grammar" and says_so and says_so.match(text):
+        return True
     if _CLAUSES.search(text):
         return False
     plainly = decision.tool not in FREE or decision.tool in OF_WORDS
+    plainly = plainly or (decision.tool == TIMER and not decision.arguments.get("name"))
     plainly = plainly or decision.language in ENCODED
     return decision.tool == LATER or (decision.route == "grammar" and plainly)
 

@@ -51,6 +51,7 @@ _NAMED = {
         "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"
         "(?:煮|蒸|烤|炖|泡|敷|焖)|"
         "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的(?:[，,](?:计时|倒计时))?[。！]?$|"
+        "^(?:请|麻烦)?(?:你|您)?(?:帮我)?给(?P<first>[\u4e00-\u9fff]{1,5}?)(?:定|设|开|来|弄|计)(?:个|一个|上)?|"
         "^(?P<called>[\u4e00-\u9fff]{2,5})[，,]\\s*(?:[^，,]{1,6}(?:分钟|小时|钟头)的?(?:倒计时|计时)|"
         "(?:倒计时|计时|定时)[^，,]{1,6}(?:分钟|小时|钟头))[。！]?$|"
         "[，,](?:名字)?叫(?:做|它)?(?P<named>[\u4e00-\u9fff]{2,5})[。！]?$"
@@ -81,6 +82,24 @@ def timer_named(decision: Decision, text: str) -> Decision:
     if _NUMBER.fullmatch(digits(name.casefold(), decision.language)):
         return decision  # "set it for twelve"
     return _with_name(decision, name)
+
+
+_CALLS = re.compile(
+    r"(?:(?:and|then|und|dann),? )*(?:(?:let|tell|give|call|shout|remind) me\b.{0,20}|"
+    r"(?:sag|gib|sagst|gibst|ruf|meld)\w* (?:du )?(?:mir|mich|dich)\b.{0,24})|"
+    r"(?:到时间|到点|到时候|时间到|好了)了?(?:就|再)?(?:喊|叫|提醒|告诉|通知)我?(?:一声|一下)?",
+    re.IGNORECASE,
+)
+"""What a timer does anyway: "…, and let me know", „…, sag mir dann Bescheid“."""
+
+
+def with_timer_alone(parts: list[Part]) -> list[Part]:
+    """The parts, or the timer alone where the rest says that it shall be heard."""
+    timer, *rest = parts
+    if not rest or timer.decision.tool != TIMER or not all(is_open(p.decision) for p in rest):
+        return parts
+    said = " ".join(part.text.strip(" .!。！") for part in rest)
+    return [timer] if _CALLS.fullmatch(said) else parts
 
 
 def with_timer_named(parts: list[Part]) -> list[Part]:

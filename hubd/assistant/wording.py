@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hubd.assistant.misread import BOUGHT
 from hubd.assistant.timed import says_when_again
+from hubd.assistant.understanding.appointments import appointment_in
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -351,6 +352,14 @@ def _timed(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[
     return {**arguments, "when": spoken} if spoken else None
 
 
+def _appointment(
+    arguments: Mapping[str, Any], said: Mentions, language: str
+) -> dict[str, Any] | None:
+    """Whatever is next, or the appointment that is named."""
+    name = appointment_in(said.text, language)
+    return {**arguments, "event": name} if name else dict(arguments)
+
+
 _SPECIAL: dict[str, Callable[[Mapping[str, Any], Mentions, str], dict[str, Any] | None]] = {
     "clock.sun": _sun,
     "chance.number": _between,
@@ -358,4 +367,5 @@ _SPECIAL: dict[str, Callable[[Mapping[str, Any], Mentions, str], dict[str, Any] 
     "alarms.change": _moved,
     "reminders.add": _timed,
     "calendar.add": _timed,
+    "calendar.next": _appointment,
 }

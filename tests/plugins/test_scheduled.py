@@ -107,7 +107,7 @@ async def test_what_comes_behind_another_command_is_later(workshop, done, in_ber
 
 
 async def test_days_without_a_time_are_asked_about(workshop):
-    with pytest.raises(MissingArgumentError, match="When"):
+    with pytest.raises(MissingArgumentError, match="At what time"):
         await workshop("routines.later", command="lights on", every="every day")
 
 

@@ -53,6 +53,12 @@ def test_a_time_of_day(text, language, at):
         ("every weekday at 7 take the bins out", "en", "take the bins out", time(7), WEEKDAYS),
         ("take the pill every day at noon", "en", "take the pill", time(12), DAILY),
         ("jeden Montag um 8 Uhr Müll rausbringen", "de", "Müll rausbringen", time(8), (0,)),
+        ("jeden Montagabend um 6 Müll rausbringen", "de", "Müll rausbringen", time(18), (0,)),
+        ("montagabends um acht Chor", "de", "Chor", time(20), (0,)),
+        ("jeden sonntagnachmittag um drei", "de", "", time(15), (6,)),
+        ("every Monday evening at 6 choir", "en", "choir", time(18), (0,)),
+        ("on tuesday and thursday evenings at 7", "en", "", time(19), (1, 3)),
+        ("weekday mornings at 6:30", "en", "", time(6, 30), WEEKDAYS),
         ("每天早上七点吃药", "zh", "吃药", time(7), DAILY),
     ],
 )

@@ -13,12 +13,17 @@ _HESITATION = {
         r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
     ),
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|(?<=, )na(?=,))\b[,.…]*\s*"),
-    "zh": re.compile(r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]"),
+    "zh": re.compile(
+        r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]|"
+        r"(?<=[，,])(?:那个|那什么|就是说?)[，,…]+"
+    ),
 }
 _CHINESE_RESTARTED = re.compile(
     r"([\u4e00-\u9fff]{0,5}[给把到成在对叫让的跟和])[，,…]+(?:那个?[，,…]+)?(?=\1)"
 )
 """The same in Chinese, which needs no space: 开到，开到百分之三十."""
+_CHINESE_IS = re.compile(r"([是在要把])[，,…]+(?=\1)")
+"""今年中秋节是，是几月几号."""
 _SMALL = (
     "the|a|an|my|our|his|her|to|of|in|on|at|for|till|until|with|from|"
     "der|die|das|den|dem|im|am|auf|mit|bis|bei|von|zum|zur"
@@ -45,12 +50,12 @@ _BEGUN_AGAIN = {
 }
 """A few words that are said again after a pause: "when does the, when does the sun set"."""
 _SAY = re.compile(
-    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|"
+    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|, (?:you know|moment(?: mal)?),(?= )|"
     r"(?<=\w)(?<!, no)(?<!, or), (?:let's say|sagen wir(?: mal)?)(?= \w)|"
     r"(?:, (?:what|like|oh|ooh|maybe|perhaps|i don't know|i dunno))+,(?= (?:\d|an? |half |"
     r"(?:twen|thir|for|fif|six|seven|eigh|nine)|one |two |three |four |five |ten |eleven |twelve ))"
 )
-"""Before a value that is thought about: "in, say, twenty minutes"."""
+"""Before a value that is thought about: "in, say, twenty minutes"; "to, you know, drink"."""
 _LINKED = re.compile(r"(?:, (?:ja|yeah))?,? \b(and|und)\b(?:(?:,|,? \1\b),?)+ ")
 """An "and" with pauses about it: "yeast and, and brown paper", "Senf, ja, und, Würstel"."""
 
@@ -73,7 +78,7 @@ _LEFT_OPEN = re.compile(
     r"\b(at|by|until|till|um|bis)(?:, like)?, (?=(?:\d+|half |halb |quarter |viertel |noon|"
     r"midnight|mittag|mitternacht|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b)|"
-    r"\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\W*$)"
+    r"\b(is|are|ist|sind), (?=\d)|\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\W*$)"
 )
 """A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes", "at,
 noon", "put the TV on, mute"."""
@@ -118,6 +123,7 @@ def fluent(text: str, language: str) -> str:
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
         said = _CHINESE_RESTARTED.sub("", said)
+        said = _CHINESE_IS.sub("", said)
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
     said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
     said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))

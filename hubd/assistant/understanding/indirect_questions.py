@@ -96,7 +96,7 @@ def _chinese(clause: str) -> str:
 
 _LAST = (
     "ist|sind|hat|haben|läuft|laufen|brennt|brennen|steht|stehen|regnet|schneit|wird|"
-    "brauche?|brauchst|braucht|brauchen"
+    "brauche?|brauchst|braucht|brauchen|steckt|stecken|bleibt|bleiben"
 )
 """Verbs that a clause ends with, and a question begins with."""
 _ASKING_WORD = re.compile(

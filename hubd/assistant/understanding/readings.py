@@ -17,7 +17,8 @@ VERBATIM = ("message", "text", "title", "what")
 """Slots whose words are kept or said as they are."""
 POLITE = frozenset({
     "please", "thanks", "thank", "you", "ok", "okay", "um", "uh", "er", "erm", "hmm", "bitte",
-    "danke", "ähm", "äh", "öhm", "hm", "that", "dass", "also", "als", "notiz",
+    "danke", "ähm", "äh", "öhm", "hm", "that", "dass", "also", "als", "notiz", "麻烦", "劳驾",
+    "拜托", "麻烦你", "麻烦您",
 })  # fmt: skip
 """Words that may be lost of them."""
 """Slots that are told on as they were said: "晚饭好了" is more than "晚饭"."""
@@ -42,7 +43,8 @@ _HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子
 _UNSTRESSED = re.compile(r"\b(?:eh|halt|doch|wohl) ")
 """What a question has as well: „Garagentor eh zu?“."""
 _OPENING = re.compile(
-    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟给对往向用].)"
+    "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟给对往向用].)|"
+    "^(?:麻烦|劳驾|拜托)(?:你|您)?[，,]?(?=通知|提醒|[每今明后下上半早晚中周\\d一二两三四五六七八九十])"
 )
 """Politeness by itself: what is stripped loses the pauses between items as well."""
 
@@ -122,8 +124,9 @@ def untimely(match: Match, language: str) -> bool:
     when = match.slots.get("when")
     if not isinstance(when, str) or match.missing:
         return False
-    if match.intent == EVENT or parse(when, language, datetime.now(UTC)).said:
-        return False  # an event may take the whole day
+    told = parse(when, language, datetime.now(UTC))
+    if match.intent == EVENT or told.said or _is_day(told):
+        return False  # an event may take the whole day, and the hour of another is asked for
     what = digits(plain(f"{match.slots.get('what', '')} {when}"), language)
     return lexicon(language).times(what)
 
@@ -139,7 +142,12 @@ def at_no_time(call: ToolCall | None, language: str) -> bool:
     tells_when = tells_when or AT_SOMETHING.search(said) is not None
     if call.tool == ALARM and when.said and not when.whole:
         return True
-    return tells_when and not when.said and when.arrival is None
+    return tells_when and not when.said and not _is_day(when) and when.arrival is None
+
+
+def _is_day(when: When) -> bool:
+    """Whether it says on which days and nothing else: the tool asks at what time."""
+    return bool(when.on or when.repeat) and not when.rest.strip(" ,.!?，。")
 
 
 def free_words(match: Match) -> list[str]:
@@ -155,16 +163,23 @@ def _lost(before: object, after: object) -> set[str]:
 
 
 def politer(match: Match, before: Match) -> bool:
-    """Whether a reading is the same one without a "please" that its text ended with; "Please Please
-    Me" is a title."""
+    """Whether a reading is the same one without a "please" that its text ended or, in Chinese,
+    began with; "Please Please Me" is a title."""
     if match.intent != before.intent or match.slots.keys() != before.slots.keys():
         return False
     pairs = [(str(match.slots[k]), str(before.slots[k])) for k in match.slots]
     pairs = [(now.casefold(), said.casefold()) for now, said in pairs if now != said]
-    return bool(pairs) and all(
-        said.startswith(now) and set(re.findall(r"\w+", said[len(now) :])) <= POLITE
-        for now, said in pairs
-    )
+    return bool(pairs) and all(_only_politer(now, said) for now, said in pairs)
+
+
+def _only_politer(now: str, said: str) -> bool:
+    if said.startswith(now):
+        more = said[len(now) :]
+    elif said.endswith(now) and not now.isascii():
+        more = said[: -len(now)]
+    else:
+        return False
+    return set(re.findall(r"\w+", more)) <= POLITE
 
 
 def thinks_aloud(whole: Match, match: Match, language: str) -> bool:

@@ -96,6 +96,7 @@ _THING = re.compile(
     r"\s+(?:dass|wenn)\s+(?P<rest>(?:der|die|das|es|in|im|um|ab|bei|sämtliche|mein\w*|unser\w*|hier|alle)\b.+)$",
     re.IGNORECASE,
 )
+_BY_ITSELF = re.compile(r"\b(?:von (?:selbst|alleine?)|automatisch)\s", re.IGNORECASE)
 _DOES = re.compile(
     r"^(?P<thing>(?:der|die|das|mein\w*|unser\w*)\s[\w-]+)\s(?P<how>.+?)\s(?P<verb>[a-zäöüß]{3,}t)"
     r"(?P<tail>[,.!?;].*)?$"
@@ -174,9 +175,10 @@ def commanded(text: str, language: str) -> str:
     if (found := _THING.match(text)) and (
         _SEES_TO_IT.search(found["lead"]) or _is_wish(found["lead"])
     ):
-        state = _STATE.match(found["rest"])
+        rest = _BY_ITSELF.sub("", found["rest"])
+        state = _STATE.match(rest)
         if state is None:
-            return _shall(found["rest"]) or text
+            return _shall(rest) or text
         return (
             state["object"] + (_RUNS[state["runs"]] if state["runs"] else "") + _told(state["tail"])
         )

@@ -5,8 +5,8 @@ import pytest
 ROOM = {"en": "Kitchen", "de": "Küche", "zh": "客厅"}
 
 
-async def decided(make_house, text, language):
-    house = await make_house(f"home43.{language}.yaml")
+async def decided(make_house, text, language, home="home43"):
+    house = await make_house(f"{home}.{language}.yaml")
     room = next(one.id for one in house.home.snapshot().areas if one.name == ROOM[language])
     parts = await house.commands.decider.parts(text, language, room)
     return [part.decision for part in parts]
@@ -53,6 +53,71 @@ async def test_what_is_done(make_house, language, text, tool, entities, argument
     (decision,) = await decided(make_house, text, language)
     assert (decision.tool, decision.entities, decision.asks) == (tool, entities, None)
     assert decision.call.arguments.items() >= arguments.items()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "tool", "entities", "arguments"),
+    [
+        ("en", "Would you mind rolling out the patio awning?", "home.open", ["cover.awning"], {}),
+        ("en", "It'd be cool if Owen's light strip was green.", "lights.set",
+         ["light.owen_strip"], {}),
+        ("en", "It'd be great if the patio awning was open", "home.open", ["cover.awning"], {}),
+        ("en", "I want the coffee maker to come on at 5:15 every weekday morning.",
+         "routines.later", [], {"command": "turn on the coffee maker", "when": "at 5:15",
+                                "every": "every weekday morning"}),
+        ("en", "turn on the porch light every Monday morning at six", "routines.later", [],
+         {"every": "every monday morning", "when": "at 6"}),
+        ("en", "I won't need the coffee maker today", "home.turn_off", ["switch.coffee_maker"],
+         {}),
+        ("en", "Let me know when 15 minutes are up.", "timers.start", [], {"minutes": 15}),
+        ("en", "Um, every two hours, uh, remind me to, you know, drink some water.",
+         "reminders.add", [], {"when": "every two hours", "what": "drink some water"}),
+        ("en", "don't let the vacuum run any more", "vacuum.stop", ["vacuum.dusty"], {}),
+        ("en", "Wake me tomorrow", "alarms.set", [], {"when": "tomorrow"}),
+        ("de", "Wecker, noch mal schlummern", "alarms.snooze", [], {}),
+        ("de", "Temperatur draußen?", "weather.now", [], {}),
+        ("de", "Ich brauche die Kaffeemaschine heute nicht mehr.", "home.turn_off",
+         ["switch.kaffeemaschine"], {}),
+        ("de", "Ich brauche die Butter nicht mehr", "lists.remove", [], {"item": "Butter"}),
+        ("de", "Ich frage mich, wo Leon steckt.", "home.state", ["person.leon"], {}),
+        ("de", "Die Eier sollen sechs Minuten kochen, sag mir dann Bescheid.", "timers.start", [],
+         {"minutes": 6, "name": "Eier"}),
+        ("de", "Ich darf auf keinen Fall vergessen, um 17 Uhr Oma abzuholen.", "reminders.add", [],
+         {"what": "um 17 Uhr Oma abzuholen"}),
+        ("de", "Es wäre schön, wenn das Terrassenlicht jeden Abend um elf von selbst ausgeht.",
+         "routines.later", [], {"every": "jeden abend", "when": "um 11"}),
+        ("de", "Schreib mal als Notiz auf, äh, der Zählerstand ist, Moment, 4812.", "notes.add",
+         [], {"text": "der Zählerstand ist 4812"}),
+        ("de", "Tante Gabi hat jedes Jahr am dritten Mai Geburtstag, das muss in den Kalender.",
+         "calendar.add", [], {}),
+        ("de", "Wann habe ich den nächsten Zahnarzttermin?", "calendar.next", [],
+         {"event": "Zahnarzt"}),
+        ("zh", "请问我都定了哪些闹钟？", "alarms.list", [], {}),
+        ("zh", "麻烦半个小时以后提醒我收衣服", "reminders.add", [],
+         {"when": "半个小时以后", "what": "收衣服"}),
+        ("zh", "麻烦通知一下大家，可以吃饭了", "announce.say", [], {"message": "可以吃饭了"}),
+        ("zh", "嗯，提醒我，那个，下午四点半去接桐桐", "reminders.add", [],
+         {"what": "下午四点半去接桐桐"}),
+        ("zh", "明天叫我起床", "alarms.set", [], {"when": "明天"}),
+        ("zh", "别让扫地机扫了", "vacuum.stop", ["vacuum.sao_di"], {}),
+        ("zh", "扫地机太吵了，别让它扫了", "vacuum.stop", ["vacuum.sao_di"], {}),
+        ("zh", "面条煮八分钟就好，到时间喊我一声", "timers.start", [],
+         {"minutes": 8, "name": "面条"}),
+        ("zh", "请给排骨定个四十分钟的计时器", "timers.start", [], {"minutes": 40, "name": "排骨"}),
+        ("zh", "嗯，今年中秋节是，是几月几号来着？", "dates.day", [], {"day": "今年中秋节"}),
+        ("zh", "阳台的灯每天晚上六点亮", "routines.later", [],
+         {"every": "每天", "when": "晚上6点"}),
+    ],
+)  # fmt: skip
+async def test_what_is_done_in_another_house(make_house, language, text, tool, entities, arguments):
+    (decision,) = await decided(make_house, text, language, "home44")
+    assert (decision.tool, decision.entities, decision.asks) == (tool, entities, None)
+    assert decision.call.arguments.items() >= arguments.items()
+
+
+async def test_what_lets_nothing_go_on_proposes_no_start(make_house):
+    house = await make_house("home44.zh.yaml")
+    assert "开始" not in str(await house.say("别让机器人动了", language="zh", area="客厅"))
 
 
 async def test_what_plays_on_is_no_vacuum(make_house):

@@ -1,0 +1,49 @@
+"""What an answer to a question back makes of what lacked it: an alarm's hour, a timer's length."""
+
+import re
+from datetime import UTC, datetime
+
+import msgspec
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Pending
+from hubd.assistant.understanding.readings import TIMED
+from plugins.when import parse
+
+_FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
+_AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
+_BARE_HOUR = re.compile(r"[一二两三四五六七八九十]{1,3}|\d{1,2}")
+"""An hour as it is answered in Chinese."""
+
+
+def as_hour(pending: Pending, text: str) -> str:
+    """``text``; where a time was asked for, an hour that is no time by itself in Chinese as one."""
+    bare = pending.decision.tool in TIMED and pending.decision.language == "zh"
+    return f"{text}点" if bare and _BARE_HOUR.fullmatch(text.strip(" 。")) else text
+
+
+def at_that_hour(pending: Pending, text: str) -> Decision | None:
+    """The decision for the days that were said, at the hour that is the answer; ``None`` where no
+    days were said, or ``text`` is no hour."""
+    decision, call = pending.decision, pending.decision.call
+    if call is None or pending.argument != "when" or not call.arguments.get("when"):
+        return None
+    joint = "" if decision.language == "zh" else link(call.tool, text, decision.language)
+    when = f"{call.arguments['when']}{joint}{text.strip(' .!。！')}"
+    told = parse(when, decision.language, datetime.now(UTC))
+    if not told.said or re.search(r"\w", told.rest):
+        return None
+    arguments = {**call.arguments, "when": when}
+    call = msgspec.structs.replace(call, arguments=arguments)
+    return msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
+
+
+def link(tool: str, text: str, language: str) -> str:
+    """What joins a command and what it lacked: "seven" and "seven thirty" are times only after
+    "at"."""
+    if tool == "timers.start":
+        return _FOR.get(language, " ")
+    at, now = _AT.get(language), datetime.now(UTC)
+    if at and parse(f"{at}{text}", language, now).at and not parse(f"x {text}", language, now).said:
+        return f" {at}"
+    return " "
