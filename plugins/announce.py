@@ -18,6 +18,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.german_clauses import main_clause
 from plugins.speech import say as told
 
 plugin = Plugin("announce", sentences="announce.{language}.yaml")
@@ -36,6 +37,7 @@ async def say(
     context: ToolContext, message: Annotated[str, Meta(min_length=1, max_length=2000)]
 ) -> ToolResult:
     """Tell everyone in the house a message, on the open pages and out of the speakers."""
+    message = main_clause(message) if context.language == "de" else message
     pages = context.emit("announcement", {"text": message, "at": context.now.isoformat()})
     heard = [told(context.language, "open_pages", value=pages)] if pages else []
     problem = ""

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.german_clauses import main_clause
 from plugins.speech import say, stop_words
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
@@ -48,6 +49,7 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
     """
     if len(await context.storage.all()) >= MAXIMUM:
         raise ToolError(f"There are {MAXIMUM} notes already. Forget some first.")
+    text = main_clause(text) if context.language == "de" else text
     note = Note(id=secrets.token_hex(6), text=text, at=context.now)
     await context.storage.put(note.id, msgspec.to_builtins(note))
     return ToolResult(

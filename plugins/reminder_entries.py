@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from plugins.api import ToolContext, ToolError
+from plugins.german_clauses import task
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
 from plugins.notes import words_of
@@ -72,6 +73,7 @@ class Entry(msgspec.Struct, kw_only=True):
 
 def made(context: ToolContext, kind: Kind, what: str, due: datetime, **more: Any) -> Entry:
     """A new entry of the person who asks; nothing is written."""
+    what = task(what) if context.language == "de" else what
     name = f"{kind[0]}{secrets.token_hex(6)}"
     language, area = context.language, context.area
     return Entry(id=name, kind=kind, what=what, due=due, language=language, area=area, **more)
@@ -189,7 +191,8 @@ def chosen(
         wanted = which.casefold().strip()
         meant = [entry for entry in found if entry.id == which]
         meant = meant or [entry for entry in alike if wanted in entry.what.casefold()]
-        about = [entry for entry in alike if _is_about(entry, said.rest)]
+        rest = task(said.rest) if context.language == "de" else said.rest
+        about = [entry for entry in alike if _is_about(entry, rest)]
         whenever = not (said.said or said.on or said.repeat)
         meant = meant or [e for e in about if _is_then(context, e, said) or (whenever and e.what)]
     if not meant:

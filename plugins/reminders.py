@@ -60,7 +60,8 @@ ARRIVALS = "arrivals"
 HOME = "home"
 """The state of a person who is there, in Home Assistant's words."""
 _JOINT = re.compile(
-    r"(?:too?|that|about|of|daran|dran|ans?(?: (?:den|die|das))?|dass|de|que)\b,? +|d'",
+    r"(?:(?:,|bitte|mal|doch|please)(?: +|$))*"
+    r"(?:(?:too?|that|about|of|daran|dran|ans?(?: (?:den|die|das))?|de|que)\b,? +|d')?",
     re.IGNORECASE,
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
@@ -94,8 +95,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult
 
 def task_in(said: When) -> str:
     """What is to be done, of a text that says when as well: "in an hour to call Ann"."""
-    joint = _JOINT.match(said.rest)
-    return said.rest[joint.end() if joint else 0 :]
+    return _JOINT.sub("", said.rest, count=1)
 
 
 @plugin.tool(risk="read")

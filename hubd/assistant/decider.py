@@ -39,6 +39,7 @@ from hubd.assistant.several import (
     after_a_cry,
     commands_in,
 )
+from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named, with_timer_alone, with_timer_named
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
@@ -164,8 +165,11 @@ class Decider:
                 part,
                 text=text if part.text == named else part.text,
                 decision=doubted(
-                    on_its_player(
-                        await asyncio.to_thread(heard_rightly, part.decision), part.text, home
+                    with_that(
+                        on_its_player(
+                            await asyncio.to_thread(heard_rightly, part.decision), part.text, home
+                        ),
+                        text,
                     )
                 ),
             )

@@ -13,11 +13,13 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.matched import TARGET, TEMPERATURE, asks_what_is_set
+from hubd.assistant.that_clauses import CLAUSES
 from hubd.assistant.understanding import intents
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
+from plugins.german_clauses import main_clause, task
 from plugins.lists import items_of, split
 from plugins.reminders import task_in
 from plugins.timers import clean_name
@@ -149,7 +151,9 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
             said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
         what = task_in(when) if tool == "reminders.add" and not said.get("when") else when.rest
-        said["what"] = _ARTICLE.sub("", what or str(said.get("what") or ""))
+        said["what"] = _task(what or str(said.get("what") or ""), language)
+    if (clause := CLAUSES.get(tool)) and tool != "reminders.add" and language == "de":
+        said[clause] = main_clause(str(said.get(clause, "")))
     if tool == "alarms.change":
         moment = parse(str(said.get("to", "")), language, datetime.now(UTC)).at
         said["time"] = moment.isoformat("minutes") if moment else None
@@ -166,10 +170,18 @@ def _labelled(sample: Sample, language: str) -> dict[str, Any]:
     if sample.tool in ("lists.remove", "lists.complete") and "items" in wanted:
         wanted["item"] = " ".join(wanted.pop("items"))
     if what := wanted.get("what"):
-        wanted["what"] = _ARTICLE.sub("", str(what))
+        wanted["what"] = _task(str(what), language)
+    if (clause := CLAUSES.get(sample.tool or "")) and clause in wanted and language == "de":
+        said = str(wanted[clause])
+        wanted[clause] = [said, main_clause(f"dass {said}"), _task(f"dass {said}", language)]
     if query := wanted.get("query"):
         wanted["query"] = _ARTICLE.sub("", str(query))
     return wanted
+
+
+def _task(what: str, language: str) -> str:
+    """What is kept of what somebody is reminded of, without its article."""
+    return _ARTICLE.sub("", task(what) if language == "de" else what)
 
 
 def _in_seconds(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,10 +234,12 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 READING = frozenset({"clock", "help", "weather", "calculator", "units", "dates"})
 """Plugins that only tell something."""
+READS = frozenset({"home.state", "climate.temperature", "climate.target", "calendar.next"})
+"""Tools of others that do."""
 
 
 def _only_reads(tool: str) -> bool:
-    if tool in ("home.state", "climate.temperature") or tool.partition(".")[0] in READING:
+    if tool in READS or tool.partition(".")[0] in READING:
         return True
     return tool.endswith((".list", ".show", ".recall", ".find"))
 

@@ -367,7 +367,7 @@ async def test_what_was_cancelled_is_forgotten_after_a_day(workshop):
     ("what", "language", "line"),
     [
         ("in 20 minutes to call Bob", "en", "Call Bob: today 12:20."),
-        ("in 20 Minuten daran, Bob anzurufen", "de", "Bob anzurufen: heute 12:20."),
+        ("in 20 Minuten daran, Bob anzurufen", "de", "Bob anrufen: heute 12:20."),
         ("in zwei Stunden ans Umrühren", "de", "Umrühren: heute 14:00."),
         ("dans 20 minutes d'appeler Bob", "fr", "Appeler Bob: aujourd'hui 12:20."),
         ("total the bill at 6 pm", "en", "Total the bill: today 18:00."),
