@@ -47,7 +47,9 @@ async def act(
     """
     by_service: dict[str, list[str]] = {}
     for entity_id in entities:
-        by_service.setdefault(_service(services, entity_id), []).append(entity_id)
+        if (service := _service(services, entity_id)) is None:
+            raise ToolError(say(context.language, "cannot", value=entity_id))
+        by_service.setdefault(service, []).append(entity_id)
     before: list[Entity] = []
     after: list[Entity] = []
     failed: dict[str, str] = {}
@@ -135,15 +137,15 @@ def found(context: ToolContext, entities: Sequence[str]) -> list[Entity]:
     known = {entity.id: entity for entity in snapshot.entities}
     missing = [entity_id for entity_id in entities if entity_id not in known]
     if missing:
-        raise ToolError(f"There is no {missing[0]} in this household.")
+        raise ToolError(say(context.language, "not_here", value=missing[0]))
     return [known[entity_id] for entity_id in entities]
 
 
-def _service(services: Mapping[str, str] | str, entity_id: str) -> str:
+def _service(services: Mapping[str, str] | str, entity_id: str) -> str | None:
     domain = entity_id.partition(".")[0]
     service = services if isinstance(services, str) else services.get(domain, services.get("*"))
     if service is None:
-        raise ToolError(f"{entity_id} cannot do that.")
+        return None
     return service if "." in service else f"{domain}.{service}"
 
 

@@ -111,7 +111,7 @@ async def _speak(context: ToolContext, message: str, speakers: Sequence[str]) ->
     speaks = players and not voice.endswith("_say")  # else an older one: an action, no entity
     for one in (*speakers, voice) if speaks else speakers:
         if one not in names:
-            raise HomeError(f"There is no {one} in this household, or it is not exposed.")
+            raise HomeError(told(context.language, "not_here", value=one))
     call, said = context.home.call, {"message": message}
     if satellites:
         with contextlib.suppress(StillBusyError):  # it answers when it has said all of it

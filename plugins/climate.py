@@ -16,13 +16,27 @@ plugin = Plugin("climate", sentences="climate.{language}.yaml")
 STEP = 1.0
 """Degrees that "warmer" means."""
 
+COOLING = frozenset({"cool", "dry", "fan_only"})
+HEATING = frozenset({"heat", "heat_cool", "auto"})
+"""Modes of Home Assistant's climate entities."""
 Degrees = Annotated[float, Meta(ge=-30, le=120)]
 
 
 def heating_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
-    """Very warm costs money, and may be a mistake."""
-    limit = WARMEST[unit_of(snapshot.entities)]
-    return "dangerous" if float(arguments.get("temperature") or 0) > limit else "act"
+    """Very warm costs money, and may be a mistake; what only cools just stops then."""
+    limit, ids = WARMEST[unit_of(snapshot.entities)], arguments.get("entities") or ()
+    things = [entity for entity in snapshot.entities if entity.id in ids]
+    cools = bool(things) and not any(map(_heats, things))
+    very_warm = float(arguments.get("temperature") or 0) > limit
+    return "dangerous" if very_warm and not cools else "act"
+
+
+def _heats(entity: Entity) -> bool:
+    """Whether it may: it is in no other mode, nor is there one to heat in where it is off."""
+    modes = entity.attributes.get("hvac_modes")
+    if entity.state == "off" and isinstance(modes, list):
+        return bool(HEATING & set(map(str, modes)))
+    return entity.state not in COOLING
 
 
 @plugin.tool(risk="act", risk_rule=heating_risk)
@@ -61,11 +75,15 @@ async def change(
     heaters = found(context, entities)
     now = {heater.id: degrees for heater in heaters if (degrees := _target(heater)) is not None}
     if not now:
-        raise ToolError(f"{heaters[0].name} has no temperature that could be changed.")
+        raise ToolError(say(context.language, "no_target", [heaters[0].name]))
     wanted = {heater: degrees + (by if step == "up" else -by) for heater, degrees in now.items()}
-    if step == "up" and max(wanted.values()) > WARMEST[unit_of(context.home.snapshot().entities)]:
-        highest = max(now.values())
-        raise ToolError(f"It is set to {highest:g} degrees. Say the temperature to go higher.")
+    warmest = WARMEST[unit_of(context.home.snapshot().entities)]
+    heated = [
+        degrees for heater in heaters if _heats(heater) and (degrees := wanted.get(heater.id))
+    ]
+    if step == "up" and heated and max(heated) > warmest:
+        highest = f"{max(now.values()):g}"
+        raise ToolError(say(context.language, "warm_enough", value=highest))
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, temperature=value))
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from plugins.api import Entity, HomeError, ToolContext
 from plugins.ics import Occurrence
+from plugins.speech import say
 
 READ, ADD = "calendar.read_events", "calendar.add_event"
 CHANGE, DELETE = "calendar.change_event", "calendar.delete_event"
@@ -90,7 +91,7 @@ async def read(
         events = msgspec.convert(told, _Answer).events[:MAXIMUM_EVENTS]
         found = [_occurrence(event, context.now) for event in events]
     except ValueError as error:  # one of msgspec's, or a time that is none
-        raise HomeError(f"What is in {place.name} is not understood.") from error
+        raise HomeError(say(context.language, "not_understood", [place.name])) from error
     return sorted(found, key=lambda one: one.start)
 
 

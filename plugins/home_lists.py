@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from plugins.api import Entity, HomeError, ToolContext
+from plugins.speech import say
 
 SHOPPING = "shopping"
 WORKED = 1 | 2 | 4
@@ -70,7 +71,7 @@ async def read(context: ToolContext, place: Entity) -> list[Entry]:
     try:
         items = msgspec.convert(told, _Answer).items
     except msgspec.ValidationError as error:
-        raise HomeError(f"What is on {place.name} is not understood.") from error
+        raise HomeError(say(context.language, "not_understood", [place.name])) from error
     return [
         Entry(text=one.summary, done=one.status == DONE, uid=one.uid or one.summary)
         for one in items

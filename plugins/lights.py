@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, found
 from plugins.api import Entity, Plugin, ToolContext, ToolError, ToolResult
+from plugins.speech import color_word, say
 
 plugin = Plugin("lights", sentences="lights.{language}.yaml")
 
@@ -13,6 +14,8 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 Kelvin = Annotated[int, Meta(ge=1_000, le=12_000)]
 Step = Literal["up", "down"]
 
+WHITES = {"warmwhite": 2_700, "coolwhite": 4_000}
+"""Kelvin: Home Assistant has no color of these names, and would take plain white for them."""
 STEP_PERCENT = 25
 """What "brighter" means."""
 
@@ -41,17 +44,18 @@ async def set_(
             reached=lambda e: abs((percent(e) or 0) - brightness) <= 2,
             value=lambda e: percent(e) or 0,
         )
+    if (white := WHITES.get(color.replace(" ", "").lower())) or kelvin is not None:
+        told = color_word(color, context.language) if white else f"{kelvin} K"
+        return await act(
+            context, entities, {"light": "turn_on"}, "color",
+            data={"color_temp_kelvin": white or kelvin}, value=lambda e: told,
+        )  # fmt: skip
     if color:
         return await act(
             context, entities, {"light": "turn_on"}, "color",
-            data={"color_name": color}, value=lambda e: color,
+            data={"color_name": color}, value=lambda e: color_word(color, context.language),
         )  # fmt: skip
-    if kelvin is not None:
-        return await act(
-            context, entities, {"light": "turn_on"}, "color",
-            data={"color_temp_kelvin": kelvin}, value=lambda e: f"{kelvin} K",
-        )  # fmt: skip
-    raise ToolError("Which brightness or color? Say for instance: 40 percent.")
+    raise ToolError(say(context.language, "which_light"))
 
 
 @plugin.tool(risk="act")

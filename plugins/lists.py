@@ -70,7 +70,7 @@ async def add(
         entries = await _entries(context, list_name)
         wanted = items_of(items)
         if len(entries) + len(wanted) > MAXIMUM_ITEMS:
-            raise ToolError(f"The list has {len(entries)} items already. Clear it first.")
+            raise ToolError(say(context.language, "list_full", value=len(entries)))
         known = {entry.text.casefold() for entry in entries if not entry.done}
         new = [item for item in wanted if item.casefold() not in known]
         entries = [e for e in entries if not e.done or e.text not in wanted]

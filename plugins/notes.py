@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
-from plugins.speech import say, stop_words
+from plugins.speech import quoted, say, stop_words
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
 
@@ -48,7 +48,7 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
     text: what to keep
     """
     if len(await context.storage.all()) >= MAXIMUM:
-        raise ToolError(f"There are {MAXIMUM} notes already. Forget some first.")
+        raise ToolError(say(context.language, "notes_full", value=MAXIMUM))
     text = main_clause(text) if context.language == "de" else text
     note = Note(id=secrets.token_hex(6), text=text, at=context.now)
     await context.storage.put(note.id, msgspec.to_builtins(note))
@@ -87,7 +87,9 @@ async def recall(context: ToolContext, about: Text) -> ToolResult:
     found = _matching(await _notes(context), about)[:SHOWN]
     if not found:
         raise ToolError(say(context.language, "not_noted", [about]))
-    return ToolResult(text=_told(found), data={"notes": [_data(note) for note in found]})
+    return ToolResult(
+        text=_told(found, context.language), data={"notes": [_data(note) for note in found]}
+    )
 
 
 @plugin.tool(risk="read")
@@ -96,7 +98,9 @@ async def list_(context: ToolContext) -> ToolResult:
     notes = (await _notes(context))[:SHOWN]
     if not notes:
         return ToolResult(text=say(context.language, "no_notes"), data={"notes": []})
-    return ToolResult(text=_told(notes), data={"notes": [_data(note) for note in notes]})
+    return ToolResult(
+        text=_told(notes, context.language), data={"notes": [_data(note) for note in notes]}
+    )
 
 
 @plugin.tool(risk="dangerous")
@@ -147,8 +151,8 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _told(notes: list[Note]) -> str:
-    return " ".join(f"“{note.text}” ({note.at:%d.%m.%Y})" for note in notes)
+def _told(notes: list[Note], language: str) -> str:
+    return " ".join(f"{quoted(note.text, language)} ({note.at:%d.%m.%Y})" for note in notes)
 
 
 def _data(note: Note) -> dict[str, Any]:

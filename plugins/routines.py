@@ -31,7 +31,7 @@ from plugins.scheduled import (
     schedule,
     when_told,
 )
-from plugins.speech import say
+from plugins.speech import quoted, say
 from plugins.when import When, parse
 
 plugin = Plugin("routines", sentences="routines.{language}.yaml")
@@ -86,7 +86,7 @@ async def later(
         raise ToolError(say(context.language, "later_when"))
     await _room_for_one_more(context)
     one = await schedule(context, command, due, said)
-    told = line(context, one) if said.said else f"“{command}”: {due:%H:%M}."
+    told = line(context, one) if said.said else f"{quoted(command, context.language)}: {due:%H:%M}."
     undo = ToolCall(tool="routines.cancel", arguments={"which": one.id})
     return ToolResult(text=told, data=data(one), undo=undo)
 
@@ -190,7 +190,7 @@ async def define(
     kept = {"name": name, "commands": steps, "permissions": context.permissions}
     await context.storage.put(key_of(name), kept)
     return ToolResult(
-        text=_told({"name": name, "commands": steps}),
+        text=_told({"name": name, "commands": steps}, context.language),
         data={"name": name, "commands": steps},
         undo=_again(before)
         if before
@@ -213,7 +213,7 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
 async def list_(context: ToolContext) -> ToolResult:
     """Tell the routines that there are."""
     stored = [s for s in (await context.storage.all()).values() if "commands" in s]
-    text = " ".join(_told(routine) for routine in stored)
+    text = " ".join(_told(routine, context.language) for routine in stored)
     told = [{"name": one["name"], "commands": one["commands"]} for one in stored]
     return ToolResult(text=text or say(context.language, "no_routines"), data={"routines": told})
 
@@ -253,7 +253,7 @@ async def due(context: ToolContext, key: str) -> None:
         await context.storage.delete(key)
         one.ended = context.now
         context.emit("scheduled", data(one))
-    replies = [f"“{one.command}”: {why_it_ends}"] if why_it_ends else []
+    replies = [f"{quoted(one.command, one.language)}: {why_it_ends}"] if why_it_ends else []
     if not (one.repeat and late > LATE):
         done = await context.carry_out(one.command, one.language, one.area, one.permissions)
         replies.insert(0, done)
@@ -272,5 +272,5 @@ def _again(stored: Mapping[str, Any]) -> ToolCall:
     return ToolCall(tool="routines.define", arguments=arguments)
 
 
-def _told(routine: Mapping[str, Any]) -> str:
-    return f"“{routine['name']}”: {'; '.join(routine['commands'])}."
+def _told(routine: Mapping[str, Any], language: str) -> str:
+    return f"{quoted(routine['name'], language)}: {'; '.join(routine['commands'])}."

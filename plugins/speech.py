@@ -21,6 +21,9 @@ _COMMA = {"zh": "、"}
 _IS = {"en": ("is", "are"), "de": ("ist", "sind")}
 
 
+_QUOTED = {"de": "„{}“", "fr": "« {} »", "es": "«{}»"}
+
+
 def say(
     language: str,
     key: str,
@@ -49,6 +52,17 @@ def state_word(state: str, language: str, device_class: str = "") -> str:
     keys = (f"state_{device_class}_{state}", f"state_{state}")
     words = next((_sentences()[key] for key in keys if key in _sentences()), {})
     return words.get(language, state)
+
+
+def quoted(text: str, language: str) -> str:
+    """``“turn on the lamp”``, „mach die Lampe an“."""
+    return _QUOTED.get(language, "“{}”").format(text)
+
+
+def color_word(color: str, language: str) -> str:
+    """A color by its English name, in a word of the language; as it is where there is none."""
+    words = _sentences().get(f"color_{color.replace(' ', '').lower()}", {})
+    return words.get(language, color)
 
 
 def joined(language: str, names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
+from plugins.speech import say
 
 plugin = Plugin("vacuum", sentences="vacuum.{language}.yaml")
 
@@ -47,7 +48,7 @@ async def clean_area(
     wanted = (area or context.area).casefold()
     room = next((a for a in snapshot.areas if wanted in (a.id, a.name.casefold())), None)
     if room is None:
-        raise ToolError("Which room shall be cleaned?")
+        raise ToolError(say(context.language, "which_room"))
     return await act(
         context,
         entities,

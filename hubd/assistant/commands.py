@@ -325,7 +325,9 @@ class Commands:
         if decision.proposed and decision.call is not None:
             asked = question(decision.call, entities, decision.language)
             return Step(decision=decision, text=asked)
-        key = "nothing" if decision.asks == "which" and not entities else decision.asks
+        key: str = decision.asks
+        if decision.asks == "which" and not entities:
+            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
         return Step(decision=decision, text=ask(decision.language, key, entities, text))
 
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:

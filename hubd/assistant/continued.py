@@ -30,6 +30,17 @@ _CLEARED = re.compile(
     r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
     r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
 )
+_ALL_CANCELLED = re.compile(
+    r"(?:cancel|delete|remove|clear) (?:them all|all(?: of)? (?:them|those)|them|everything)"
+    r"|(?:lösch|streich)e? (?:sie )?alle(?: wieder)?|alle (?:wieder )?(?:löschen|weg)"
+    r"|(?:把)?(?:全部|都|全|全都)(?:取消|删掉|删除)(?:掉|了)?(?:吧)?|(?:取消|删掉|删除)(?:全部|所有的?)(?:吧)?"
+)
+_ALL_OF = {
+    "alarms": ToolCall(tool="alarms.cancel", arguments={"which": "all"}),
+    "reminders": ToolCall(tool="reminders.cancel", arguments={"which": "all"}),
+    "timers": ToolCall(tool="timers.cancel", arguments={"timer": "all"}),
+}
+"""The plugins of what is set for a time, and what ends all of it."""
 _SHOWN = re.compile(
     r"what(?:'s| is)(?: now| still)? on (?:it|that|there|the list)(?: now)?|what does it say"
     r"|(?:show|read)(?: me)? (?:it|that|the list)(?: out)?"
@@ -129,6 +140,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
             return msgspec.structs.replace(cleared, asks="confirm")
         if _SHOWN.fullmatch(said):
             return _decision(last, ToolCall(tool="lists.show", arguments=which))
+    if (all_of := _ALL_OF.get(last.tool.partition(".")[0])) and _ALL_CANCELLED.fullmatch(said):
+        return _decision(last, all_of)
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
         return _decision(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):

@@ -53,6 +53,7 @@ _SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
 CANCEL = "timers.cancel"
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
+SET_LIGHT = "lights.set"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
@@ -142,6 +143,9 @@ def follow(
         tool = tools.pop() if len(tools) == 1 and not reading.numbers else None
         return _again(router, last, tool, {}, found, {}) if tool else None
     domain = next(iter(domains))
+    if reading.colors and domain == "light":
+        colored: dict[str, object] = {"color": reading.colors[0]}
+        return _again(router, last, SET_LIGHT, colored, found, colored)
     if "degrees" in reading.units and domain != "climate":
         return None
     if action in FACTORS:
@@ -165,7 +169,8 @@ def follow(
     if step in ("up", "down") and domain_of_step == domain and domain in STEPPED:
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
-    return _again(router, last, tool_name, {}, found, {}) if tool_name else None
+    once_more = _again(router, last, tool_name, {}, found, {}) if tool_name else None
+    return router.by_a_bit(once_more, text) if once_more else None
 
 
 def _apart(said: str, language: str) -> str:

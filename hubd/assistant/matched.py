@@ -26,6 +26,7 @@ _OUTSIDE = re.compile(
     r"\bout(?:side|doors?)\b|\b(?:draußen|außen)\b|[室户]外|外[面边头]", re.IGNORECASE
 )
 TEMPERATURE, TARGET = "climate.temperature", "climate.target"
+_PLACE = {"name", "area", "floor"}
 _IS_SET = re.compile(
     r"\b(?:set (?:to|at)|target|eingestellt|gestellt|soll(?:wert|temperatur)|zieltemperatur)\b|"
     r"设定|设置|设成|设的|目标温度",
@@ -131,14 +132,15 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
         domains = rule.domains
     if tool_of(match) == CLEANS_ROOM:
         slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
-    found = targets.find(
-        snapshot, slots, domains, area=area, everywhere=match.everything or not match.here
-    )
+    everywhere = match.everything or not (match.here or tool_of(match).startswith("media."))
+    found = targets.find(snapshot, slots, domains, area=area, everywhere=everywhere)
     if match.intent == _STATES and not found.entities and slots.get("device_class"):
         sensors = {key: value for key, value in slots.items() if key != "domain"}
         found = targets.find(snapshot, sensors, ("binary_sensor",), area=area, everywhere=True)
     if rule is not None:
-        found = measuring(rule.tool, found)
+        found = found if slots.get("name") else measuring(rule.tool, found)
+        if rule.tool == TEMPERATURE and not found.entities and not _PLACE & slots.keys():
+            found = targets.find(snapshot, {}, ("climate",), everywhere=True)
     return Targets(found.entities, False) if match.intent in _OF_STATES else found
 
 

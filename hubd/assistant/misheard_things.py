@@ -8,7 +8,7 @@ they sound like, and only what sounds nearly the same is taken for it.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.misread import OF_WORDS
+from hubd.assistant.understanding.bought import bought
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.phones import difference, keys, pronounced
 from hubd.assistant.understanding.plain import NEVER, plain
@@ -24,10 +25,7 @@ from hubd.assistant.understanding.sounds import readings
 from hubd.assistant.wording import SLOTS
 from plugins.lists import items_of
 
-FILES = {
-    "items": Path(__file__).with_name("misheard_items.yaml"),
-    "music": Path(__file__).with_name("misheard_music.yaml"),
-}
+MUSIC = Path(__file__).with_name("misheard_music.yaml")
 FEWEST = {"items": 3, "music": 5}
 """Sounds of a thing of each kind; a shorter one sounds like too many others."""
 MOST = {"items": 0.4, "music": 0.25}
@@ -163,12 +161,16 @@ def _read_alike(thing: str, known: _Known) -> list[str]:
     ]
 
 
+def _played(language: str) -> Iterable[str]:
+    listed = values(MUSIC.read_text("utf-8")).get(language, "")
+    return filter(None, map(str.strip, listed.split(",")))
+
+
 @cache
 def _known(kind: str, language: str) -> _Known:
-    listed = values(FILES[kind].read_text("utf-8")).get(language, "")
     by_letters: dict[str, list[str]] = defaultdict(list)
     by_key: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for name in filter(None, map(str.strip, listed.split(","))):
+    for name in bought(language) if kind == "items" else _played(language):
         by_letters[_letters(name)].append(name)
         sounds = pronounced(_letters(name), language) if language != "zh" else ""
         for key in keys(sounds) if sounds else ():

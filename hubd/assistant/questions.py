@@ -27,6 +27,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "« {said} » ({names}) : dois-je le faire ? Oui ou non.",
         "es": "«{said}» ({names}): ¿lo hago? Sí o no.",
     },
+    "unmeasured": {
+        "en": "There is nothing there that would tell.",
+        "zh": "那里没有能告诉我的设备。",
+        "de": "Dort gibt es nichts, was das sagen könnte.",
+        "fr": "Il n'y a rien là-bas qui le dise.",
+        "es": "Allí no hay nada que lo diga.",
+    },
     "missing": {
         "en": "Something is missing: how long, when, or what?",
         "zh": "还缺一点信息：多久、什么时候，或者什么？",

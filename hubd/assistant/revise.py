@@ -25,6 +25,7 @@ from plugins.lists import items_of
 from plugins.numbers import digits
 
 ADD = "lists.add"
+OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
 SCORE = 0.85
@@ -57,10 +58,19 @@ _FURTHER = {
     "fr": r"(?:et|aussi|ajoute)\s+",
     "es": r"(?:y|también|añade)\s+",
 }
+_PUT_ON = {
+    "en": r"add (?:some |the |a |an )?(?P<a>.+?)(?: to it| as well| too| please)*",
+    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch )?(?P<a>.+?) (?:noch )?"
+    r"(?:hinzu|dazu|(?:mit )?drauf)",
+    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?",
+}
+"""What goes on a list of which something was told before."""
+_LASTS = re.compile(r"(?:\d+|an?|half an|eine?|半|一)个? ?(?:sec|min|hour|sek|stund|秒|分|小时)\S*")
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
     r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)",
-    "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?",
+    "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
+    r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
 }
 
@@ -144,7 +154,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     last = memory.last
     if last is None or last.call is None:
         return None
-    if last.tool == ADD and (listed := _listed(router, text, last)):
+    if last.tool in OF_A_LIST and (listed := _listed(router, text, last)):
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=listed, said=text)
         return None
@@ -250,7 +260,12 @@ def _listed(router: Router, text: str, last: Decision) -> Decision | None:
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
         item = _as_said(text, next(value for value in off.groupdict().values() if value))
         return _called(router, last, "lists.remove", {"item": item, **name}, item, known)
-    further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
+    put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
+    if on := put_on.fullmatch(text.strip(" .!。！")):
+        items = items_of([on["a"]])
+        added = [_called(router, last, ADD, {"items": items, **name}, one, known) for one in items]
+        return added[0] if added and all(added) else None
+    further = re.match(_FURTHER.get(last.language, r"(?!)"), said) if last.tool == ADD else None
     item = _as_said(text, said[further.end() :]) if further else ""
     return _called(router, last, ADD, {"items": [item], **name}, item, known)
 
@@ -298,6 +313,8 @@ def _called(
         return None
     if span_of(item, last.language, date(2026, 1, 1)) is not None:
         return None  # "and on Saturday" is a question, and no item
+    if _LASTS.fullmatch(digits(plain(item), last.language)):
+        return None  # "add five minutes" is of a timer
     spoken = mentions(item, known, router.phrases(last.language))
     if spoken.names or spoken.areas or spoken.nouns or not router.knows(tool):
         return None

@@ -30,6 +30,25 @@ def test_the_unit_is_told_or_what_makes_sense(attributes, unit):
 
 
 @pytest.mark.parametrize(
+    ("state", "modes", "risk"),
+    [
+        ("cool", ["off", "cool", "heat"], "act"),
+        ("fan_only", None, "act"),
+        ("off", ["off", "cool", "dry"], "act"),
+        ("off", ["off", "cool", "heat"], "dangerous"),
+        ("off", None, "dangerous"),
+        ("heat_cool", ["off", "heat_cool"], "dangerous"),
+        ("heat", ["off", "heat"], "dangerous"),
+    ],
+)
+def test_what_only_cools_is_not_heated(state, modes, risk):
+    attributes = {"current_temperature": 27} | ({"hvac_modes": modes} if modes else {})
+    thing = Entity(id="climate.ac", name="AC", state=state, attributes=attributes)
+    home = Snapshot(entities=(thing,))
+    assert heating_risk(home, {"entities": ["climate.ac"], "temperature": 29}) == risk
+
+
+@pytest.mark.parametrize(
     ("attributes", "temperature", "risk"),
     [
         ({"current_temperature": 68}, 72, "act"),

@@ -17,6 +17,7 @@ class Context:
     """A household whose calendar answers what it is given."""
 
     now = NOW
+    language = "en"
 
     def __init__(self, answer):
         self.home = self
@@ -63,7 +64,7 @@ async def test_times_are_those_of_the_household_and_days_begin_at_midnight():
     ],
 )
 async def test_what_is_not_understood_is_said(answer):
-    with pytest.raises(HomeError, match="Family is not understood"):
+    with pytest.raises(HomeError, match="What Family answers is not understood"):
         await read(Context(answer), FAMILY, NOW - timedelta(days=1), NOW)
 
 

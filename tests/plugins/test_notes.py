@@ -5,6 +5,7 @@ import pytest
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError
 from plugins.api import ToolError
+from plugins.speech import quoted
 
 
 async def test_a_fact_is_remembered_told_with_its_day_and_forgotten(workshop):
@@ -59,7 +60,7 @@ async def test_a_question_is_answered_from_what_was_remembered(workshop, languag
     note = await workshop("notes.add", language, text=text)
     call = await workshop.tools.answer(question, Speaker(language=language))
     told = await workshop.tools.call(call, Speaker(language=language))
-    assert told.text == f"“{text}” (27.03.2026)"
+    assert told.text == f"{quoted(text, language)} (27.03.2026)"
     assert told.data["notes"] == [note.data]
     await workshop("notes.forget", language, confirmed=True, about=question)
     assert await workshop.tools.answer(question, Speaker(language=language)) is None

@@ -55,7 +55,7 @@ async def test_the_sun_is_waited_for_every_day(workshop, done, in_berlin):
     said = await workshop(
         "routines.later", "de", command="an", every="jeden Tag", when="bei Sonnenuntergang"
     )
-    assert said.text == "“an”: jeden Tag bei Sonnenuntergang (18:31)."
+    assert said.text == "„an“: jeden Tag bei Sonnenuntergang (18:31)."
     await workshop.pass_time(days=3)
     assert done == [("an", "27. 18:31"), ("an", "28. 18:33"), ("an", "29. 19:34")]
 
@@ -76,7 +76,7 @@ async def test_it_ends_with_a_word_where_nobody_knows_the_place_any_more(worksho
     assert done == [("an", "27. 18:31")]
     told = [event.data["text"] for event in heard if event.event == "announcement"]
     assert told[0] == "(an)"
-    assert told[1].startswith("“an”: Ich weiß nicht, wo das Haus steht")
+    assert told[1].startswith("„an“: Ich weiß nicht, wo das Haus steht")
     assert (await workshop("routines.scheduled")).text == "Nothing is left for later."
     (ended,) = {event.data["id"] for event in heard if event.event == "scheduled"}
     with pytest.raises(ToolError, match="Ich weiß nicht"):

@@ -16,6 +16,7 @@ from hubd.assistant.understanding.compose import (
     largest,
 )
 from hubd.assistant.understanding.intents import SWITCHED
+from hubd.assistant.understanding.kinds import measures_a_thing
 from hubd.assistant.understanding.likeness import Intent, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.multiples import FACTORS
@@ -219,14 +220,17 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
 
 
 def measuring(tool: str, found: Targets) -> Targets:
-    """Of sensors those alone that measure what ``tool`` tells: the humidity is no temperature."""
+    """Of sensors those alone that measure what ``tool`` tells: neither the humidity nor what is in
+    the fridge is how warm a room is."""
     wanted = MEASURED.get(tool)
     fitting = tuple(
         entity
         for entity in found.entities
         if entity.domain != "sensor" or entity.attributes.get("device_class") in (wanted, None)
     )
-    return found._replace(entities=fitting) if wanted and fitting else found
+    if not wanted or not fitting:
+        return found
+    return found._replace(entities=tuple(e for e in fitting if not measures_a_thing(e)))
 
 
 def _is_beside_the_point(intent: Intent, said: Mentions, named: Sequence[Entity]) -> bool:

@@ -1,4 +1,5 @@
-"""What kind of cover a thing is: what Home Assistant says, else what it is called.
+"""What kind of cover a thing is, and what a sensor measures: what Home Assistant says, else what it
+is called.
 
 Many integrations give a cover no device class; "Garagentor" is a garage door all the same.
 """
@@ -20,6 +21,11 @@ _NAMED = {
     "window": r"window|fenster|skylight|velux|窗户?|fen[eê]tre|ventana",
 }
 """Device class → what is called so; the first that fits counts."""
+_THINGS = re.compile(
+    r"fridge|refrigerator|freezer|oven|grill|boiler|water|pool|tub|aquarium|tank|soil|kühlschrank|"
+    r"gefrier|tiefkühl|ofen|kessel|wasser|vorlauf|rücklauf|becken|冰箱|冷柜|冰柜|烤箱|水|鱼缸|泳池"
+)
+"""What has a temperature that is not a room's."""
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _NAMED.items()}
 
 
@@ -34,3 +40,8 @@ def class_of(entity: Entity) -> str | None:
 @cache
 def _by_name(name: str) -> str | None:
     return next((kind for kind, found in _PATTERNS.items() if found.search(plain(name))), None)
+
+
+def measures_a_thing(entity: Entity) -> bool:
+    """Whether what a sensor measures is of a thing and not of its room: "Fridge Temperature"."""
+    return entity.domain == "sensor" and _THINGS.search(plain(entity.name)) is not None

@@ -142,7 +142,8 @@ def at_no_time(call: ToolCall | None, language: str) -> bool:
     tells_when = tells_when or AT_SOMETHING.search(said) is not None
     if call.tool == ALARM and when.said and not when.whole:
         return True
-    return tells_when and not when.said and not _is_day(when) and when.arrival is None
+    day_alone = bool(when.on or when.repeat) if not call.arguments.get("when") else _is_day(when)
+    return tells_when and not when.said and not day_alone and when.arrival is None
 
 
 def _is_day(when: When) -> bool:

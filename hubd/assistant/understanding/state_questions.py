@@ -7,12 +7,13 @@ done, what it means, what it may or should, what was once. What comes out is onl
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.kinds import class_of, measures_a_thing
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.locks import locks_of
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
@@ -90,7 +91,7 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
         if not found and forms.state.search(stripped):
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
-        found = named
+        found = named or _ways_in(places(said, snapshot), snapshot)
         if forms.locked.search(stripped):
             found = locks_of(named, snapshot) or named
     whole = not (found or named or said.areas or said.floors) and quantity in OF_THE_HOUSE
@@ -128,8 +129,14 @@ def _measured(
     if named:
         return ()
     rooms = places(said, snapshot)
-    there = [e for e in sensors if e.area in rooms]
+    there = [e for e in sensors if e.area in rooms and not measures_a_thing(e)]
     return there or [e for e in snapshot.entities if e.area in rooms and e.domain in domains]
+
+
+def _ways_in(rooms: Collection[str], snapshot: Snapshot) -> Sequence[Entity]:
+    """What is opened where the room itself is said to be open: "is the garage open"."""
+    covers = [e for e in snapshot.entities if e.domain == "cover" and e.area in rooms]
+    return [e for e in covers if class_of(e) in ("garage", "gate")]
 
 
 def _holds(named: Sequence[Entity]) -> bool:

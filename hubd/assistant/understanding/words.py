@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.lexicon import NAMED, Kind, Lexicon, Tag
 from hubd.assistant.understanding.misspelled import Spellings, nearest, spellings_of
 from hubd.assistant.understanding.names import called
@@ -314,6 +315,9 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                 if start + 1 == end and _says_much(pieces[start], lexicon):
                     continue  # "nicht" is no "Licht", and "daylight" no skylight
                 found = nearest([piece.text for piece in window], phrases.spellings)
+                heard = "".join(piece.text for piece in window)
+                if found and found[0] > 1 and is_bought(heard, lexicon.language):
+                    continue  # "Butter" is no "Wetter"
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
                     best = (found[0], start - end, start, end, found[1])
         if best is None:
