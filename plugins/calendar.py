@@ -60,7 +60,7 @@ from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.notes import words_of
-from plugins.speech import day_name, moment, say
+from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
 from plugins.when import parse
 
@@ -158,7 +158,8 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         text = say(context.language, "no_events", value=title).replace("..", ".")
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
-        text = say(context.language, "events", [f"{'; '.join(lines)}"], title)
+        told = ("；" if context.language == "zh" else "; ").join(lines)
+        text = say(context.language, "events", [told], title)
     return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(e) for e in found]})
 
 
@@ -190,7 +191,7 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     found = matching(kept, event, context.now)
     if not found:
         raise ToolError(say(context.language, "no_such_event", [event or "-"]))
-    text = f"{_line(context, found[0], with_day=True)}."
+    text = f"{_line(context, found[0], with_day=True)}{full_stop(context.language)}"
     start = found[0].occurrence.start.astimezone(context.now.tzinfo)
     ahead = (start.date() - context.now.date()).days
     if ahead > 1:
@@ -373,7 +374,8 @@ def _line(context: ToolContext, event: Event, *, with_day: bool) -> str:
     else:
         when = f"{start:%H:%M}"
     place = f", {what.location}" if what.location else ""
-    return f"{what.title or '-'}: {when}{place} ({event.calendar})"
+    told = labelled(what.title or "-", f"{when}{place}", context.language)
+    return f"{told} ({event.calendar})"
 
 
 def _as_of(context: ToolContext, kept: list[Kept]) -> str:

@@ -25,7 +25,7 @@ from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.moments import days_told
 from plugins.notes import words_of
-from plugins.speech import day_name, moment, say
+from plugins.speech import day_name, labelled, moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
@@ -247,10 +247,11 @@ def at_that_time(kept: Sequence[Kept], event: Event) -> list[Event]:
 
 
 def line(context: ToolContext, event: Event, *, once: bool = False) -> str:
-    """``Dentist: Friday 03.04. 15:00–16:00 (Family)``; once: this time of it alone."""
+    """``Dentist: Friday 3 April 15:00–16:00 (Family)``; once: this time of it alone."""
     what = event.occurrence
     what = msgspec.structs.replace(what, rule="") if once else what
-    return f"{what.title or '-'}: {when_told(context, what)} ({event.calendar})"
+    told = labelled(what.title or "-", when_told(context, what), context.language)
+    return f"{told} ({event.calendar})"
 
 
 def when_told(context: ToolContext, what: Occurrence) -> str:

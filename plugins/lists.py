@@ -52,6 +52,7 @@ how much."""
 ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and breakfast")
 
 Item = Annotated[str, Meta(min_length=1, max_length=200)]
+Asked = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(max_length=60)]
 
 
@@ -102,11 +103,17 @@ async def remove(context: ToolContext, item: Item, list_name: Name = SHOPPING) -
 
 
 @plugin.tool(risk="read")
-async def show(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
-    """Tell what is on a list."""
-    open_items = [e.text for e in await _entries(context, list_name) if not e.done]
-    key = "shown" if open_items else "empty"
-    text = _say(context, key, list_name, open_items)
+async def show(context: ToolContext, list_name: Name = SHOPPING, asked: Asked = "") -> ToolResult:
+    """Tell what is on a list, or whether one thing is.
+
+    asked: that thing; empty: all of it
+    """
+    waiting = [entry for entry in await _entries(context, list_name) if not entry.done]
+    open_items = [entry.text for entry in waiting]
+    text = _say(context, "shown" if open_items else "empty", list_name, open_items)
+    if asked and open_items:
+        there = [entry.text for entry in _meant(waiting, _plain(asked))]
+        text = _say(context, "present" if there else "absent", list_name, there or [asked])
     return ToolResult(text=text, data={"list": key_of(list_name), "items": open_items})
 
 

@@ -16,6 +16,7 @@ from msgspec import Meta
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
 from plugins.speech import quoted, say, stop_words
+from plugins.spoken import date_of_year
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
 
@@ -152,7 +153,10 @@ def _singular(word: str) -> str:
 
 
 def _told(notes: list[Note], language: str) -> str:
-    return " ".join(f"{quoted(note.text, language)} ({note.at:%d.%m.%Y})" for note in notes)
+    return " ".join(
+        f"{quoted(note.text, language)} ({date_of_year(note.at.date(), language)})"
+        for note in notes
+    )
 
 
 def _data(note: Note) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
 from plugins.notes import words_of
 from plugins.numbers import digits
-from plugins.speech import day_name, moment, say
+from plugins.speech import day_name, moment, say, told_of
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
 
@@ -321,7 +321,7 @@ def named(context: ToolContext, entry: Entry) -> str:
 def line(context: ToolContext, entry: Entry) -> str:
     """``Water the plants: tomorrow at 18:00.``"""
     name = name_of(context, entry)
-    return f"{name[:1].upper()}{name[1:]}: {_moment(context, entry)}."
+    return told_of(f"{name[:1].upper()}{name[1:]}", _moment(context, entry), context.language)
 
 
 def _lines(context: ToolContext, found: Sequence[Entry]) -> str:

@@ -31,7 +31,7 @@ from plugins.scheduled import (
     schedule,
     when_told,
 )
-from plugins.speech import quoted, say
+from plugins.speech import quoted, say, told_of
 from plugins.when import When, parse
 
 plugin = Plugin("routines", sentences="routines.{language}.yaml")
@@ -86,7 +86,11 @@ async def later(
         raise ToolError(say(context.language, "later_when"))
     await _room_for_one_more(context)
     one = await schedule(context, command, due, said)
-    told = line(context, one) if said.said else f"{quoted(command, context.language)}: {due:%H:%M}."
+    told = (
+        line(context, one)
+        if said.said
+        else told_of(quoted(command, context.language), f"{due:%H:%M}", context.language)
+    )
     undo = ToolCall(tool="routines.cancel", arguments={"which": one.id})
     return ToolResult(text=told, data=data(one), undo=undo)
 
@@ -273,4 +277,5 @@ def _again(stored: Mapping[str, Any]) -> ToolCall:
 
 
 def _told(routine: Mapping[str, Any], language: str) -> str:
-    return f"{quoted(routine['name'], language)}: {'; '.join(routine['commands'])}."
+    steps = ("；" if language == "zh" else "; ").join(routine["commands"])
+    return told_of(quoted(routine["name"], language), steps, language)

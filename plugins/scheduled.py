@@ -14,7 +14,7 @@ import msgspec
 from plugins.api import ToolContext, ToolError
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, kept_as, kept_time
-from plugins.speech import moment, quoted, say, stop_words
+from plugins.speech import moment, quoted, say, stop_words, told_of
 from plugins.when import When, parse
 
 PREFIX = "later-"
@@ -175,7 +175,7 @@ def _words(text: str) -> set[str]:
 
 def line(context: ToolContext, one: Scheduled) -> str:
     """``“Turn on the porch light”: every day at sunset (16:02).``"""
-    return f"{quoted(one.command, context.language)}: {when_told(context, one)}."
+    return told_of(quoted(one.command, context.language), when_told(context, one), context.language)
 
 
 def when_told(context: ToolContext, one: Scheduled) -> str:

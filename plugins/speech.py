@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from plugins.spoken import weekday
+from plugins.spoken import day_of_year, weekday
 
 FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every scalar is text, "on" and "no" too; the C loader where there is one is ten times as fast."""
@@ -21,6 +21,9 @@ _COMMA = {"zh": "、"}
 _IS = {"en": ("is", "are"), "de": ("ist", "sind")}
 
 
+_PLAIN_MARKS = (": ", ".")
+_MARKS = {"zh": ("：", "。"), "fr": (" : ", ".")}
+"""Behind a name, and at the end."""
 _QUOTED = {"de": "„{}“", "fr": "« {} »", "es": "«{}»"}
 
 
@@ -54,6 +57,22 @@ def state_word(state: str, language: str, device_class: str = "") -> str:
     return words.get(language, state)
 
 
+def labelled(name: str, text: str, language: str) -> str:
+    """What is told of a thing: ``Dentist: tomorrow 18:00``, ``看牙：明天 18:00``."""
+    colon, _ = _MARKS.get(language, _PLAIN_MARKS)
+    return f"{name}{colon}{text}"
+
+
+def told_of(name: str, text: str, language: str) -> str:
+    """The same as a sentence: ``Dentist: tomorrow 18:00.``, ``看牙：明天 18:00。``"""
+    return labelled(name, text, language) + full_stop(language)
+
+
+def full_stop(language: str) -> str:
+    """What ends a sentence."""
+    return _MARKS.get(language, _PLAIN_MARKS)[1]
+
+
 def quoted(text: str, language: str) -> str:
     """``“turn on the lamp”``, „mach die Lampe an“."""
     return _QUOTED.get(language, "“{}”").format(text)
@@ -74,12 +93,13 @@ def joined(language: str, names: Sequence[str]) -> str:
 
 
 def day_name(day: date, today: date, language: str) -> str:
-    """``today``, ``tomorrow``, or ``Friday 04.12.``."""
+    """``today``, ``tomorrow``, ``Friday 4 December``, ``12月4日星期五``."""
     if day == today:
         return say(language, "today")
     if day == today + timedelta(days=1):
         return say(language, "tomorrow")
-    return f"{weekday(day, language)} {day:%d.%m.}"
+    name, date_ = weekday(day, language), day_of_year(day.month, day.day, language)
+    return f"{date_}{name}" if language == "zh" else f"{name} {date_}"
 
 
 def moment(when: datetime, now: datetime, language: str) -> str:

@@ -93,6 +93,14 @@ def day_of_year(month: int, day: int, language: str) -> str:
             "es": f"{day} de {name}"}[known]  # fmt: skip
 
 
+def date_of_year(day: date, language: str) -> str:
+    """``12 May 2026``, ``2026年5月12日``."""
+    told = day_of_year(day.month, day.day, language)
+    if language == "zh":
+        return f"{day.year}年{told}"
+    return f"{told} de {day.year}" if language == "es" else f"{told} {day.year}"
+
+
 def count(number: int, unit: Unit, language: str) -> str:
     """``3 weeks``, ``1 day``, ``3天``."""
     known = language_known(language)

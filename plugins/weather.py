@@ -14,7 +14,7 @@ from plugins.days import span_of
 from plugins.forecasts import Current, Day, Forecast, of_home
 from plugins.numbers import written
 from plugins.open_meteo import UnreachableError, forecast
-from plugins.speech import day_name, moment, say
+from plugins.speech import day_name, moment, say, told_of
 
 plugin = Plugin("weather", sentences="weather.{language}.yaml")
 
@@ -82,7 +82,8 @@ def _of_day(context: ToolContext, weather: Forecast, daily: Day, today: date) ->
     if daily.rain_percent is not None:
         parts.append(say(context.language, "chance_of_rain", value=daily.rain_percent))
     name = day_name(daily.day, today, context.language)
-    return f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}."
+    told = ("，" if context.language == "zh" else ", ").join(parts)
+    return told_of(f"{name[:1].upper()}{name[1:]}", told, context.language)
 
 
 def _places(context: ToolContext) -> list[Entity]:

@@ -242,7 +242,9 @@ class Commands:
             return self._dropped(decision)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
-            return self._step(chosen, pending.text, person) if chosen else None
+            if chosen is None or await self._is_another_command(text, decision, area):
+                return None
+            return self._step(chosen, pending.text, person)
         if decision.tool in ANSWERED and pending.argument:
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
@@ -280,6 +282,12 @@ class Commands:
         call = ToolCall(tool=decision.call.tool, arguments=arguments)
         whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
         return Step(decision=whole, call=call, said=f"{pending.text} {text}")
+
+    async def _is_another_command(self, text: str, decision: Decision, area: str) -> bool:
+        """Whether what names one of the candidates asks for something else: "mute the TV"."""
+        alone = await self.decider.by_rules(text, decision.language, area)
+        done = alone.call is not None and alone.asks is None and alone.tool != decision.tool
+        return done and not self._tools.only_reads(alone.tool or "")
 
     async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
         """Whether an answer lacks nothing itself: another reminder, another event."""

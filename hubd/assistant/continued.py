@@ -48,6 +48,13 @@ _SHOWN = re.compile(
     r"|(?:zeig|lies) (?:sie )?(?:mir )?(?:vor|her)"
     r"|(?:上面|里面|清单上)(?:现在|还)?(?:都)?有(?:什么|啥|哪些)(?:了)?"
 )
+_IS_ON = re.compile(
+    r"(?:is|are) (?:the |there )?(?P<a>.+?) (?:already )?on (?:it|there|that)(?: already)?"
+    r"|(?:did|have) (?:i|we) (?:already )?(?:put|add|added|got) (?P<b>.+?)"
+    r" (?:on|to) (?:it|there|that)"
+    r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
+    r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
+)
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
@@ -140,6 +147,9 @@ def continued(text: str, memory: Memory) -> Decision | None:
             return msgspec.structs.replace(cleared, asks="confirm")
         if _SHOWN.fullmatch(said):
             return _decision(last, ToolCall(tool="lists.show", arguments=which))
+        if on := _IS_ON.fullmatch(said):
+            asked = next(filter(None, on.groupdict().values()))
+            return _decision(last, ToolCall(tool="lists.show", arguments={**which, "asked": asked}))
     if (all_of := _ALL_OF.get(last.tool.partition(".")[0])) and _ALL_CANCELLED.fullmatch(said):
         return _decision(last, all_of)
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):

@@ -44,6 +44,9 @@ CANCELLED = re.compile(
     r"|(?:brich|breche) (?:ihn|sie|es|das|den|die) (?:wieder |bitte )?ab"
     r"|(?:lösch|lösche|stopp|stoppe|beende|entferne) (?:ihn|sie|es|das|den|die)(?: wieder)?"
     r"|(?:ihn|sie|es|das|den) (?:bitte )?(?:abbrechen|löschen|stoppen)"
+    r"|(?:cancel|delete|remove) (?:this|that) (?:reminder|alarm|timer)"
+    r"|(?:lösche?|streiche?) diese[nrs]? (?:erinnerung|wecker|timer)(?: wieder)?"
+    r"|(?:取消|删除|删掉)(?:掉)?[这那]个(?:提醒|闹钟|计时器)(?:吧)?|把[这那]个(?:提醒|闹钟|计时器)(?:取消|删掉|删除)(?:了|掉|吧)*"
     r"|(?:取消|删除|删掉|停掉)(?:它|这个|那个|掉)?(?:了|吧)?|把?它(?:取消|删掉|删除|停掉)(?:了|掉)?"
     r"|(?:annule|supprime|arrête)(?:-le|-la| ça| le| la)"
     r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
@@ -156,6 +159,9 @@ def follow(
     if reading.difference and (reading.numbers or "half" in reading.actions):
         changed = changed_by(domain, reading.actions, reading.numbers)
         return _again(router, last, changed[0], changed[1], found, changed[1]) if changed else None
+    if domain == "cover" and known.a_bit(text) and (tool_name := SIMPLE.get((action, domain))):
+        once_more = _again(router, last, tool_name, {}, found, {})
+        return router.by_a_bit(once_more, text) if once_more else None
     if reading.numbers and domain in VALUED:
         tool, argument, _ = VALUED[domain]
         value = reading.numbers[0]
@@ -169,8 +175,7 @@ def follow(
     if step in ("up", "down") and domain_of_step == domain and domain in STEPPED:
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
-    once_more = _again(router, last, tool_name, {}, found, {}) if tool_name else None
-    return router.by_a_bit(once_more, text) if once_more else None
+    return _again(router, last, tool_name, {}, found, {}) if tool_name else None
 
 
 def _apart(said: str, language: str) -> str:

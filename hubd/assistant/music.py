@@ -15,7 +15,7 @@ _MUSIC: Mapping[str, re.Pattern[str]] = {
     "de": re.compile(
         r"musik\b|\b(?:lied(?:er|es)?|songs?|titel|stück|album|playlist)\b", re.IGNORECASE
     ),
-    "zh": re.compile(r"音乐|歌|曲|[上下这那一换][一]?首|专辑|唱|《[^》]*》"),
+    "zh": re.compile(r"音乐|歌|曲|爵士|摇滚|民谣|[上下这那一换][一]?首|专辑|唱|《[^》]*》"),
 }
 _WATCHED: Mapping[str, re.Pattern[str]] = {
     "en": re.compile(r"\b(?:films?|movies?|episodes?|channels?|watch(?:ing)?)\b", re.IGNORECASE),

@@ -71,9 +71,9 @@ async def test_an_event_that_cannot_be_changed_is_put_anew_and_the_old_one_taken
 ):
     home = calendars(google=CAN_ADD | CAN_DELETE)
     added = await workshop("calendar.add", title="dentist on Monday at 3")
-    assert added.text == "In the calendar: Dentist: Monday 30.03. 15:00–16:00 (Google)."
+    assert added.text == "In the calendar: Dentist: Monday 30 March 15:00–16:00 (Google)."
     moved = await workshop("calendar.move", event="dentist", to="Tuesday")
-    assert moved.text == "Moved: Dentist: Tuesday 31.03. 15:00–16:00 (Google)."
+    assert moved.text == "Moved: Dentist: Tuesday 31 March 15:00–16:00 (Google)."
     (event,) = home.events["calendar.google"].values()
     assert event["start"] == "2026-03-31T15:00:00+02:00"
     await workshop.undo(moved)
@@ -140,7 +140,7 @@ async def test_a_time_of_a_series_is_put_anew_and_taken_out_of_it(workshop, cale
     times = {"start": "2026-03-30T19:00:00+02:00", "end": "2026-03-30T21:00:00+02:00"}
     home.events["calendar.family"]["7"] = series | times
     moved = await workshop("calendar.move", event="choir", to="8 pm")
-    assert moved.text == "Moved: Choir: Monday 30.03. 20:00–22:00 (Family)."
+    assert moved.text == "Moved: Choir: Monday 30 March 20:00–22:00 (Family)."
     assert home.asked[1:] == [
         (service, "family")
         for service in ("add_event", "read_events", "delete_event", "read_events")

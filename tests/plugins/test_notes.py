@@ -1,18 +1,21 @@
 """Notes: kept with their date, found by their words, forgotten on request."""
 
+from datetime import date
+
 import pytest
 
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError
 from plugins.api import ToolError
 from plugins.speech import quoted
+from plugins.spoken import date_of_year
 
 
 async def test_a_fact_is_remembered_told_with_its_day_and_forgotten(workshop):
     kept = await workshop("notes.add", text="the spare key is with Ann")
     await workshop("notes.add", text="the wifi cabinet key is 4711")
     told = await workshop("notes.recall", about="the spare key")
-    assert told.text == "“the spare key is with Ann” (27.03.2026)"
+    assert told.text == "“the spare key is with Ann” (27 March 2026)"
     with pytest.raises(NotConfirmedError):
         await workshop("notes.forget", about="spare key")
     await workshop("notes.forget", confirmed=True, about="spare key")
@@ -60,7 +63,7 @@ async def test_a_question_is_answered_from_what_was_remembered(workshop, languag
     note = await workshop("notes.add", language, text=text)
     call = await workshop.tools.answer(question, Speaker(language=language))
     told = await workshop.tools.call(call, Speaker(language=language))
-    assert told.text == f"{quoted(text, language)} (27.03.2026)"
+    assert told.text == f"{quoted(text, language)} ({date_of_year(date(2026, 3, 27), language)})"
     assert told.data["notes"] == [note.data]
     await workshop("notes.forget", language, confirmed=True, about=question)
     assert await workshop.tools.answer(question, Speaker(language=language)) is None

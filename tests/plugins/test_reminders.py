@@ -100,7 +100,7 @@ async def test_no_time_asks_and_a_past_day_is_refused(workshop):
 async def test_chinese_and_german(workshop):
     assert (
         await workshop("reminders.add", "zh", what="明天早上九点吃药")
-    ).text == "吃药: 明天 09:00."
+    ).text == "吃药：明天 09:00。"
     assert (await workshop("alarms.set", "de", when="um halb sieben")).text == (
         "Wecker: morgen 06:30."
     )
@@ -148,10 +148,10 @@ async def test_whose_arrival_is_asked_or_known_by_who_speaks(workshop):
 @pytest.mark.parametrize(
     ("language", "what", "text"),
     [
-        ("zh", "Bob到家的时候提醒浇花", "提醒浇花: Bob到家时."),
+        ("zh", "Bob到家的时候提醒浇花", "提醒浇花：Bob到家时。"),
         ("de", "wenn Bob nach Hause kommt den Müll rausbringen",
          "Den Müll rausbringen: wenn Bob nach Hause kommt."),
-        ("fr", "appeler la banque quand Bob rentre", "Appeler la banque: quand Bob rentre."),
+        ("fr", "appeler la banque quand Bob rentre", "Appeler la banque : quand Bob rentre."),
         ("es", "llamar al banco cuando Bob llegue a casa",
          "Llamar al banco: cuando Bob llegue a casa."),
     ],
@@ -307,8 +307,8 @@ async def test_a_day_without_it_is_taken_back(workshop):
     [
         ("tomorrow at 7", "eight", "Alarm: tomorrow 08:00."),
         ("at 8 pm", "nine", "Alarm: today 21:00."),
-        ("tomorrow at 7", "sunday at 9", "Alarm: Sunday 29.03. 09:00."),
-        ("tomorrow at 7", "sunday", "Alarm: Sunday 29.03. 07:00."),
+        ("tomorrow at 7", "sunday at 9", "Alarm: Sunday 29 March 09:00."),
+        ("tomorrow at 7", "sunday", "Alarm: Sunday 29 March 07:00."),
         ("tomorrow at 7", "in 20 minutes", "Alarm: today 12:20."),
         ("tomorrow at 7", "every weekday at 6:30", "Alarm: every weekday 06:30."),
         ("every weekday at 7", "6:30", "Alarm: every weekday 06:30."),
@@ -369,7 +369,7 @@ async def test_what_was_cancelled_is_forgotten_after_a_day(workshop):
         ("in 20 minutes to call Bob", "en", "Call Bob: today 12:20."),
         ("in 20 Minuten daran, Bob anzurufen", "de", "Bob anrufen: heute 12:20."),
         ("in zwei Stunden ans Umrühren", "de", "Umrühren: heute 14:00."),
-        ("dans 20 minutes d'appeler Bob", "fr", "Appeler Bob: aujourd'hui 12:20."),
+        ("dans 20 minutes d'appeler Bob", "fr", "Appeler Bob : aujourd'hui 12:20."),
         ("total the bill at 6 pm", "en", "Total the bill: today 18:00."),
     ],
 )
@@ -393,7 +393,7 @@ async def test_what_it_is_about_is_asked(workshop, what, language):
         ("tomorrow at 7", "half an hour earlier", "en", "Alarm: tomorrow 06:30."),
         ("every weekday at 7", "10 minutes later", "en", "Alarm: every weekday 07:10."),
         ("morgen um 7", "um eine Stunde später", "de", "Wecker: morgen 08:00."),
-        ("明天七点", "提前十分钟", "zh", "闹钟: 明天 06:50."),
+        ("明天七点", "提前十分钟", "zh", "闹钟：明天 06:50。"),
     ],
 )
 async def test_an_alarm_is_earlier_or_later(workshop, at, by, language, line):

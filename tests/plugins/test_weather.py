@@ -83,7 +83,7 @@ async def test_now_and_the_days_to_come(workshop, service):
     tomorrow = await workshop("weather.on", day="tomorrow")
     assert tomorrow.text == "Tomorrow: rainy, 0–7 °C, 80 % chance of rain."
     assert tomorrow.data == {"day": "2026-03-28", "condition": "rainy", "rain": 80}
-    assert (await workshop("weather.on", "zh", day="后天")).text == "星期日 29.03.: 晴, 2–12 °C."
+    assert (await workshop("weather.on", "zh", day="后天")).text == "3月29日星期日：晴，2–12 °C。"
     with pytest.raises(ToolError, match="no forecast for that: Christmas"):
         await workshop("weather.on", day="Christmas")
     (asked,) = service.asked
@@ -98,7 +98,7 @@ async def test_some_days_are_told_one_by_one(workshop, service):
     weekend = await workshop("weather.on", day="this weekend")
     assert weekend.text.splitlines() == [
         "Tomorrow: rainy, 0–7 °C, 80 % chance of rain.",
-        "Sunday 29.03.: sunny, 2–12 °C.",
+        "Sunday 29 March: sunny, 2–12 °C.",
     ]
     assert [one["day"] for one in weekend.data["days"]] == ["2026-03-28", "2026-03-29"]
     assert len((await workshop("weather.on", "de", day="die nächsten Tage")).text.splitlines()) == 3

@@ -36,7 +36,9 @@ AT_SOMETHING = re.compile(
 )
 """A word where a time is said: "at ate this evening"."""
 PAUSE = re.compile(r", |，|(?<=[\u4e00-\u9fff]),(?=[\u4e00-\u9fff])")
-CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
+CLOCK = re.compile(
+    r"\b(?:uhr|o'clock|[ap]\.m)\b|\d ?[ap]m\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE
+)
 
 _HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子?))\s*[：:]\s*(?=.)")
 """A list that is named like a heading: 购物清单：土豆、青椒."""
@@ -142,8 +144,7 @@ def at_no_time(call: ToolCall | None, language: str) -> bool:
     tells_when = tells_when or AT_SOMETHING.search(said) is not None
     if call.tool == ALARM and when.said and not when.whole:
         return True
-    day_alone = bool(when.on or when.repeat) if not call.arguments.get("when") else _is_day(when)
-    return tells_when and not when.said and not day_alone and when.arrival is None
+    return tells_when and not when.said and not _is_day(when) and when.arrival is None
 
 
 def _is_day(when: When) -> bool:
