@@ -40,6 +40,7 @@ _AROUND = re.compile(
     r"^(?:(?:we|i)(?:'ll)? (?:also )?need |(?:wir|ich) brauchen? |so (?:is|are) (?:the )?|"
     r"(?:some|a few|any|more|etwas|noch|halt|eben|mal|doch|点|些)\s*)|"
     r"^(?:(?:ein|eine|einen|den|die|das)\s+(?=[\w-]+$)|kein(?:e|en)?\s+)|"
+    r"^(?:(?:du|de la|des)\s+|de l['’])|"
     r"\s+(?:too|as well|auch)$|(?<=\w),? (?:den|die|das|ihn)$|"
     r"\s+(?:really )?(?:ought to|should|must|needs? to|ha(?:s|ve) to)(?: really)?(?: be| go)?$|"
     r"\s+(?:müssten?|sollten?|muss|müssen)(?: (?:mal|wieder|noch|auch|unbedingt))*$|"

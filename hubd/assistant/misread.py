@@ -78,6 +78,17 @@ RINGING = frozenset(
 )
 """Words for what rings and is no event; the last is what is left of „für morgen“."""
 COVER_TOOLS = frozenset({"home.open", "home.close"})
+_NOT_PLAYED = {
+    "fr": re.compile(
+        r"\b(?:minuteur|alarme|réveil|rappel|liste|chauffage|marche|degrés?|pour cent)\b",
+        re.IGNORECASE,
+    ),
+    "es": re.compile(
+        r"\b(?:temporizador|alarma|recordatorio|lista|calefacción|marcha|grados?|por ciento)\b",
+        re.IGNORECASE,
+    ),
+}
+"""What is put or launched in other ways than music is, where one verb says all of it."""
 OF_WORDS = frozenset({SEARCH, "lists.add", "lists.remove", "lists.complete"})
 """Tools to which a title or an item is told: never a whole sentence."""
 SWITCHES_ON = frozenset({"home.turn_on", "media.play"})
@@ -181,6 +192,8 @@ def is_misread(
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
         return True  # "schick den Rasenmäher zurück, die Kinder möchten auf dem Rasen spielen"
+    if tool.name == SEARCH and language in _NOT_PLAYED and _is_put_on(query, language, home):
+        return True  # "mets un minuteur de dix minutes", "pon en marcha la aspiradora"
     if tool.name == SEARCH and (TOLD.search(query) or VALUE.search(digits(plain(query), language))):
         return (
             True  # "die Nachbarn können uns auf den Teller schauen", "die Lampe auf 40 Prozent …"
@@ -384,3 +397,9 @@ def _entities(decision: Decision, snapshot: Snapshot) -> list[Entity]:
 def free_text(match: Match) -> str:
     """The texts that were understood, as one."""
     return " ".join(free_words(match))
+
+
+def _is_put_on(query: str, language: str, home: House) -> bool:
+    """Whether it is a timer, or a kind of thing that plays nothing."""
+    nouns = home.mentions(query, language).nouns - {"media_player"}
+    return bool(nouns) or _NOT_PLAYED[language].search(query) is not None
