@@ -48,7 +48,11 @@ _PARTED = re.compile(rf"(?P<prefix>{_SEPARABLE})(?P<stem>{_STEM})")
 _WHOLE = re.compile(rf"(?:{'|'.join(_words()['whole'])})\w+")
 _TO = re.compile(rf"\b(?P<prefix>{_SEPARABLE})zu(?P<stem>{_STEM}n)(?=$| und )(?<!fügen)")
 _TO_DO = re.compile(r"(?<!etwas )(?<!nichts )\bzu (?=[a-zäöüß]+n(?:$| und ))")
-_PURPOSE = re.compile(r"\b(?:um|ohne|anstatt|statt) [^,]*\bzu\b")
+_NO_TO = re.compile(
+    r"\b(?:um|ohne|anstatt|statt) [^,]*\bzu\b|(?i:tür|tor|fenster|garage|luke|klappe|deckel|hahn|"
+    r"schublade|rollladen|rollo|vorhang|vorhänge) zu (?:machen|drehen|ziehen|sperren|lassen)"
+)
+"""Where a "zu" is of something else: „um zu backen“, „die Tür zu machen“."""
 _OWN = re.compile(r"(?P<who>ich|wir) (?P<what>.+) (?P<verb>[a-zäöüß]+)", re.IGNORECASE)
 
 
@@ -73,7 +77,7 @@ def task(text: str) -> str:
     """What somebody is reminded of, as what is to be done: „die Wäsche aufzuhängen“ and „dass ich
     die Wäsche aufhängen muss“ → „die Wäsche aufhängen“; of what others do the `main_clause`."""
     that = _THAT.match(text)
-    if that is None and _PURPOSE.search(text):
+    if that is None and _NO_TO.search(text):
         return text
     if that is None:
         return _TO_DO.sub("", _TO.sub(r"\g<prefix>\g<stem>", text))
