@@ -28,7 +28,7 @@ _ENGLISH = (
 )
 _NO_WISH = re.compile(
     r"\b(?:not|never|n't|don't|didn't|wasn't|isn't|why|whether|who|that|which|because|yesterday|"
-    r"already|always)\b",
+    r"already|always)\b|\b(?:was|were|is|are|be)$",
     re.IGNORECASE,
 )
 """What a wish is not made of: it tells or doubts."""
