@@ -18,7 +18,7 @@ from plugins.api import (
 from plugins.days import DAILY
 from plugins.moments import asked_when, repeated
 from plugins.next_time import kept_as, kept_time, next_time
-from plugins.speech import say
+from plugins.speech import full_stop, say
 from plugins.when import parse
 
 plugin = Plugin("briefing", sentences="briefing.{language}.yaml")
@@ -134,5 +134,5 @@ async def _reminders(context: ToolContext) -> list[str]:
         due = datetime.fromisoformat(entry["due"]).astimezone(context.now.tzinfo)
         waits = entry["state"] == "waiting" and not entry["arrival"]
         if waits and entry["what"] and due.date() == context.now.date():
-            today.append(f"{due:%H:%M} {entry['what']}.")
+            today.append(f"{due:%H:%M} {entry['what']}{full_stop(context.language)}")
     return today

@@ -10,7 +10,7 @@ from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.arithmetic import LONGEST, ExpressionError, evaluate, is_expression
 from plugins.numbers import written
 from plugins.said_numbers import in_digits, is_fraction, is_unclear
-from plugins.speech import say
+from plugins.speech import full_stop, say
 
 plugin = Plugin("calculator", sentences="calculator.{language}.yaml")
 
@@ -36,7 +36,10 @@ async def calculate(
         raise ToolError(say(context.language, "no_expression", [expression])) from error
     asked = " ".join(expression.split()).strip(" ?=")
     shown = written(value, context.language)
-    return ToolResult(text=f"{asked} {_sign(value, shown)} {shown}.", data={"value": shown})
+    return ToolResult(
+        text=f"{asked} {_sign(value, shown)} {shown}{full_stop(context.language)}",
+        data={"value": shown},
+    )
 
 
 def _arithmetic(said: str, language: str) -> str | None:

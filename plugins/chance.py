@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, say
+from plugins.speech import full_stop, joined, say
 
 plugin = Plugin("chance", sentences="chance.{language}.yaml")
 
@@ -59,7 +59,7 @@ async def number(context: ToolContext, low: Whole = 1, high: Whole = 100) -> Too
     """
     low, high = min(low, high), max(low, high)
     picked = low + secrets.randbelow(high - low + 1)
-    return ToolResult(text=f"{picked}.", data={"number": picked})
+    return ToolResult(text=f"{picked}{full_stop(context.language)}", data={"number": picked})
 
 
 @plugin.tool(risk="read", fits=_are_several)
@@ -74,7 +74,10 @@ async def pick(
     if len(choices) < 2:
         raise ToolError(say(context.language, "pick_several"))
     picked = secrets.choice(choices)
-    return ToolResult(text=f"{picked[:1].upper()}{picked[1:]}.", data={"picked": picked})
+    return ToolResult(
+        text=f"{picked[:1].upper()}{picked[1:]}{full_stop(context.language)}",
+        data={"picked": picked},
+    )
 
 
 def _choices(between: str) -> list[str]:

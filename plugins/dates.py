@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.days import day_of, moved
-from plugins.speech import say
+from plugins.speech import full_stop, say
 from plugins.spoken import count, full_date, together
 
 plugin = Plugin("dates", sentences="dates.{language}.yaml")
@@ -49,7 +49,7 @@ async def day(context: ToolContext, day: Said) -> ToolResult:
     day: for instance in 10 days, next Friday, Easter, 24 December 2030
     """
     found = _day(context, day, past=False)
-    text = f"{full_date(found, context.language)}."
+    text = full_date(found, context.language) + full_stop(context.language)
     return ToolResult(text=text[:1].upper() + text[1:], data={"date": found.isoformat()})
 
 

@@ -22,7 +22,7 @@ from plugins.numbers import written
 from plugins.quantities import Quantity, more_units
 from plugins.quantities import quantity as said_quantity
 from plugins.said_numbers import in_digits, is_unclear
-from plugins.speech import FAST_LOADER, say
+from plugins.speech import FAST_LOADER, full_stop, say
 
 plugin = Plugin("units", sentences="units.{language}.yaml")
 
@@ -67,7 +67,7 @@ async def convert(context: ToolContext, quantity: Words, unit: Words) -> ToolRes
         raise ToolError(say(context.language, "not_the_same", [quantity, unit])) from error
     shown = written(_rounded(value), context.language)
     glue = "" if context.language == "zh" else " "
-    text = f"{quantity} = {shown}{glue}{unit}."
+    text = f"{quantity} = {shown}{glue}{unit}{full_stop(context.language)}"
     return ToolResult(text=text, data={"value": float(value), "unit": to})
 
 

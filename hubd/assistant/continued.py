@@ -14,6 +14,7 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.understanding.plain import plain
 from plugins import event_words
 from plugins.api import ToolCall
+from plugins.numbers import digits
 from plugins.when import When, parse
 
 SCORE = 0.85
@@ -54,6 +55,19 @@ _IS_ON = re.compile(
     r" (?:on|to) (?:it|there|that)"
     r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
     r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
+)
+CALCULATE = "calculator.calculate"
+_OF_ANOTHER = re.compile(
+    r"(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
+    r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
+)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_UNTIL_THEN = re.compile(
+    r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
+    r"(?: until then| till then| away is that| to go)?"
+    r"|(?:und )?wie (?:lange|viele tage) (?:ist|sind|dauert) (?:es|das)(?: noch)?"
+    r"(?: bis dahin)?(?: hin)?"
+    r"|(?:离|距)?(?:那天|现在)?还有(?:多少|几)天(?:呢)?"
 )
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
@@ -134,10 +148,11 @@ _AND = {
 
 def continued(text: str, memory: Memory) -> Decision | None:
     """What ``text`` asks for after what was done last; ``None`` where it does not go on with it."""
-    last = memory.last
+    said, now, last = plain(text), datetime.now(UTC), memory.last
+    if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
+        return more
     if last is None or last.call is None or last.tool is None:
         return None
-    said, now = plain(text), datetime.now(UTC)
     if (same := _of_the_same(said, last)) is not None:
         return same
     if last.tool.startswith(LISTS):
@@ -166,6 +181,31 @@ def continued(text: str, memory: Memory) -> Decision | None:
             given["what"] = parse(str(given["what"]), last.language, now).rest
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
     return None
+
+
+def _more_of(said: str, told: Decision) -> Decision | None:
+    """What goes on with a sum or a date that was told: "and of 120?", "how long until then"."""
+    call = told.call
+    if call is None:
+        return None
+    other = _OF_ANOTHER.fullmatch(digits(said, told.language))
+    if call.tool == CALCULATE and other:
+        expression = str(call.arguments.get("expression", ""))
+        changed = _with_number(expression, other["number"], told.language)
+        return _decision(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
+        return _decision(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
+    return None
+
+
+def _with_number(expression: str, number: str, language: str) -> str:
+    """A sum of another number, which is its last: 84的百分之十五 has it in front."""
+    told = expression if _NUMBER.search(expression) else digits(plain(expression), language)
+    found = list(_NUMBER.finditer(told))
+    if not found:
+        return number
+    at = found[0 if "的百分之" in told else -1]
+    return told[: at.start()] + number + told[at.end() :]
 
 
 def _of_the_same(said: str, last: Decision) -> Decision | None:

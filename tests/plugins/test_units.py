@@ -233,7 +233,7 @@ async def test_the_answer(workshop):
     ).text == "3 cups = 709.765 ml."
     assert (
         await workshop("units.convert", "zh", quantity="两斤", unit="克")
-    ).text == "两斤 = 1000克."
+    ).text == "两斤 = 1000克。"
     assert (
         await workshop("units.convert", "de", quantity="1 Zoll", unit="cm")
     ).text == "1 Zoll = 2,54 cm."
