@@ -137,8 +137,8 @@ SPOKEN = [
 async def test_a_quantity_is_read_as_it_is_said(workshop, language, said, unit, shown):
     assert _fits({"quantity": said, "unit": unit}, language)
     result = await workshop("units.convert", language, quantity=said, unit=unit)
-    glue = "" if language == "zh" else " "
-    assert result.text == f"{said} = {shown}{glue}{unit}."
+    glue, stop = ("", "。") if language == "zh" else (" ", ".")
+    assert result.text == f"{said} = {shown}{glue}{unit}{stop}"
 
 
 @pytest.mark.parametrize(
