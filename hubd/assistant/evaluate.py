@@ -43,6 +43,8 @@ OPPOSITES = {
 
 _ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+|[《》“”]", re.IGNORECASE)
 """What is no part of an item that stands on a list, and does not matter to a search."""
+ASKS_WHEN = "asks when"
+"""Whether the tool will ask at what time."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -109,8 +111,9 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "opposite"
     if entities != sample.entities:
         return "wrong" if not _only_reads(tool) else "none"
-    right = all(_same(arguments.get(name), value) for name, value in wanted.items())
-    return "right" if right else "wrong"
+    if all(_same(arguments.get(name), value) for name, value in wanted.items()):
+        return "right"
+    return "asks" if arguments.get(ASKS_WHEN) else "wrong"
 
 
 def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
@@ -150,6 +153,7 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         if when.delay is not None:
             said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
+        said[ASKS_WHEN] = not when.said and when.arrival is None
         what = task_in(when) if tool == "reminders.add" and not said.get("when") else when.rest
         said["what"] = _task(what or str(said.get("what") or ""), language)
     if (clause := CLAUSES.get(tool)) and tool != "reminders.add" and language == "de":
