@@ -155,7 +155,7 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
-        text = say(context.language, "no_events", value=title).replace("..", ".")
+        text = say(context.language, "no_events", value=title)
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         told = ("；" if context.language == "zh" else "; ").join(lines)

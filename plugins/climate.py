@@ -78,10 +78,8 @@ async def change(
         raise ToolError(say(context.language, "no_target", [heaters[0].name]))
     wanted = {heater: degrees + (by if step == "up" else -by) for heater, degrees in now.items()}
     warmest = WARMEST[unit_of(context.home.snapshot().entities)]
-    heated = [
-        degrees for heater in heaters if _heats(heater) and (degrees := wanted.get(heater.id))
-    ]
-    if step == "up" and heated and max(heated) > warmest:
+    heated = [wanted[heater.id] for heater in heaters if heater.id in wanted and _heats(heater)]
+    if step == "up" and max(heated, default=0) > warmest:
         highest = f"{max(now.values()):g}"
         raise ToolError(say(context.language, "warm_enough", value=highest))
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, temperature=value))

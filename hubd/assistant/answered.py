@@ -1,4 +1,4 @@
-"""What an answer to a question back makes of what lacked it: an alarm's hour, a timer's length."""
+"""What is asked for where an hour lacks, and what an answer makes of what lacked it."""
 
 import re
 from datetime import UTC, datetime
@@ -8,12 +8,24 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Pending
 from hubd.assistant.understanding.readings import TIMED
+from plugins.moments import asked_when
 from plugins.when import parse
 
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 _AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
 _BARE_HOUR = re.compile(r"[一二两三四五六七八九十]{1,3}|\d{1,2}")
 """An hour as it is answered in Chinese."""
+
+
+def asked_hour(decision: Decision) -> str:
+    """What is asked where a day is said and its hour is not; empty where something else lacks."""
+    call = decision.call
+    if decision.asks != "missing" or call is None or call.tool not in TIMED:
+        return ""
+    said = str(call.arguments.get("when") or call.arguments.get("what") or "")
+    when = parse(said, decision.language, datetime.now(UTC))
+    lacks_hour = not when.said and bool(when.on or when.repeat)
+    return asked_when(when, decision.language) if lacks_hour else ""
 
 
 def as_hour(pending: Pending, text: str) -> str:

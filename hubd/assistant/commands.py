@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import as_hour, at_that_hour, link
+from hubd.assistant.answered import as_hour, asked_hour, at_that_hour, link
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -336,7 +336,8 @@ class Commands:
         key: str = decision.asks
         if decision.asks == "which" and not entities:
             key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
-        return Step(decision=decision, text=ask(decision.language, key, entities, text))
+        asked = asked_hour(decision) or ask(decision.language, key, entities, text)
+        return Step(decision=decision, text=asked)
 
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
         """The step, with its question remembered if it is one; of several questions the last."""

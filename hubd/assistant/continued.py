@@ -58,7 +58,7 @@ _IS_ON = re.compile(
 )
 CALCULATE = "calculator.calculate"
 _OF_ANOTHER = re.compile(
-    r"(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
+    r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
     r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -151,6 +151,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
     said, now, last = plain(text), datetime.now(UTC), memory.last
     if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
         return more
+    if (all_of := _all_of(said, memory)) is not None:
+        return all_of
     if last is None or last.call is None or last.tool is None:
         return None
     if (same := _of_the_same(said, last)) is not None:
@@ -165,8 +167,6 @@ def continued(text: str, memory: Memory) -> Decision | None:
         if on := _IS_ON.fullmatch(said):
             asked = next(filter(None, on.groupdict().values()))
             return _decision(last, ToolCall(tool="lists.show", arguments={**which, "asked": asked}))
-    if (all_of := _ALL_OF.get(last.tool.partition(".")[0])) and _ALL_CANCELLED.fullmatch(said):
-        return _decision(last, all_of)
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
         return _decision(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
@@ -180,6 +180,15 @@ def continued(text: str, memory: Memory) -> Decision | None:
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = parse(str(given["what"]), last.language, now).rest
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+    return None
+
+
+def _all_of(said: str, memory: Memory) -> Decision | None:
+    """What ends all alarms, reminders or timers: those that were told of, else that were set."""
+    for spoken in (memory.told, memory.last):
+        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
+        if spoken and plugin in _ALL_OF:
+            return _decision(spoken, _ALL_OF[plugin]) if _ALL_CANCELLED.fullmatch(said) else None
     return None
 
 

@@ -43,8 +43,6 @@ OPPOSITES = {
 
 _ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+|[《》“”]", re.IGNORECASE)
 """What is no part of an item that stands on a list, and does not matter to a search."""
-ASKS_WHEN = "asks when"
-"""Whether the tool will ask at what time."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -111,9 +109,8 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "opposite"
     if entities != sample.entities:
         return "wrong" if not _only_reads(tool) else "none"
-    if all(_same(arguments.get(name), value) for name, value in wanted.items()):
-        return "right"
-    return "asks" if arguments.get(ASKS_WHEN) else "wrong"
+    right = all(_same(arguments.get(name), value) for name, value in wanted.items())
+    return "right" if right else "wrong"
 
 
 def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
@@ -153,7 +150,6 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         if when.delay is not None:
             said["seconds"] = when.delay.total_seconds()
         said["time"] = when.at.isoformat("minutes") if when.at else None
-        said[ASKS_WHEN] = not when.said and when.arrival is None
         what = task_in(when) if tool == "reminders.add" and not said.get("when") else when.rest
         said["what"] = _task(what or str(said.get("what") or ""), language)
     if (clause := CLAUSES.get(tool)) and tool != "reminders.add" and language == "de":
@@ -176,8 +172,9 @@ def _labelled(sample: Sample, language: str) -> dict[str, Any]:
     if what := wanted.get("what"):
         wanted["what"] = _task(str(what), language)
     if (clause := CLAUSES.get(sample.tool or "")) and clause in wanted and language == "de":
-        said = str(wanted[clause])
-        wanted[clause] = [said, main_clause(f"dass {said}"), _task(f"dass {said}", language)]
+        that = f"dass {wanted[clause]}"
+        kept = _task(that, language) if clause == "what" else main_clause(that)
+        wanted[clause] = [wanted[clause], kept]
     if query := wanted.get("query"):
         wanted["query"] = _ARTICLE.sub("", str(query))
     return wanted
@@ -238,12 +235,10 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 READING = frozenset({"clock", "help", "weather", "calculator", "units", "dates"})
 """Plugins that only tell something."""
-READS = frozenset({"home.state", "climate.temperature", "climate.target", "calendar.next"})
-"""Tools of others that do."""
 
 
 def _only_reads(tool: str) -> bool:
-    if tool in READS or tool.partition(".")[0] in READING:
+    if tool in ("home.state", "climate.temperature") or tool.partition(".")[0] in READING:
         return True
     return tool.endswith((".list", ".show", ".recall", ".find"))
 

@@ -132,6 +132,7 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
         domains = rule.domains
     if tool_of(match) == CLEANS_ROOM:
         slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
+    # "Next song" where no player is means one of the house's, not all of them.
     everywhere = match.everything or not (match.here or tool_of(match).startswith("media."))
     found = targets.find(snapshot, slots, domains, area=area, everywhere=everywhere)
     if match.intent == _STATES and not found.entities and slots.get("device_class"):

@@ -82,6 +82,8 @@ LENGTH = ("hours", "minutes", "seconds")
 _UNARTICLED = frozenset({"vacuum", "lawn_mower", "scene", "script"})
 """What has names like a person's."""
 _ARTICLED = re.compile(r"(?:the|my|our)\b|\w+['’]s?\b", re.IGNORECASE)
+_LETS = re.compile(r"\bdon't (?:let|have)\b|\blass\w* .*\bnicht\b|(?:别|不要)再?(?:让|叫)")
+"""What lets nothing go on, whatever it does: 别让扫地机扫了."""
 
 
 def may_wish(text: str, known: Lexicon) -> bool:
@@ -174,10 +176,6 @@ def _is_question(said: Mentions, confidence: float, known: Lexicon) -> bool:
     if confidence >= CLEAR:
         return known.inquires_first(said.text)
     return inquires(said, known)
-
-
-_LETS = re.compile(r"\bdon't (?:let|have)\b|\blass\w* .*\bnicht\b|(?:别|不要)再?(?:让|叫)")
-"""What lets nothing go on, whatever it does: 别让扫地机扫了."""
 
 
 def _is_forbidden(said: Mentions, known: Lexicon) -> bool:

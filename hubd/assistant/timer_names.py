@@ -65,6 +65,13 @@ _NO_NAME = re.compile(
 )
 """What a timer is never for."""
 _NUMBER = re.compile(r"[\d., ]+")
+_CALLS = re.compile(
+    r"(?:(?:and|then|und|dann),? )*(?:(?:let|tell|give|call|shout|remind) me\b.{0,20}|"
+    r"(?:sag|gib|sagst|gibst|ruf|meld)\w* (?:du )?(?:mir|mich|dich)\b.{0,24})|"
+    r"(?:到时间|到点|到时候|时间到|好了)了?(?:就|再)?(?:喊|叫|提醒|告诉|通知)我?(?:一声|一下)?",
+    re.IGNORECASE,
+)
+"""What a timer does anyway: "…, and let me know", „…, sag mir dann Bescheid“."""
 
 
 def timer_named(decision: Decision, text: str) -> Decision:
@@ -82,15 +89,6 @@ def timer_named(decision: Decision, text: str) -> Decision:
     if _NUMBER.fullmatch(digits(name.casefold(), decision.language)):
         return decision  # "set it for twelve"
     return _with_name(decision, name)
-
-
-_CALLS = re.compile(
-    r"(?:(?:and|then|und|dann),? )*(?:(?:let|tell|give|call|shout|remind) me\b.{0,20}|"
-    r"(?:sag|gib|sagst|gibst|ruf|meld)\w* (?:du )?(?:mir|mich|dich)\b.{0,24})|"
-    r"(?:到时间|到点|到时候|时间到|好了)了?(?:就|再)?(?:喊|叫|提醒|告诉|通知)我?(?:一声|一下)?",
-    re.IGNORECASE,
-)
-"""What a timer does anyway: "…, and let me know", „…, sag mir dann Bescheid“."""
 
 
 def with_timer_alone(parts: list[Part]) -> list[Part]:

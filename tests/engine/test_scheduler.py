@@ -106,19 +106,19 @@ def test_cancelling_takes_effect_within_a_slice(engine, moment):
 
 
 def test_the_queue_is_bounded(engine):
+    begun, go_on = threading.Event(), threading.Event()
+    held = engine.scheduler.run(lambda model: (begun.set(), go_on.wait(30)))
+    assert begun.wait(10)  # nothing is begun or ended while the queue is filled
     tickets = []
-
-    def fill():
-        for n in range(120):  # where submitting is slow, the first have ended by then
-            tickets.append(submit(engine, f"{n} fills the queue", LONG)[0])
-
     try:
+        tickets += [submit(engine, f"{n} fills the queue", LONG)[0] for n in range(80)]
         with pytest.raises(QueueFullError, match="64 requests"):
-            fill()
+            submit(engine, "one too many", SHORT)
     finally:
         for ticket in tickets:
             ticket.cancel()
-    assert len(tickets) >= 80
+        go_on.set()
+    assert held.result(timeout=10)
     wait_until_idle(engine)
     assert drain(submit(engine, "fits again", SHORT)[1])[-1].reason == "length"
 

@@ -16,7 +16,11 @@ def bought(language: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, listed.split(","))))
 
 
-@cache
 def is_bought(word: str, language: str) -> bool:
     """Whether a word (plain) is one: „butter“ is no misspelled „Wetter“."""
-    return word in {plain(name) for name in bought(language)}
+    return word in _plainly(language)
+
+
+@cache
+def _plainly(language: str) -> frozenset[str]:
+    return frozenset(map(plain, bought(language)))

@@ -78,7 +78,8 @@ _LEFT_OPEN = re.compile(
     r"\b(at|by|until|till|um|bis)(?:, like)?, (?=(?:\d+|half |halb |quarter |viertel |noon|"
     r"midnight|mittag|mitternacht|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b)|"
-    r"\b(is|are|ist|sind), (?=\d)|\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\W*$)"
+    r"\b(is|are|ist|sind), (?=\d|\w*(?:zig|ßig|zehn|ty|teen)\b)|"
+    r"\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\W*$)"
 )
 """A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes", "at,
 noon", "put the TV on, mute"."""

@@ -22,8 +22,9 @@ _NAMED = {
 }
 """Device class → what is called so; the first that fits counts."""
 _THINGS = re.compile(
-    r"fridge|refrigerator|freezer|oven|grill|boiler|water|pool|tub|aquarium|tank|soil|kühlschrank|"
-    r"gefrier|tiefkühl|ofen|kessel|wasser|vorlauf|rücklauf|becken|冰箱|冷柜|冰柜|烤箱|水|鱼缸|泳池"
+    r"\b(?:fridge|refrigerator|freezer|oven|grill|boiler|water|pool|hot tub|aquarium|tank|soil)\b|"
+    r"kühlschrank|gefrier|tiefkühl|ofen\b|kessel|wasser|vorlauf|rücklauf|becken|"
+    r"冰箱|冷柜|冰柜|烤箱|水温|热水|鱼缸|泳池"
 )
 """What has a temperature that is not a room's."""
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _NAMED.items()}

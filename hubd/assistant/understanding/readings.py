@@ -36,9 +36,7 @@ AT_SOMETHING = re.compile(
 )
 """A word where a time is said: "at ate this evening"."""
 PAUSE = re.compile(r", |，|(?<=[\u4e00-\u9fff]),(?=[\u4e00-\u9fff])")
-CLOCK = re.compile(
-    r"\b(?:uhr|o'clock|[ap]\.m)\b|\d ?[ap]m\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE
-)
+CLOCK = re.compile(r"\b(?:uhr|o'clock|[ap]\.?m)\b|点钟|[一二三四五六七八九十\d]点", re.IGNORECASE)
 
 _HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子?))\s*[：:]\s*(?=.)")
 """A list that is named like a heading: 购物清单：土豆、青椒."""

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 _LEAD = (
     r"^(?:(?:hey|so|okay|ok|please|um|uh|well|you know what),? )*"
-    r"(?:(?:i|we)(?:'d| would)? (?:want|need|like|love)|(?:can|could) (?:we|i) have|"
+    r"(?:(?:i|we) (?:want|need)|(?:i|we)(?:'d| would) (?:want|need|like|love)|"
+    r"(?:can|could) (?:we|i) have|"
     r"(?:it'd|it would|it'll|that'd|wouldn't it) be (?:\w+ )?(?:nice|great|cool|lovely|good|better|"
     r"perfect|handy|helpful|awesome|wonderful)(?: if| to have)|"
     r"(?:i|we)(?:'d| would)? (?:like|love|appreciate) it if|i wish) "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubd.assistant.understanding.kinds import class_of
+from hubd.assistant.understanding.kinds import class_of, measures_a_thing
 from hubd.home.model import Entity
 
 
@@ -35,3 +35,22 @@ def test_what_home_assistant_says_counts():
 
 def test_only_covers_are_called_after_their_kind():
     assert class_of(Entity(id="light.one", name="Garage Light", state="on")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "of_a_thing"),
+    [
+        ("Fridge Temperature", True),
+        ("Kühlschrank Temperatur", True),
+        ("Backofen", True),
+        ("热水器水温", True),
+        ("Temperatur Stube", False),
+        ("Offene Küche Temperatur", False),
+        ("Coventry Room", False),
+        ("Liverpool Bedroom", False),
+        ("水房温度", False),
+        ("Kitchen Temperature", False),
+    ],
+)
+def test_what_measures_a_thing_tells_of_no_room(name, of_a_thing):
+    assert measures_a_thing(Entity(id="sensor.one", name=name, state="20")) is of_a_thing

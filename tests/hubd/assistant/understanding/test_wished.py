@@ -35,6 +35,7 @@ def test_a_wish_is_a_command(language, text, command):
         ("en", "turn on the porch light"),
         ("en", "the porch light came on at seven yesterday"),
         ("en", "I want the music"),
+        ("en", "I like the way the lights come on at seven"),
         ("en", "It would be nice if the window was closed already"),
         ("zh", "每天晚上六点提醒我关灯"),
         ("zh", "把阳台灯打开"),
