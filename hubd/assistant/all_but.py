@@ -14,7 +14,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.understanding.left_on import left_on
+from hubd.assistant.understanding.left_on import left_beside, left_on
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
@@ -62,6 +62,7 @@ def decided(router: Router, text: str, language: str, area: str) -> Decision:
         return decide(text)
     known, snapshot = lexicon(language), router.snapshot()
     others = _others_off(text, known, snapshot, area, mentioned, decide)
+    others = others or _beside_what_stays(text, known, snapshot, mentioned, decide)
     return others or _sparing(text, known, snapshot, mentioned, decide) or decide(text)
 
 
@@ -108,6 +109,24 @@ def _others_off(
     if area and all(lights[one] == area for ids in spared for one in ids):
         whole = _just(whole, [{one for one in lights if lights[one] == area}], area)
     return _without(whole, spared, taken[0])
+
+
+def _beside_what_stays(
+    text: str, known: Lexicon, snapshot: Snapshot, mentioned: Mentioned, decide: Decide
+) -> Decision | None:
+    """The decision on the command beside which it is said that something stays as it is; ``None``
+    where nothing does, and where the command alone is not understood."""
+    stays = left_beside(known.fixed(plain(text)).strip(" ,，"), known.language)
+    taken = _named(stays[0], "", known, mentioned) if stays else None
+    if stays is None or taken is None or taken[1]:
+        return None
+    whole = decide(stays[1])
+    if whole.call is None or whole.asks in ("which", "missing"):
+        return None
+    spared = _spared(mentioned(taken[0]), snapshot)
+    if any(ids & set(whole.entities) for ids in spared):
+        return _without(whole, spared, taken[0])
+    return whole
 
 
 def _named(text: str, before: str, known: Lexicon, mentioned: Mentioned) -> tuple[str, str] | None:

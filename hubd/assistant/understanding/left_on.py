@@ -1,5 +1,6 @@
 """Which light stays on where all the others are turned off: "leave the hall light on and turn off
-the rest", „lass das Flurlicht an, die anderen aus“, 走廊灯留着，其他的都关了.
+the rest", „lass das Flurlicht an, die anderen aus“, 走廊灯留着，其他的都关了; and what stays as it is
+beside a command: "leave the TV on and turn off the lamp".
 
 How that is said is in left_on.yaml. Knows nothing of the house: what stays may be no light.
 """
@@ -17,6 +18,7 @@ class _Forms(NamedTuple):
 
     said: re.Pattern[str]
     all_off: str
+    beside: tuple[re.Pattern[str], ...]
 
 
 def left_on(text: str, language: str) -> tuple[str, str] | None:
@@ -31,6 +33,18 @@ def left_on(text: str, language: str) -> tuple[str, str] | None:
     return next(filter(None, found.groups())).strip(), forms.all_off
 
 
+def left_beside(text: str, language: str) -> tuple[str, str] | None:
+    """What stays as it is, and the command beside which that is said; ``None`` where nothing does.
+
+    text: in lower case
+    """
+    forms = _forms().get(language)
+    for said in forms.beside if forms else ():
+        if found := said.fullmatch(text):
+            return found["stays"].strip(), found["command"].strip()
+    return None
+
+
 @cache
 def _forms() -> dict[str, _Forms]:
     read = texts_in(Path(__file__).with_suffix(".yaml"))
@@ -41,6 +55,12 @@ def _forms() -> dict[str, _Forms]:
                 f"(?:{'|'.join(forms['off']).replace('REST', forms['rest'])})"
             ),
             forms["all_off"],
+            tuple(
+                re.compile(
+                    said.replace("STAYS", "(?P<stays>.+?)").replace("COMMAND", "(?P<command>.+)")
+                )
+                for said in forms["beside"]
+            ),
         )
         for language, forms in read.items()
     }

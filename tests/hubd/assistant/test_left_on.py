@@ -60,3 +60,28 @@ async def test_what_stays_on_is_left_alone(make_house, text, language):
     decision, _ = await decided(make_house, text, language)
     assert decision.call is None or decision.proposed, decision.reason
     assert decision.tool is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tool", "works"),
+    [
+        ("Leave the telly on but turn off the corner lamp", "en", "home.turn_off",
+         {"light.corner_lamp"}),
+        ("Turn off the corner lamp and leave the telly on", "en", "home.turn_off",
+         {"light.corner_lamp"}),
+        ("Keep the hall light on and set a timer for five minutes", "en", "timers.start", set()),
+        ("Lass das Flurlicht an und stell einen Timer auf fünf Minuten", "de", "timers.start",
+         set()),
+        ("供桌灯别关，定个五分钟的计时器", "zh", "timers.start", set()),
+    ],
+)  # fmt: skip
+async def test_a_command_is_done_beside_what_stays(make_house, text, language, tool, works):
+    decision, _ = await decided(make_house, text, language)
+    assert (decision.tool, set(decision.entities)) == (tool, works)
+    assert not decision.asks
+
+
+async def test_what_stays_is_no_part_of_what_is_turned_off(make_house):
+    text = "Turn off all the lights but leave the hall light on"
+    decision, lights = await decided(make_house, text, "en")
+    assert set(decision.entities) == lights.keys() - {"light.hallway"}
