@@ -61,19 +61,34 @@ class FromDocuments:
         )
         return Looked(question, evidence, found, retrieved)
 
-    async def not_told(self, looked: Looked, language: str, person: Person) -> str:
-        """That the documents do not tell, or that there are none."""
+    async def not_told(
+        self, looked: Looked, language: str, person: Person, *, asked_for: bool = True
+    ) -> str:
+        """That the documents do not tell, or that there are none.
+
+        asked_for: whether it was a question; of what is none it is said that it was not understood
+        """
         visible = visible_to(person, self._config.rag)
         there_are = looked.retrieved.passages or await self._library.documents(visible=visible)
-        lead = ask(language, "not_told" if there_are else "no_documents")
-        return lead + self._being_read(language, person)
+        if asked_for:
+            lead = "not_told" if there_are else "no_documents"
+        else:
+            lead = "not_understood_nor_told" if there_are else "not_understood"
+        return ask(language, lead) + self._being_read(language, person)
 
     async def refuse(
-        self, looked: Looked, language: str, person: Person, conversation: str, clock: Clock
+        self,
+        looked: Looked,
+        language: str,
+        person: Person,
+        conversation: str,
+        clock: Clock,
+        *,
+        asked_for: bool,
     ) -> AsyncGenerator[Event, None]:
         """The same as events, with what comes closest."""
         if looked.found != "close":
-            text = await self.not_told(looked, language, person)
+            text = await self.not_told(looked, language, person, asked_for=asked_for)
             clock.mark("first_token_ms")
             yield Token(text=text)
             yield done_with(text, conversation, clock, refused=True)

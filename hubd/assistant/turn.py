@@ -19,9 +19,10 @@ from hubd.assistant.answer_cache import AnswerCache
 from hubd.assistant.commands import Commands, Outcome, Step
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
-from hubd.assistant.dialogue import Dialogues, says_again
+from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.from_documents import FromDocuments
 from hubd.assistant.questions import ask
+from hubd.assistant.replies import says_again
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.turn_clock import Clock, done_with
@@ -276,10 +277,12 @@ class Assistant:
         if looked.found == "answers":
             events = self._documents.answer(looked, before, conversation, clock)
         elif kind == "statement" and await decider.speaks_of_home(utterance.text, language):
-            otherwise = await self._documents.not_told(looked, language, person)
+            otherwise = await self._documents.not_told(looked, language, person, asked_for=False)
             events = self._by_model(utterance, language, conversation, clock, otherwise)
         else:
-            events = self._documents.refuse(looked, language, person, conversation, clock)
+            events = self._documents.refuse(
+                looked, language, person, conversation, clock, asked_for=kind == "question"
+            )
         async with aclosing(events):
             async for event in events:
                 yield event
