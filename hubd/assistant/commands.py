@@ -14,6 +14,8 @@ from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.later import LATER, of_what_was_left
+from hubd.assistant.narrowed import narrowed
+from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
@@ -50,15 +52,20 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
-        if (again := of_another_day(text, memory.told)) is not None:
-            return self.step_of(again, conversation, text, person)
-        continued = follow.cancelled(text, memory) or continuation(text, memory)
+        if (other_day := of_another_day(text, memory.told)) is not None:
+            return self.step_of(other_day, conversation, text, person)
+        again = once_more(text, memory.last) if memory.last else None
+        continued = again or follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if asks_what_was_done(text):
             return self._told_again(conversation, language)
+        if memory.last and (
+            fewer := narrowed(text, memory.last, memory.undo, self._tools.home.snapshot())
+        ):
+            return Step(decision=fewer.decision, call=fewer.restore)
         if step := await self._revised(text, conversation, area, person):
             return step
         decision = await self.decider.by_rules(text, language, area)

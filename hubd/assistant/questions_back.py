@@ -18,6 +18,7 @@ from hubd.assistant.replies import besides_no, besides_yes
 from hubd.assistant.route import Router
 from hubd.assistant.step import Step, Steps
 from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.targets import Targets
 from hubd.policy import Person
 from hubd.tools import ToolBox
@@ -50,9 +51,9 @@ class QuestionsBack:
                 return None
             if person != pending.person:
                 return Step(decision=decision, text=ask(language, "other_person"))
-            plain = msgspec.structs.replace(decision, asks=None)
+            agreed = msgspec.structs.replace(decision, asks=None)
             # What was proposed was harmless; if it is not any more, that is asked for itself.
-            return Step(decision=plain, call=decision.call, confirmed=not decision.proposed)
+            return Step(decision=agreed, call=decision.call, confirmed=not decision.proposed)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             if chosen is None or await self._is_another_command(text, decision, area):
@@ -85,6 +86,8 @@ class QuestionsBack:
         rest = besides_yes(text, decision.language)
         if not rest:
             return rest is not None
+        if _repeats(rest, pending.text, decision.language):
+            return True
         snapshot = self._tools.home.snapshot()
         again = follow.follow(self._router, rest, decision, snapshot)
         again = again or await self._decider.by_rules(rest, decision.language, area)
@@ -164,8 +167,16 @@ class QuestionsBack:
             if len(found) == 1:
                 arguments = {**decision.call.arguments, "entities": [found[0].id]}
                 call = ToolCall(tool=decision.call.tool, arguments=arguments)
-                plain = msgspec.structs.replace(
+                settled = msgspec.structs.replace(
                     decision, asks=None, entities=[found[0].id], call=call
                 )
-                return self._router.asking(plain, Targets((found[0],)))
+                return self._router.asking(settled, Targets((found[0],)))
         return None
+
+
+def _repeats(rest: str, asked: str, language: str) -> bool:
+    """Whether ``rest`` says a part of what was asked about once more, and nothing else."""
+    known, said = lexicon(language), plain(asked)
+    if not known.spaces:
+        return rest.strip("吧了啊呀,") in said
+    return set(rest.split()) <= {*said.split(), "it", "them", "that", "please"}
