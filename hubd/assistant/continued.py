@@ -15,10 +15,12 @@ from hubd.assistant.understanding.plain import plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.numbers import digits
+from plugins.spoken import DAYS
 from plugins.when import When, parse
 
 SCORE = 0.85
 LISTS = "lists."
+LATER = frozenset({"routines.later", "routines.change"})
 ALARM, REMINDER = "alarms.set", "reminders.add"
 CHANGES = {
     one: f"{one.partition('.')[0]}.change"
@@ -118,6 +120,17 @@ _MOVED = {
     ),
     "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
 }
+_EXCEPT = {
+    "en": re.compile(r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+)"),
+    "de": re.compile(r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+)"),
+    "zh": re.compile(
+        r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"
+        r"|除了(?P<but>.+?)(?:以外|之外)?"
+    ),
+}
+"""The days that are left out of what comes again."""
+_EACH = {"en": ("on ", "every "), "de": ("am ", "jeden "), "zh": ("每", "每")}
+"""What stands before days that are left out, and before those that stay."""
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
@@ -172,7 +185,21 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
         arguments = {"event": _title(last, now), "to": to}
         return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
-    if last.tool in CHANGES and (to := _to_other_days(said, last, now)) and memory.undo:
+    if (
+        last.tool in LATER
+        and memory.undo
+        and (to := _but_not(said, last, now) or _put_at(said, last, now))
+    ):
+        which = memory.undo[0].arguments.get("instead_of") or memory.undo[0].arguments["which"]
+        call = ToolCall(tool="routines.change", arguments={"to": to, "which": which})
+        every = to if parse(to, last.language, now).repeat else last.arguments.get("every", "")
+        put = _decision(last, call)
+        return msgspec.structs.replace(put, arguments={**call.arguments, "every": every})
+    if (
+        last.tool in CHANGES
+        and memory.undo
+        and (to := _but_not(said, last, now) or _to_other_days(said, last, now))
+    ):
         changed = {"to": to, "which": memory.undo[0].arguments.get("which", "")}
         return _decision(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
@@ -274,6 +301,35 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     found = pattern.fullmatch(said) if pattern else None
     when = parse(found["to"], last.language, now) if found else None
     return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
+
+
+def _but_not(said: str, last: Decision, now: datetime) -> str:
+    """The days on which what comes again still comes, where some are left out: "except Friday";
+    empty where none are."""
+    pattern = _EXCEPT.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    given = last.arguments | (last.call.arguments if last.call else {})
+    asked = (str(given.get(name) or "") for name in ("every", "when", "to", "what"))
+    days = next(filter(None, (parse(one, last.language, now).repeat for one in asked)), ())
+    if found is None or not days:
+        return ""
+    left_out = next(filter(None, found.groupdict().values())).strip()
+    on, every = _EACH[last.language]
+    said_so = (parse(f"{lead}{left_out}", last.language, now) for lead in (on, ""))
+    out = next((when for when in said_so if not when.rest), When())
+    without = set(out.repeat) or ({out.on.weekday()} if out.on else set())
+    kept = [DAYS[last.language][day] for day in days if day not in without]
+    joint = "、" if last.language == "zh" else ", "
+    return f"{every}{joint.join(kept)}" if without and kept else ""
+
+
+def _put_at(said: str, last: Decision, now: datetime) -> str:
+    """The time or the days to which the command for later is put; empty where it is not."""
+    pattern = _MOVED.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    when = parse(found["to"], last.language, now) if found else None
+    timed = when is not None and (when.said or when.on or when.repeat)
+    return found["to"] if found and when and timed and not when.rest else ""
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

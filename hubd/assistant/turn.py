@@ -16,7 +16,7 @@ from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache
-from hubd.assistant.commands import Commands, Outcome, Step
+from hubd.assistant.commands import Commands
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
 from hubd.assistant.dialogue import Dialogues
@@ -25,6 +25,7 @@ from hubd.assistant.questions import ask
 from hubd.assistant.replies import says_again
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.step import Outcome, Step
 from hubd.assistant.turn_clock import Clock, done_with
 from hubd.config import Config
 from hubd.household_engine import HouseholdEngine

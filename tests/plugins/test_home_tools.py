@@ -64,6 +64,15 @@ async def test_covers_climate_fans_and_players(workshop):
     )
 
 
+async def test_a_humidifier_that_is_off_is_turned_on_with_what_it_is_set_to(workshop):
+    await workshop("home.turn_off", entities=["humidifier.damp"])
+    damper = await workshop("humidifiers.set", entities=["humidifier.damp"], humidity=55)
+    assert damper.text == "Humidifier is on. Humidifier is set to 55% humidity."
+    assert workshop.entity("humidifier.damp").state == "on"
+    await workshop(damper.undo.tool, **damper.undo.arguments)
+    assert workshop.entity("humidifier.damp").state == "off"
+
+
 async def test_robots_scenes_and_the_weather(workshop):
     assert (await workshop("vacuum.start", entities=["vacuum.robbie"])).text == (
         "Robbie is cleaning."
