@@ -9,6 +9,7 @@ import contextlib
 import msgspec
 
 from hubd.assistant import follow, revise
+from hubd.assistant.completed import completed
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -46,7 +47,7 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
-        text = of_what_was_left(text, memory.last)
+        text = completed(of_what_was_left(text, memory.last), memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._questions.answered(pending, text, person, area)

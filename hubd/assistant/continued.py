@@ -11,7 +11,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.numbers import digits
@@ -58,11 +58,21 @@ _IS_ON = re.compile(
     r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
     r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
 )
-CALCULATE = "calculator.calculate"
+CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
     r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
 )
+_GOES_ON = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?P<more>(?:plus|minus|times|multiplied by|divided by|less) .+)"
+    ),
+    "de": re.compile(
+        r"(?:und |dann )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)(?: noch| dann)?"
+    ),
+    "zh": re.compile(r"(?:那|再|然后)*(?P<more>(?:加|减|乘|除)(?:上|去|以)?.+?)(?:呢)?"),
+}
+"""What a sum that was told goes on with."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNTIL_THEN = re.compile(
     r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
@@ -229,6 +239,15 @@ def _more_of(said: str, told: Decision) -> Decision | None:
         expression = str(call.arguments.get("expression", ""))
         changed = _with_number(expression, other["number"], told.language)
         return _decision(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    if call.tool == CALCULATE and (more := _GOES_ON.get(told.language, NEVER).fullmatch(said)):
+        expression = f"({call.arguments.get('expression', '')}) {more['more']}"
+        return _decision(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
+    if call.tool == CONVERT and other:
+        quantity = _with_number(
+            str(call.arguments.get("quantity", "")), other["number"], told.language
+        )
+        arguments = {**call.arguments, "quantity": quantity}
+        return _decision(told, ToolCall(tool=CONVERT, arguments=arguments))
     if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
         return _decision(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
     return None
