@@ -59,7 +59,7 @@ from plugins.days import span_of
 from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
 from plugins.when import parse

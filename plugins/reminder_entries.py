@@ -16,7 +16,7 @@ from plugins.api import ToolContext, ToolError
 from plugins.german_clauses import task
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.numbers import digits
 from plugins.speech import day_name, moment, say, told_of
 from plugins.when import When, parse

@@ -14,12 +14,15 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
+from plugins.note_words import said_now
 from plugins.numbers import digits
 from plugins.spoken import DAYS
 from plugins.when import When, parse
 
 SCORE = 0.85
 LISTS = "lists."
+NOTE = "notes.change"
+NOTES = frozenset({"notes.add", "notes.recall", NOTE})
 LATER = frozenset({"routines.later", "routines.change"})
 ALARM, REMINDER = "alarms.set", "reminders.add"
 CHANGES = {
@@ -174,6 +177,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
     said, now, last = plain(text), datetime.now(UTC), memory.last
     if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
         return more
+    if (now_is := _is_now(text, memory)) is not None:
+        return now_is
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
     if last is None or last.call is None or last.tool is None:
@@ -217,6 +222,16 @@ def continued(text: str, memory: Memory) -> Decision | None:
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = parse(str(given["what"]), last.language, now).rest
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+    return None
+
+
+def _is_now(text: str, memory: Memory) -> Decision | None:
+    """What changes the note that was told or made last: "no, it's 34 now"."""
+    for spoken in (memory.told, memory.last):
+        call = spoken.call if spoken else None
+        if spoken and call and call.tool in NOTES and (now := said_now(text, spoken.language)):
+            about = str(call.arguments.get("about") or call.arguments.get("text", ""))
+            return _decision(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
     return None
 
 

@@ -20,7 +20,7 @@ from hubd.assistant.understanding.titles import is_played
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.numbers import digits
 from plugins.when import parse
 from plugins.whereabouts import PEOPLE, is_place
