@@ -68,24 +68,19 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
 
 
 @plugin.understands
-async def forgets(context: ToolContext, text: str) -> ToolCall | None:
-    """What shall be forgotten, if it was noted: "forget the spare key"."""
-    found = _FORGET.fullmatch(text.strip(" .!。！"))
+async def of_notes(context: ToolContext, text: str) -> ToolCall | None:
+    """What shall be forgotten, if it was noted ("forget the spare key"), and a fact that is another
+    one by now ("Lily's shoe size is 34 now")."""
+    said, notes = text.strip(" .!。！"), await _notes(context)
+    found = _FORGET.fullmatch(said)
     about = (found["about"] or found["said"]) if found else ""
-    if not about or _NO_NOTE.search(about) or not _matching(await _notes(context), about):
-        return None
-    return ToolCall(tool="notes.forget", arguments={"about": about})
-
-
-@plugin.understands
-async def changes(context: ToolContext, text: str) -> ToolCall | None:
-    """What was noted of a thing and is another by now: "Lily's shoe size is 34 now"."""
-    now = _NOW.sub("", text.strip(" .!。！"))
-    if now == text.strip(" .!。！") or not (subject := subject_of(now)):
-        return None
-    for note in await _notes(context):
+    if about and not _NO_NOTE.search(about) and _matching(notes, about):
+        return ToolCall(tool="notes.forget", arguments={"about": about})
+    fact = _NOW.sub("", said)
+    subject = subject_of(fact) if fact != said else ""
+    for note in notes if subject else ():
         if subject_of(note.text).casefold() == subject.casefold():
-            arguments = {"about": note.id, "to": now[len(subject) :].strip()}
+            arguments = {"about": note.id, "to": fact[len(subject) :].strip()}
             return ToolCall(tool="notes.change", arguments=arguments)
     return None
 

@@ -22,6 +22,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.arrivals import addressed, person_of
 from plugins.before_events import before_event
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
@@ -72,16 +73,19 @@ Which = Annotated[str, Meta(max_length=120)]
 
 
 @plugin.tool(risk="act")
-async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult:
+async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = "") -> ToolResult:
     """Remind the person of something at a time.
 
     what: what to remind of; may hold the time as well
     when: for instance at 6 pm, in 20 minutes, every weekday at 7
+    who: whose coming home it waits for, where several could be meant
     """
     said = parse(when or what, context.language, context.now, awake=True)
     task = what if when else task_in(said)
     if said.arrival is not None:
-        return await _await_arrival(context, task or what, said.arrival)
+        named, task = addressed(context, task or what)
+        person = person_of(context, who or said.arrival, named)
+        return await _await_arrival(context, task, person)
     if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
         at = event.at
         on_time = When(at=at.time(), on=at.date(), exact=True)
@@ -333,31 +337,11 @@ async def _add(context: ToolContext, entry: Entry, job: str, at: datetime) -> To
     return ToolResult(text=line(context, entry), data=data(context, entry), undo=undo)
 
 
-async def _await_arrival(context: ToolContext, what: str, who: str) -> ToolResult:
+async def _await_arrival(context: ToolContext, what: str, person: Entity) -> ToolResult:
     """Keep a reminder for when somebody gets home, the next time if they are there."""
-    person = _person(context, who)
     away = person.state != HOME
     entry = made(context, "reminder", what, context.now, arrival=person.id, away=away)
     return await _add(context, entry, ARRIVALS, context.now + LOOK_EVERY)
-
-
-def _person(context: ToolContext, who: str) -> Entity:
-    """The person of that name; without one, who speaks, or the only one that there is.
-
-    Raises:
-        ToolError: nobody is known, or several could be meant.
-    """
-    entities = context.home.snapshot().entities
-    people = [e for e in entities if e.domain == "person"]
-    people = people or [e for e in entities if e.domain == "device_tracker"]
-    if not people:
-        raise ToolError(say(context.language, "nobody_tracked"))
-    wanted = (who or context.person).casefold()
-    named = [e for e in people if wanted in (name.casefold() for name in (e.name, *e.aliases))]
-    found = named or ([] if who else people)
-    if len(found) != 1:
-        raise ToolError(say(context.language, "whose_arrival", [e.name for e in people]))
-    return found[0]
 
 
 async def _look_for_arrivals(context: ToolContext) -> None:

@@ -23,6 +23,7 @@ SCORE = 0.85
 LISTS = "lists."
 NOTE = "notes.change"
 NOTES = frozenset({"notes.add", "notes.recall", NOTE})
+UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
 LATER = frozenset({"routines.later", "routines.change"})
 ALARM, REMINDER = "alarms.set", "reminders.add"
 CHANGES = {
@@ -230,7 +231,8 @@ def _is_now(text: str, memory: Memory) -> Decision | None:
     for spoken in (memory.told, memory.last):
         call = spoken.call if spoken else None
         if spoken and call and call.tool in NOTES and (now := said_now(text, spoken.language)):
-            about = str(call.arguments.get("about") or call.arguments.get("text", ""))
+            kept = next((one for one in memory.undo if one.tool in UNDOES_NOTE), None)
+            about = str(kept.arguments["note"] if kept else call.arguments.get("about", ""))
             return _decision(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
     return None
 

@@ -56,6 +56,7 @@ from hubd.assistant.understanding.wished import wished
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
+from plugins.arrivals import arrival_last
 
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
@@ -366,7 +367,7 @@ class Decider:
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
         if len(text) <= MAXIMUM_UTTERANCE:
-            text = unframed(text, lexicon(spoken).frames)
+            text = arrival_last(unframed(text, lexicon(spoken).frames), spoken)
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)

@@ -28,9 +28,12 @@ from plugins.event_words import says_when
 ANSWERED = {
     "calendar.add": frozenset({"title", "when", "calendar"}),
     "calendar.move": frozenset({"to"}),
+    "reminders.add": frozenset({"who"}),
 }
 """Tools and their arguments that an answer is as it stands; that to others makes one sentence with
 what was said."""
+LONGEST_NAME = 30
+"""Characters of an answer that says who is meant."""
 
 
 class QuestionsBack:
@@ -59,7 +62,7 @@ class QuestionsBack:
             if chosen is None or await self._is_another_command(text, decision, area):
                 return None
             return self._steps.of(chosen, pending.text, person)
-        if decision.tool in ANSWERED and pending.argument:
+        if pending.argument in ANSWERED.get(decision.tool or "", ()):
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
             return None
@@ -121,9 +124,11 @@ class QuestionsBack:
     async def _filled(self, pending: Pending, text: str, area: str) -> Step | None:
         """The call with the answer as what its tool asked for; ``None`` where that is no answer."""
         decision, language = pending.decision, pending.decision.language
-        if decision.call is None or pending.argument not in ANSWERED.get(decision.call.tool, ()):
+        if decision.call is None:
             return None
-        if pending.argument in ("when", "to"):
+        if pending.argument == "who":
+            answers = len(text) <= LONGEST_NAME
+        elif pending.argument in ("when", "to"):
             answers = says_when(text, language, datetime.now(UTC))
         else:
             alone = await self._decider.by_rules(text, language, area)
