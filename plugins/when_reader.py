@@ -74,6 +74,8 @@ _NUMBERS = {
 _LAST = ("last", "letzt", "dernier", "último", "ultimo", "最后")
 _GOES_ON = re.compile(r"[\d点分:：]")
 """What makes an hour of a number that is a day as well: 11点 is not the 国庆 of 十一."""
+_COUNT_TO_TWELVE = frozenset({"en", "zh"})
+"""Languages in which hours are told without their half of the day."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
@@ -347,7 +349,10 @@ class Reader:
             hour = 0
         if not (0 <= hour <= 24 and 0 <= minute < 60):
             return None, False
-        return time(int(hour) % 24, int(minute)), bool(part) or hour > 12 or bool(said.get("m"))
+        # "4:15" may be in the afternoon where hours are counted to twelve, "04:15" is not.
+        by_24 = self._language not in _COUNT_TO_TWELVE or (said["h"] or "").startswith("0")
+        exact = bool(part) or hour > 12 or (bool(said.get("m")) and by_24)
+        return time(int(hour) % 24, int(minute)), exact
 
     def _number(self, word: str) -> float:
         word = word.strip().lower()

@@ -18,10 +18,11 @@ from hubd.assistant.as_one import (
     without_a_cry,
     without_its_noise,
 )
-from hubd.assistant.continued import EVENT, and_remind, continued
+from hubd.assistant.continued import EVENT, REMINDER, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
+from hubd.assistant.each_reminded import each_reminded
 from hubd.assistant.excerpts import Excerpts
 from hubd.assistant.hearing import Hearing
 from hubd.assistant.misheard_things import heard_rightly
@@ -235,6 +236,13 @@ class Decider:
     async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
+        if reminders := each_reminded(text, whole.language):
+            each = [
+                Part(text=one, decision=await self.by_rules(one, whole.language, area))
+                for one in reminders
+            ]
+            if all(part.decision.tool == REMINDER for part in each):
+                return each
         if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
             return parts
         whole = await self.for_later(whole, text, area)

@@ -150,6 +150,12 @@ MAY = re.compile(
     re.IGNORECASE,
 )
 """What no event's name begins with, but a wish about one."""
+ANNOUNCES = re.compile(
+    r"(?:please |can you |could you )*(?:announce|broadcast|(?:tell|let) (?:everyone|everybody|"
+    r"them|the family)(?: know)?) that .+ in .+"
+    r"|(?:bitte )?(?:sag|gib)e? (?:allen|bescheid|durch).*\bdass\b.+"
+)
+"""What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -187,8 +193,10 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
         return True  # 洗衣机好了没
-    if tool.name == LATER and _is_at_another_time(match, text, language):
-        return True
+    if tool.name == LATER and (
+        _is_at_another_time(match, text, language) or ANNOUNCES.match(plain(text))
+    ):
+        return True  # "announce that dinner's in ten minutes" is said now
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
         return True  # "schick den Rasenmäher zurück, die Kinder möchten auf dem Rasen spielen"
