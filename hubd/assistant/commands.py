@@ -12,8 +12,8 @@ from hubd.assistant import follow, revise
 from hubd.assistant.completed import completed
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
-from hubd.assistant.decision import Decision
-from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.once_more import once_more
@@ -23,7 +23,10 @@ from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
@@ -53,6 +56,38 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        if step := await self._without_its_reason(text, conversation, language, area, person):
+            return step
+        if step := await self._going_on(text, conversation, language, area, person):
+            return step
+        decision = await self.decider.by_rules(text, language, area)
+        further = self._followed(text, memory)
+        if further is not None and not follow.names_more(decision):
+            decision = further
+        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
+            return self._undo(conversation, text, language)
+        elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
+            return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
+        parts = await self.decider.resolved(decision, text, area)
+        continues = further is not None and decision is further
+        parts = await self.decider.with_proposal(parts, text, area, continues=continues)
+        if len(parts) > 1:
+            parts = [self._part_followed(part, memory) for part in parts]
+        if len(parts) > 1 or parts[0].text != text:
+            return self._asked(self._steps.joined(parts, person), conversation, text, person)
+        decision = parts[0].decision
+        if decision.declined:
+            return Step(decision=decision, text=ask(decision.language, decision.declined))
+        if decision.tool is None:
+            return None
+        return self.step_of(decision, conversation, text, person)
+
+    async def _going_on(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """What goes on with what was done or told before, takes it back, or changes it; ``None``
+        where ``text`` begins something new."""
+        memory = self._dialogues.of(conversation)
         if (other_day := of_another_day(text, memory.told)) is not None:
             return self.step_of(other_day, conversation, text, person)
         again = once_more(text, memory.last) if memory.last else None
@@ -69,29 +104,39 @@ class Commands:
             return Step(decision=fewer.decision, call=fewer.restore)
         if step := await self._revised(text, conversation, area, person):
             return step
-        decision = await self.decider.by_rules(text, language, area)
-        further = None
-        if memory.last:
-            snapshot = self._tools.home.snapshot()
-            last = follow.both(text, memory) or memory.last
-            further = follow.follow(self._router, text, last, snapshot)
-        if further is not None and not follow.names_more(decision):
-            decision = further
-        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
-            return self._undo(conversation, text, language)
-        elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
-            return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
-        parts = await self.decider.resolved(decision, text, area)
-        continues = further is not None and decision is further
-        parts = await self.decider.with_proposal(parts, text, area, continues=continues)
-        if len(parts) > 1 or parts[0].text != text:
-            return self._asked(self._steps.joined(parts, person), conversation, text, person)
-        decision = parts[0].decision
-        if decision.declined:
-            return Step(decision=decision, text=ask(decision.language, decision.declined))
-        if decision.tool is None:
+        return None
+
+    async def _without_its_reason(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """The same of what is left without a reason: "turn them off, I changed my mind"."""
+        memory = self._dialogues.of(conversation)
+        known = lexicon(memory.last.language) if memory.last else None
+        if known is None or known.corrected(text):
             return None
-        return self.step_of(decision, conversation, text, person)
+        said = without_reasons(text, known)
+        if not said or said == text:
+            return None
+        if step := await self._going_on(said, conversation, language, area, person):
+            return step
+        alone = await self.decider.by_rules(said, language, area)
+        further = self._followed(said, memory)
+        if further is None or follow.names_more(alone):
+            return None
+        return self.step_of(further, conversation, said, person)
+
+    def _followed(self, text: str, memory: Memory) -> Decision | None:
+        """What ``text`` asks for of the things that were spoken of last."""
+        it = memory.spoken_of if follow.PRONOUNS.search(text.casefold()) else memory.last
+        last = follow.both(text, memory) or it
+        if last is None:
+            return None
+        return follow.follow(self._router, text, last, self._tools.home.snapshot())
+
+    def _part_followed(self, part: Part, memory: Memory) -> Part:
+        """A part of a sentence that is not understood, of the things that were spoken of last."""
+        further = self._followed(part.text, memory) if lacks(part.decision) else None
+        return msgspec.structs.replace(part, decision=further) if further else part
 
     async def _revised(
         self, text: str, conversation: str, area: str, person: Person

@@ -85,6 +85,11 @@ _UNTIL_THEN = re.compile(
     r"(?: bis dahin)?(?: hin)?"
     r"|(?:离|距)?(?:那天|现在)?还有(?:多少|几)天(?:呢)?"
 )
+KINDS = (
+    *("light", "switch", "cover", "valve", "lock", "fan", "media_player", "climate", "humidifier"),
+    *("vacuum", "lawn_mower"),
+)
+"""Things that can be asked how they are by "is it on"."""
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
@@ -119,6 +124,18 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"|(?:现在)?(?:设|调|开)(?:的|到|在)?(?:多少|几)度"
         ),
         {"climate": "climate.target"},
+    ),
+    (
+        re.compile(
+            r"(?:and )?(?:is|are) (?:it|they|that|those) (?:still |already |really )?"
+            r"(?:on|off|open|closed|shut|running|locked|unlocked|playing)"
+            r"(?: right now| now| already| yet)?"
+            r"|(?:und )?(?:ist|sind|läuft|laufen) (?:es|sie|er|das|die|der)"
+            r"(?: (?:noch|jetzt|schon|gerade|denn))*"
+            r"(?: (?:an|aus|auf|zu|offen|geschlossen|abgeschlossen|verriegelt))?"
+            r"|(?:它们?|那个|现在)?(?:还|现在)?(?:是)?(?:开|关|锁|放|亮|转)着(?:的)?(?:吗|呢|没|么)"
+        ),
+        dict.fromkeys(KINDS, "home.state"),
     ),
 )
 """What is said of the thing that was spoken of last, and the tool for it: by the tool that was
@@ -184,7 +201,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return all_of
     if last is None or last.call is None or last.tool is None:
         return None
-    if (same := _of_the_same(said, last)) is not None:
+    if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
     if last.tool.startswith(LISTS):
         which = {k: v for k, v in last.call.arguments.items() if k == "list_name"}

@@ -14,6 +14,7 @@ from hubd.assistant.decision import Decision
 from hubd.policy import Person
 from plugins.api import ToolCall
 
+LATER = "routines.later"
 CONVERSATIONS = 256
 """Conversations that are remembered; the one that was silent longest is forgotten first."""
 ANSWER_WITHIN = timedelta(seconds=60)
@@ -50,6 +51,12 @@ class Memory(msgspec.Struct, kw_only=True):
     """The question that a tool answered, if the last utterance was one."""
     told_at: datetime | None = None
     pending: Pending | None = None
+
+    @property
+    def spoken_of(self) -> Decision | None:
+        """What "it" is: what was done last, or before a command that was left for later."""
+        later = self.last is not None and not self.last.entities and self.last.tool == LATER
+        return self.before if later and self.before and self.before.entities else self.last
 
 
 class Dialogues:

@@ -31,7 +31,9 @@ OPENINGS = re.compile(
     r"^(?:and|what about|how about|same (?:for|in)|also|now|und|und was ist mit|auch|et|et aussi|y|"
     r"y también|那|那么|还有)\s*(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
 )
-ENDINGS = re.compile(r"\s*(?:too|as well|again|please|auch|aussi|también|呢|也)$")
+ENDINGS = re.compile(
+    r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us)|auch|aussi|también|呢|也)$"
+)
 BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两个都|俩都|两个|都"
@@ -147,6 +149,8 @@ def follow(
         return _again(router, last, tool, {}, found, {}) if tool else None
     domain = next(iter(domains))
     if reading.colors and domain == "light":
+        if reading.numbers or reading.actions & set(FACTORS):
+            return None  # "blue, and half as bright" are two wishes
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
     if "degrees" in reading.units and domain != "climate":

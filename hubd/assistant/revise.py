@@ -31,7 +31,7 @@ LONGEST_ITEM = 40
 SCORE = 0.85
 
 _STRONG = {
-    "en": r"no|nope|not that(?: one)?|i mean|i meant|i said|"
+    "en": r"no|nope|nah|not that(?: one)?|i mean|i meant|i said|"
     r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
     "de": r"nein|nee|nicht|quatsch|ich meine|ich meinte|ich sagte|mach(?:e)? (?:daraus|das)",
     "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
