@@ -104,11 +104,10 @@ async def put_at(context: ToolContext, one: Scheduled, said: When) -> Scheduled:
     else:
         if not said.sun:
             said = said._replace(at=_in_that_half(said, due.time()), exact=True)
-        days = {
-            "repeat": said.repeat or one.repeat,
-            "cycle": said.cycle if said.repeat else was.cycle,
-        }
-        when = said if said.on else said._replace(**days)
+        when = said
+        if not said.on:
+            cycle = said.cycle if said.repeat else was.cycle
+            when = said._replace(repeat=said.repeat or one.repeat, cycle=cycle)
         if not (said.said or when.sun):
             when = when._replace(at=was.at, sun=was.sun, offset=was.offset)
         if not (when.repeat or when.on):
