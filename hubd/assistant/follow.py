@@ -14,6 +14,7 @@ from hubd.assistant.understanding.compose import (
     STEPPED,
     STEPS,
     VALUED,
+    WARMTH,
     changed_by,
     largest,
     set_to_multiple,
@@ -149,6 +150,9 @@ def follow(
     if reading.colors and domain == "light":
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
+    if action in WARMTH and domain == "light" and not reading.numbers:
+        whiter: dict[str, object] = {"color": action}
+        return _again(router, last, SET_LIGHT, whiter, found, whiter)
     if "degrees" in reading.units and domain != "climate":
         return None
     if action in FACTORS:
