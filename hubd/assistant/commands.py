@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import as_hour, asked_hour, at_that_hour, link
+from hubd.assistant.answered import INSTEAD, as_hour, asked_hour, at_that_hour, is_another, link
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -108,6 +108,8 @@ class Commands:
         parts = await self.decider.resolved(decision, text, area)
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
+        if revise.says_enough(text, decision.language):
+            parts = self.decider.asked_about(parts)
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._joined(parts, person), conversation, text, person)
         decision = parts[0].decision
@@ -149,6 +151,9 @@ class Commands:
         if found is None:
             return None
         step = self.step_of(found.decision, conversation, found.said, person)
+        if found.further:
+            memory.undo = memory.undo[1:]
+            step = msgspec.structs.replace(step, further=True)
         return msgspec.structs.replace(step, undo=found.undo, said=found.said)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
@@ -238,14 +243,15 @@ class Commands:
             if says_no(text, language):
                 return self._dropped(decision)
             return None
-        if says_no(text, language):
+        one_more = pending.argument == INSTEAD and is_another(text, language)
+        if says_no(text, language) and not one_more:
             return self._dropped(decision)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             if chosen is None or await self._is_another_command(text, decision, area):
                 return None
             return self._step(chosen, pending.text, person)
-        if decision.tool in ANSWERED and pending.argument:
+        if pending.argument in ANSWERED.get(decision.tool or "", ()):
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
             return None
@@ -270,7 +276,11 @@ class Commands:
         decision, language = pending.decision, pending.decision.language
         if decision.call is None or pending.argument not in ANSWERED.get(decision.call.tool, ()):
             return None
-        if pending.argument in ("when", "to"):
+        answer: object = text.strip(" .!。！")
+        if pending.argument == INSTEAD:
+            answer = not is_another(text, language)
+            answers = not answer or says_yes(text, language)
+        elif pending.argument in ("when", "to"):
             answers = says_when(text, language, datetime.now(UTC))
         else:
             alone = await self.decider.by_rules(text, language, area)
@@ -278,7 +288,7 @@ class Commands:
             answers = alone.tool is None and kind == "statement"
         if not answers:
             return None
-        arguments = {**decision.call.arguments, pending.argument: text.strip(" .!。！")}
+        arguments = {**decision.call.arguments, pending.argument: answer}
         call = ToolCall(tool=decision.call.tool, arguments=arguments)
         whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
         return Step(decision=whole, call=call, said=f"{pending.text} {text}")
@@ -370,6 +380,7 @@ class Commands:
 
 
 ANSWERED = {
+    "alarms.set": frozenset({INSTEAD}),
     "calendar.add": frozenset({"title", "when", "calendar"}),
     "calendar.move": frozenset({"to"}),
 }

@@ -11,6 +11,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.revise import corrects
 from hubd.assistant.understanding.plain import plain
 from plugins import event_words
 from plugins.api import ToolCall
@@ -118,6 +119,13 @@ _MOVED = {
     ),
     "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
 }
+_OF_COURSE = re.compile(
+    r"(?:,? (?:of course|obviously|I mean|natürlich|doch|mein(?:e|te) ich|not \w+|nicht \w+))+$"
+    r"|^(?:natürlich|doch|当然是?|应该是?)\s*"
+    r"|[，,]?不是(?:今天|明天)$",
+    re.IGNORECASE,
+)
+"""What is said beside a day that is put right, and says nothing else of it."""
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
@@ -272,8 +280,9 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     empty where it is not. (A time alone is a value that is corrected.)"""
     pattern = _MOVED.get(last.language)
     found = pattern.fullmatch(said) if pattern else None
-    when = parse(found["to"], last.language, now) if found else None
-    return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
+    to = found["to"] if found else _OF_COURSE.sub("", corrects(said, last.language))
+    when = parse(to, last.language, now) if to else None
+    return to if when and (when.on or when.repeat) and not when.rest else ""
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

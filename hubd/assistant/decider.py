@@ -133,6 +133,16 @@ class Decider:
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=proposal)]
 
+    def asked_about(self, parts: Sequence[Part]) -> list[Part]:
+        """The commands of ``parts`` as questions whether they are meant so."""
+        home = self._router.snapshot()
+        return [
+            part
+            if part.decision.call is None or self._excerpts.only_tells(part.decision)
+            else msgspec.structs.replace(part, decision=asked_about(part.decision, part.text, home))
+            for part in parts
+        ]
+
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
         now, *further = await self.parts(command, language, area)

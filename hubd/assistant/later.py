@@ -33,6 +33,7 @@ from plugins.when import parse
 
 LATER = "routines.later"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
+CLOSING, LIT = frozenset({"home.close", "home.lock"}), frozenset({"home.turn_on", "lights.set"})
 MOST_TIMES = 4
 SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
@@ -58,7 +59,7 @@ async def for_a_while(text: str, known: Lexicon, decide: Decide) -> list[tuple[s
     now, then = [one for spoken in (command, back) for one in await decide(spoken)]
     if any(one.call is None or one.asks or not one.entities for one in (now, then)):
         return []
-    return [(command, now), (back, left_for(back, when, now))]
+    return [(command, now), (back, left_for(as_written(back, text), when, now))]
 
 
 async def at_several_times(text: str, known: Lexicon, decide: Decide) -> list[Decision]:
@@ -106,7 +107,8 @@ async def _left(
     if wonders(text, known.language):
         return None
     command = as_written(command, text).rstrip("?？.!。！ ")
-    arguments = {"command": command, "when": when, "every": every, "after": after}
+    late = all(map(_is_of_the_evening, decisions))
+    arguments = {"command": command, "when": when, "every": every, "after": after, "late": late}
     call = ToolCall(tool=LATER, arguments={name: said for name, said in arguments.items() if said})
     return Decision(
         route=decisions[0].route,
@@ -163,6 +165,12 @@ def _can_wait(decision: Decision, *, bare: bool) -> bool:
         return False
     valued = {tool for tool, _, _ in VALUED.values()} | set(STEPPED.values())
     return not (bare and decision.tool in valued)
+
+
+def _is_of_the_evening(decision: Decision) -> bool:
+    """Whether it is rather for the evening: what closes, and light."""
+    lights = all(entity.startswith("light.") for entity in decision.entities)
+    return decision.tool in CLOSING or (decision.tool in LIT and lights)
 
 
 async def unless_unattended(decision: Decision, decide: Decide) -> Decision:

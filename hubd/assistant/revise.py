@@ -14,11 +14,12 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
+from hubd.assistant.later import LATER
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.values import VALUE
+from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
 from plugins.days import span_of
 from plugins.lists import items_of
@@ -45,6 +46,15 @@ _WEAK = {
     "fr": r"pardon|attends",
     "es": r"perdón|espera",
 }
+_ENOUGH = {
+    "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
+    r" (?:enough|plenty|sufficient)(?: too)?|(?P<b>.+?) (?:will|would) do",
+    "de": r"(?:es )?(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en))(?: auch)? (?P<a>.+)|(?P<b>.+?) "
+    r"(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en)|tut es|tun es|tun's|sind genug)"
+    r"(?: auch| schon| doch| völlig)*",
+    "zh": r"(?P<a>.+?)(?:就|也)?(?:够|行|可以|好)(?:了|啦|的)?",
+}
+"""What says that less is enough: "five minutes is enough"."""
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
@@ -121,6 +131,8 @@ class Revised(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     said: str
     """The utterance as it would have been said at once."""
+    further: bool = False
+    """Whether what was done in the same sentence before stays."""
 
 
 Decide = Callable[[str], Awaitable[Decision]]
@@ -134,10 +146,19 @@ def corrects(text: str, language: str) -> str:
     weak, strong = _WEAK[language], _STRONG[language]
     pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
     said = plain(text)
-    if language == "de" and (wrapped := re.fullmatch(r"mache? (.+) daraus", said)):
+    opened = rf"(?:(?:{weak}|{strong}){space})*"
+    if language == "de" and (wrapped := re.fullmatch(rf"{opened}mache? (.+) da?raus", said)):
         return wrapped[1]
     opening = re.match(pattern, said)
     return said[opening.end() :].strip(" ,，") if opening else ""
+
+
+def says_enough(text: str, language: str) -> str:
+    """How long is enough, where ``text`` says that and no more; empty where it does not."""
+    said = re.sub(rf"^(?:(?:{_WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
+    found = re.fullmatch(_ENOUGH.get(language, NEVER), said)
+    span = next(filter(None, found.groups()), "") if found else ""
+    return span if _LASTS.fullmatch(_in_digits(span, language)) else ""
 
 
 def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
@@ -158,9 +179,11 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=listed, said=text)
         return None
-    rest = corrects(text, last.language)
+    rest = corrects(text, last.language) or says_enough(text, last.language)
     if not rest:
         return None
+    if last.tool == LATER:
+        return _ends_sooner(rest, memory, last) if says_enough(text, last.language) else None
     if last.tool == ADD:
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
@@ -171,6 +194,18 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     decision = await decide(said)
     same = decision.tool == last.tool and decision.call != last.call
     return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
+
+
+def _ends_sooner(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """What was to be done after a while, after another one."""
+    assert last.call is not None
+    when = replaced(str(last.call.arguments.get("when", "")), rest, last.language)
+    if not when or not _LASTS.search(when):
+        return None
+    arguments = {**last.call.arguments, "when": when}
+    call = ToolCall(tool=LATER, arguments=arguments)
+    decision = msgspec.structs.replace(last, arguments=arguments, call=call)
+    return Revised(decision=decision, undo=_undo(memory), said=memory.last_text, further=True)
 
 
 async def _other_item(
