@@ -24,6 +24,7 @@ from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
+from hubd.assistant.stopped import halves, stopped
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Entity
 from hubd.policy import Person
@@ -31,6 +32,9 @@ from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
 from plugins.event_words import says_when
+
+ON_ITS_WAY = frozenset({"opening", "closing"})
+"""The states of what moves."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +82,9 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
-        text = of_what_was_left(text, memory.last)
+        if (step := await self._stopped(text, conversation, area, person)) is not None:
+            return step
+        text = of_what_was_left(text, memory.last, memory.last_text, self._names(memory.last))
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._answered(pending, text, person, area)
@@ -99,6 +105,10 @@ class Commands:
             snapshot = self._tools.home.snapshot()
             last = follow.both(text, memory) or memory.last
             further = follow.follow(self._router, text, last, snapshot)
+            if (other := follow.also(text)) and memory.last.tool in follow.SWITCHING:
+                spoken, before = memory.last.language, memory.last_text
+                further = further or await self.decider.with_verb(other, before, spoken, area)
+                further = further if further.tool == memory.last.tool else None
         if further is not None and not follow.names_more(decision):
             decision = further
         elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
@@ -118,6 +128,27 @@ class Commands:
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)
+
+    async def _stopped(
+        self, text: str, conversation: str, area: str, person: Person
+    ) -> Step | None:
+        """The stop of the blind that was sent on its way last, and what is said behind it."""
+        memory = self._dialogues.of(conversation)
+        if memory.last is None or memory.pending is not None:
+            return None
+        moves = any(one.state in ON_ITS_WAY for one in self._entities(memory.last))
+        first, rest = halves(text) or (text, "")
+        stop = stopped(first, memory, moves=moves)
+        if stop is None:
+            return None
+        parts = [Part(text=first, decision=stop)]
+        if rest:
+            names = self._names(memory.last)
+            whole = of_what_was_left(rest, memory.last, memory.last_text, names)
+            parts += await self.decider.parts(whole, stop.language, area)
+        # What it was moved with stays: "and close it at ten" is still of that.
+        step = msgspec.structs.replace(self._joined(parts, person), said=memory.last_text)
+        return self._asked(step, conversation, text, person)
 
     def _joined(self, parts: Sequence[Part], person: Person) -> Step:
         """The steps of several commands, as one."""
@@ -187,6 +218,8 @@ class Commands:
             said = ask(decision.language, "confirm", self._entities(decision), text)
             return Outcome(call=step.call, text=said, ok=False, asks=True)
         except ToolError as error:
+            if self._tools.only_reads(step.call.tool):
+                self._dialogues.not_told(conversation, step.decision)
             return Outcome(call=step.call, text=str(error), ok=False)
         self._dialogues.done(
             conversation,
@@ -373,6 +406,10 @@ class Commands:
             for call in calls
         )
         return msgspec.structs.replace(first, then=tuple(then))
+
+    def _names(self, decision: Decision | None) -> list[str]:
+        """The names of the things of a decision."""
+        return [entity.name for entity in self._entities(decision)] if decision else []
 
     def _entities(self, decision: Decision) -> list[Entity]:
         wanted = set(decision.entities)

@@ -18,6 +18,7 @@ from hubd.assistant.timed import (
     has_happened,
     is_bare,
     knows_times,
+    named_command,
     of_the_same,
     parted,
     says_another_time,
@@ -121,17 +122,32 @@ async def _left(
     )
 
 
-def of_what_was_left(text: str, last: Decision | None) -> str:
-    """ "And turn them off at 11" with what was left for later before; else as it stands."""
-    if last is None or last.tool != LATER or last.call is None or not knows_times(last.language):
+def of_what_was_left(
+    text: str, last: Decision | None, last_text: str, things: Sequence[str] = ()
+) -> str:
+    """ "And turn them off at 11" with what was left for later before, or worked; else as it stands.
+
+    last_text: with what it was said; things: the names of what was worked
+    """
+    if last is None or last.call is None or not knows_times(last.language):
+        return text
+    if last.tool != LATER and not last.entities:
         return text
     said = parted(without_and(text), lexicon(last.language))
-    before = str(last.call.arguments.get("command", ""))
-    command = of_the_same(said.command, plain(before), last.language)
-    if not said.when or command == said.command:
+    before = str(last.call.arguments.get("command", "")) if last.tool == LATER else last_text
+    named = named_command(things[0], last.language) if len(things) == 1 else ""
+    for spoken in (before, named) if said.command else ():
+        command = of_the_same(said.command, plain(spoken), last.language)
+        if command != said.command:
+            command = as_written(command, spoken)
+            break
+    else:
         return text
-    joint = " " if lexicon(last.language).spaces else ""
-    return joint.join([command, said.every, said.when]).strip()
+    if not said.when:
+        return text
+    if not lexicon(last.language).spaces:
+        return f"{said.every}{said.when}{command}"
+    return f"{command} {said.every} {said.when}".strip()
 
 
 def left_for(command: str, when: str, now: Decision) -> Decision:

@@ -289,7 +289,7 @@ class Router:
         if known.times(digits(plain(said), language)):
             return None
         reading = words.read(said, known, self.phrases(language))
-        if reading and reading.names and reading.areas and self._names_apart(text, language):
+        if reading and reading.names and reading.areas and self.names_apart(text, language):
             return None
         if reading is not None and verbs:
             reading = reading._replace(actions=verbs)
@@ -315,7 +315,7 @@ class Router:
             return msgspec.structs.replace(asked, asks="confirm", reason=reason)
         return asked
 
-    def _names_apart(self, text: str, language: str) -> bool:
+    def names_apart(self, text: str, language: str) -> bool:
         """Whether a room is named by itself beside a thing: "the kitchen, and the radio too" is not
         the radio in the kitchen."""
         said = [self.mentions(part, language) for part in JOINTS.split(plain(text))]
