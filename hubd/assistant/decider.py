@@ -403,7 +403,7 @@ class Decider:
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
-        decision = await self.by_sentences(text, spoken, area)
+        decision = later.as_alarm(await self.by_sentences(text, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)

@@ -6,8 +6,11 @@ nobody's answer when its time has come. Many commands for a while later ("in ten
 sentences of the grammar. One may come every day, and wait for the sun: "every evening at sunset".
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+
+import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.timed import (
@@ -32,7 +35,7 @@ from hubd.assistant.understanding.readings import wonders
 from plugins.api import ToolCall
 from plugins.when import parse
 
-LATER = "routines.later"
+LATER, ALARM = "routines.later", "alarms.set"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
 CLOSING, LIT = frozenset({"home.close", "home.lock"}), frozenset({"home.turn_on", "lights.set"})
 MOST_TIMES = 4
@@ -143,7 +146,7 @@ def of_what_was_left(
             break
     else:
         return text
-    if not said.when:
+    if said.when in ("", A_LITTLE):
         return text
     if not lexicon(last.language).spaces:
         return f"{said.every}{said.when}{command}"
@@ -187,6 +190,26 @@ def _is_of_the_evening(decision: Decision) -> bool:
     """Whether it is rather for the evening: what closes, and light."""
     lights = all(entity.startswith("light.") for entity in decision.entities)
     return decision.tool in CLOSING or (decision.tool in LIT and lights)
+
+
+_WAKES = {
+    "en": re.compile(r"(?:please )?wake (?:me|us)(?: up)?(?: again)?"),
+    "de": re.compile(r"(?:bitte )?wecke? (?:mich|uns)(?: (?:bitte|wieder|auf))*|wecken"),
+}
+_IN = {"en": "in {} minutes", "de": "in {} Minuten"}
+
+
+def as_alarm(decision: Decision) -> Decision:
+    """The decision; where what is left for a while later wakes somebody, that on an alarm. (Home
+    Assistant's sentences have any command in front of "in twenty minutes".)"""
+    given = decision.call.arguments if decision.call and decision.tool == LATER else {}
+    wakes = _WAKES.get(decision.language)
+    if given.get("when") or not wakes or not wakes.fullmatch(plain(str(given.get("command", "")))):
+        return decision
+    minutes = round(60 * float(given.get("hours", 0)) + float(given.get("minutes", 0)))
+    when = {"when": _IN[decision.language].format(minutes)}
+    call = ToolCall(tool=ALARM, arguments=when)
+    return msgspec.structs.replace(decision, tool=ALARM, arguments=dict(when), call=call)
 
 
 async def unless_unattended(decision: Decision, decide: Decide) -> Decision:

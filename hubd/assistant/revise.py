@@ -34,7 +34,8 @@ SCORE = 0.85
 _STRONG = {
     "en": r"no|nope|not that(?: one)?|i mean|i meant|i said|"
     r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
-    "de": r"nein|nee|nicht|quatsch|ich meine|ich meinte|ich sagte|mach(?:e)? (?:daraus|das)",
+    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
+    r"mach(?:e)? (?:daraus|das)",
     "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
     "fr": r"non|je veux dire|plutôt",
     "es": r"no|quiero decir|mejor",
@@ -183,7 +184,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     if not rest:
         return None
     if last.tool == LATER:
-        return _ends_sooner(rest, memory, last) if says_enough(text, last.language) else None
+        return _at_another_time(rest, memory, last)
     if last.tool == ADD:
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
@@ -196,11 +197,11 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
 
 
-def _ends_sooner(rest: str, memory: Memory, last: Decision) -> Revised | None:
-    """What was to be done after a while, after another one."""
+def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """What was left for later, at another time or after another while."""
     assert last.call is not None
     when = replaced(str(last.call.arguments.get("when", "")), rest, last.language)
-    if not when or not _LASTS.search(when):
+    if not when:
         return None
     arguments = {**last.call.arguments, "when": when}
     call = ToolCall(tool=LATER, arguments=arguments)
