@@ -95,6 +95,9 @@ class Commands:
         continued = follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
+        if memory.last and (both := revise.exchanged(self._router, text, memory.last)):
+            parts = [Part(text=one, decision=decision) for one, decision in both]
+            return self._asked(self._joined(parts, person), conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if step := await self._revised(text, conversation, area, person):

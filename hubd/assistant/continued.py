@@ -33,6 +33,7 @@ EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
     r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
+    r"|mache? (?:sie|die|die liste)(?: ganz| komplett)? leer"
     r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
 )
 _ALL_CANCELLED = re.compile(
