@@ -12,6 +12,7 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.answered import INSTEAD, as_hour, asked_hour, at_that_hour, is_another, link
+from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -218,7 +219,8 @@ class Commands:
                 step.decision, asks="confirm", call=step.call, proposed=False
             )
             self._dialogues.ask(conversation, decision, text, speaker.person)
-            said = ask(decision.language, "confirm", self._entities(decision), text)
+            things = self._entities(decision)
+            said = confirmation(step.call, things, decision.language, text)
             return Outcome(call=step.call, text=said, ok=False, asks=True)
         except ToolError as error:
             if self._tools.only_reads(step.call.tool):
@@ -382,7 +384,10 @@ class Commands:
         key: str = decision.asks
         if decision.asks == "which" and not entities:
             key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
-        asked = asked_hour(decision) or ask(decision.language, key, entities, text)
+        asked = asked_hour(decision)
+        if key == "confirm":
+            asked = confirmation(decision.call, entities, decision.language, text)
+        asked = asked or ask(decision.language, key, entities, text)
         return Step(decision=decision, text=asked)
 
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
