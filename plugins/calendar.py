@@ -7,7 +7,7 @@ they are asked for.
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
@@ -62,6 +62,7 @@ from plugins.ics import Occurrence
 from plugins.note_words import words_of
 from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
+from plugins.still_today import still_today
 from plugins.when import parse
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
@@ -137,9 +138,10 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 @plugin.tool(risk="read", fits=_is_day)
 async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
-    """Tell what is in the family's calendars on a day.
+    """Tell what is in the family's calendars on a day; of today also what else waits for its time.
 
-    day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
+    day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: what is in the
+        calendars today, and no more
     """
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
@@ -147,10 +149,13 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         raise ToolError(say(context.language, "no_day", [day]))
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
+    waiting = await still_today(context) if day and span == (today, today) else []
+    also = say(context.language, "also_today", [_together(waiting, context.language)])
     kept = await calendars(context, days=(first, until))
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0}
-        return ToolResult(text=say(context.language, "no_calendar"), data=data)
+        text = also if waiting else say(context.language, "no_calendar")
+        return ToolResult(text=text, data=data)
     found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
@@ -158,9 +163,15 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         text = say(context.language, "no_events", value=title)
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
-        told = ("；" if context.language == "zh" else "; ").join(lines)
-        text = say(context.language, "events", [told], title)
-    return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(e) for e in found]})
+        text = say(context.language, "events", [_together(lines, context.language)], title)
+    text = f"{text[:1].upper()}{text[1:]}{_as_of(context, kept)}"
+    return ToolResult(
+        text=f"{text} {also}" if waiting else text, data={"events": [_data(e) for e in found]}
+    )
+
+
+def _together(lines: Sequence[str], language: str) -> str:
+    return ("；" if language == "zh" else "; ").join(lines)
 
 
 @plugin.answers

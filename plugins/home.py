@@ -81,7 +81,7 @@ async def close(context: ToolContext, entities: EntityIds) -> ToolResult:
 @plugin.tool(risk="act")
 async def stop(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Stop a blind, curtain or door that moves."""
-    return await act(context, entities, {"cover": "stop_cover", "valve": "stop_valve"}, "stopped")
+    return await act(context, entities, {"cover": "stop_cover", "valve": "stop_valve"}, "halted")
 
 
 @plugin.tool(risk="act", risk_rule=opening_risk)
@@ -226,7 +226,10 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
         return [("vacuum.start" if before.state == "cleaning" else "vacuum.return_to_base", {})]
     calls: list[tuple[str, dict[str, Any]]] = []
     if domain == "light" and before.state == "on" and before.brightness is not None:
-        return [("light.turn_on", {"brightness_pct": round(before.brightness / 2.55)})]
+        lit: dict[str, Any] = {"brightness_pct": round(before.brightness / 2.55)}
+        if before.color_temp_kelvin is not None:
+            lit["color_temp_kelvin"] = before.color_temp_kelvin
+        return [("light.turn_on", lit)]
     if domain == "climate" and before.temperature is not None:
         calls.append(("climate.set_temperature", {"temperature": before.temperature}))
     if domain == "fan" and before.state == "on" and before.percentage is not None:

@@ -16,6 +16,10 @@ Step = Literal["up", "down"]
 
 WHITES = {"warmwhite": 2_700, "coolwhite": 4_000}
 """Kelvin: Home Assistant has no color of these names, and would take plain white for them."""
+WARMTH = {"warmer": -700, "cooler": 700}
+"""Kelvin by which light becomes warmer or cooler; no color, but said like one."""
+WHITE_MODES = frozenset({"color_temp", "rgbww"})
+"""Color modes of a light that has a color temperature."""
 STEP_PERCENT = 25
 """What "brighter" means."""
 
@@ -31,7 +35,7 @@ async def set_(
     """Set the brightness, the color or the color temperature of lights.
 
     brightness: percent
-    color: an English color name, for instance blue
+    color: an English color name, for instance blue; warmer or cooler, for what is on
     kelvin: color temperature; warm is 2700, cold is 6500
     """
     if brightness is not None:
@@ -44,6 +48,8 @@ async def set_(
             reached=lambda e: abs((percent(e) or 0) - brightness) <= 2,
             value=lambda e: percent(e) or 0,
         )
+    if (step := WARMTH.get(color.lower())) is not None:
+        return await _in_warmer_light(context, entities, color.lower(), step)
     if (white := WHITES.get(color.replace(" ", "").lower())) or kelvin is not None:
         told = color_word(color, context.language) if white else f"{kelvin} K"
         return await act(
@@ -56,6 +62,50 @@ async def set_(
             data={"color_name": color}, value=lambda e: color_word(color, context.language),
         )  # fmt: skip
     raise ToolError(say(context.language, "which_light"))
+
+
+async def _in_warmer_light(
+    context: ToolContext, entities: EntityIds, color: str, step: int
+) -> ToolResult:
+    """A step warmer or cooler, of the lights that are on and have a color temperature.
+
+    Raises:
+        ToolError: none of them is, or goes any further.
+    """
+    language = context.language
+    able = [e for e in found(context, entities) if e.state == "on" and _has_warmth(e)]
+    if not able:
+        raise ToolError(say(language, "no_warmth"))
+    wanted = {light.id: _kelvin(light, color, step) for light in able}
+    if all(
+        kelvin == light.attributes.get("color_temp_kelvin")
+        for light, kelvin in zip(able, wanted.values(), strict=True)
+    ):
+        raise ToolError(say(language, "warmth_limit", [light.name for light in able]))
+    told = color_word(color, language)
+    return await act_by_value(
+        wanted,
+        lambda ids, kelvin: act(
+            context, ids, {"light": "turn_on"}, "color",
+            data={"color_temp_kelvin": int(kelvin)}, value=lambda e: told,
+        ),
+    )  # fmt: skip
+
+
+def _has_warmth(light: Entity) -> bool:
+    return bool(WHITE_MODES & set(light.attributes.get("supported_color_modes") or ()))
+
+
+def _kelvin(light: Entity, color: str, step: int) -> int:
+    """The color temperature a step further; of a light that is colored now, a white."""
+    now = light.attributes.get("color_temp_kelvin")
+    if now is None:
+        wanted = WHITES["warmwhite" if color == "warmer" else "coolwhite"]
+    else:
+        wanted = round(float(now)) + step
+    least = light.attributes.get("min_color_temp_kelvin") or wanted
+    most = light.attributes.get("max_color_temp_kelvin") or wanted
+    return max(int(least), min(int(most), wanted))
 
 
 @plugin.tool(risk="act")

@@ -68,6 +68,7 @@ async def later(
     when: Moment = "",
     every: Moment = "",
     after: Moment = "",
+    late: bool = False,
 ) -> ToolResult:
     """Carry out a command after a while, at a time, or again and again; one that needs a
     confirmation is then not done.
@@ -76,12 +77,14 @@ async def later(
     when: for instance at 8 pm, tomorrow at 7, half an hour after sunset
     every: on which days, of one that repeats: every day, every weekday, on Mondays
     after: when what comes before it is done: "at 11" is the one behind that
+    late: whether it is rather done in the evening: tomorrow at seven a blind is closed at 19:00
     """
     said = parse(f"{every} {when}", context.language, context.now)
     if (every and not said.said) or (said.said and not said.whole):  # "Mondays between 9 and 5"
         raise MissingArgumentError("when", asked_when(said, context.language))
     if said.said:
-        said, due = _due(context, said, parse(f"{every} {after}", context.language, context.now))
+        before = parse(f"{every} {after}", context.language, context.now)
+        said, due = _due(context, said, before, late=late)
     else:
         due = context.now + timedelta(hours=hours, minutes=minutes, seconds=seconds)
     if not timedelta(seconds=1) <= due - context.now <= LONGEST:
@@ -97,14 +100,14 @@ async def later(
     return ToolResult(text=told, data=data(one), undo=undo)
 
 
-def _due(context: ToolContext, said: When, before: When) -> tuple[When, datetime]:
+def _due(context: ToolContext, said: When, before: When, *, late: bool) -> tuple[When, datetime]:
     """When it is, and the first moment of that: "at nine" is whichever comes first, in the morning
     or in the evening, or behind what is done before it."""
     if said.repeat and not before.said:
         return said, coming(context, said)  # every day at seven is in the morning
     first = coming(context, before, either_half=True) if before.said else None
     once = said._replace(repeat=())
-    due = coming(context, once, first, either_half=True)
+    due = coming(context, once, first, either_half=True, late=late)
     if not said.repeat:
         return said, due
     said = said if said.sun else said._replace(at=due.time(), exact=True)

@@ -1,5 +1,6 @@
 """What tools say, in the language they were asked in. Shared by the plugins; no plugin itself."""
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -18,9 +19,18 @@ COMMA = frozenset({"de", "fr", "es"})
 """Languages in which a comma stands before the tenths."""
 _AND = {"en": " and ", "zh": "和", "de": " und ", "fr": " et ", "es": " y "}
 _COMMA = {"zh": "、"}
-_IS = {"en": ("is", "are"), "de": ("ist", "sind")}
+_IS = {
+    "en": ("is", "are"), "de": ("ist", "sind"), "fr": ("est", "sont"), "es": ("está", "están"),
+}  # fmt: skip
+_PLAYS = {"de": ("spielt", "spielen")}
 
 
+_GERMAN_PLURALS = re.compile(
+    r"(?:spots|lichter|lampen|leuchten|roll?l?läden|rollos|vorhänge|jalousien|markisen|türen|tore"
+    r"|gardinen|boxen|heizungen|steckdosen|kerzen|leisten)$",
+    re.IGNORECASE,
+)
+"""Names that mean several things."""
 _PLAIN_MARKS = (": ", ".")
 _MARKS = {"zh": ("：", "。"), "fr": (" : ", ".")}
 """Behind a name, and at the end."""
@@ -34,10 +44,12 @@ def say(
     value: object = "",
     *,
     count: bool = True,
+    plural: bool | None = None,
 ) -> str:
     """The sentence ``key`` of speech.yaml, in English where the language has none.
 
     count: say how many names there are instead of more than ``MANY``
+    plural: whether several things are meant, where the names do not tell
     """
     sentences = _sentences()[key]
     known = language if language in sentences else "en"
@@ -45,9 +57,10 @@ def say(
     listed = joined(known, names)
     if count and len(names) > MANY:
         listed = _sentences()["many"][known].format(value=len(names))
-    forms = _IS.get(known, ("", ""))
-    verb = forms[len(names) > 1 or _plural(known, listed)]
-    return sentences[known].format_map({"names": listed, "value": shown, "is": verb})
+    several = plural if plural is not None else len(names) > 1 or _plural(known, listed)
+    verbs = {"is": _IS.get(known, ("", "")), "plays": _PLAYS.get(known, ("", ""))}
+    told = {name: forms[several] for name, forms in verbs.items()}
+    return sentences[known].format_map({"names": listed, "value": shown, **told})
 
 
 def state_word(state: str, language: str, device_class: str = "") -> str:
@@ -117,7 +130,9 @@ def stop_words() -> frozenset[str]:
 
 
 def _plural(language: str, name: str) -> bool:
-    """Whether one name means several things: ``Garden Lights are on``."""
+    """Whether one name means several things: ``Garden Lights are on``, ``Spots sind an``."""
+    if language == "de":
+        return _GERMAN_PLURALS.search(name) is not None
     return language == "en" and name.endswith("s") and not name.endswith("ss")
 
 

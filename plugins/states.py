@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from plugins.api import Entity, ToolContext
+from plugins.articles import agreeing, with_articles
 from plugins.speech import joined, moment, number, say, state_word
 from plugins.whereabouts import PEOPLE, is_at
 
@@ -12,6 +13,12 @@ NAMED = 8
 """So many things are told by their names."""
 FEW = 4
 """So many things are told as well that are not as it was asked."""
+ADJECTIVES = frozenset({
+    "on", "off", "open", "closed", "locked", "unlocked", "home", "not_home", "docked", "paused",
+})  # fmt: skip
+"""States that are said behind "is" in every language."""
+OPENINGS = frozenset({"window", "door", "garage_door", "opening"})
+"""What sensors call on and off that people call open and closed."""
 UNKNOWN = frozenset({"unknown", "unavailable"})
 """The states of what does not tell how it is, in Home Assistant's words."""
 _OF = {
@@ -29,9 +36,11 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     alike = [one for one in things if _is_in(one, state, language)]
     others = [one for one in things if one not in alike]
     if not others:
-        return say(language, "yes", [_names(context, alike)])
+        said = _sentence(language, "yes_is", alike)
+        return said or say(language, "yes", [_names(context, alike)])
     if not alike and len(things) == 1:
-        return say(language, "no", [things[0].name], told(context, things[0]))
+        said = _sentence(language, "no_is", things)
+        return said or say(language, "no", [things[0].name], told(context, things[0]))
     if not alike:
         untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
         return f"{say(language, 'none_in_state')} {untold}".strip()
@@ -41,6 +50,23 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     if len(others) <= max(len(alike), FEW):
         text = f"{text} {_by_state(context, others)}"
     return text
+
+
+def _sentence(language: str, key: str, things: Sequence[Entity]) -> str:
+    """``Yes, the front door is locked.``; empty where their state is no adjective, or they are too
+    many to be said so."""
+    words = {_word(one, language) for one in things}
+    plain = all(one.state in ADJECTIVES or _is_sensed(one) for one in things)
+    if len(words) != 1 or len(things) > FEW or not plain or any(map(_played, things)):
+        return ""
+    names = [one.name for one in things]
+    plural = True if len(names) > 1 else None
+    listed = with_articles(names, language)
+    return say(language, key, [listed], agreeing(words.pop(), names, language), plural=plural)
+
+
+def _is_sensed(entity: Entity) -> bool:
+    return entity.domain == "binary_sensor" and entity.attributes.get("device_class") in OPENINGS
 
 
 def how(context: ToolContext, things: Sequence[Entity]) -> str:

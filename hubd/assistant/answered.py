@@ -7,12 +7,22 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Pending
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import TIMED
 from plugins.moments import asked_when
 from plugins.when import parse
 
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 _AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
+INSTEAD = "instead"
+"""What is asked for with a question whether one that there is shall be changed."""
+_ANOTHER = {
+    "en": r"(?:no )?(?:(?:a|an|the) )?(?:second|another|new|extra)(?: one| alarm)?(?: please)?",
+    "de": r"(?:nein )?(?:(?:noch )?eine?n? )?(?:zweiten|neuen|weiteren|anderen|noch einen|dazu)"
+    r"(?: wecker)?(?: dazu)?(?: bitte)?",
+    "zh": r"(?:不)?(?:再|另|新)(?:设|加|定|外)?(?:一)?个?(?:新的?)?(?:闹钟)?",
+}
+"""What wants one more."""
 _BARE_HOUR = re.compile(r"[一二两三四五六七八九十]{1,3}|\d{1,2}")
 """An hour as it is answered in Chinese."""
 
@@ -26,6 +36,11 @@ def asked_hour(decision: Decision) -> str:
     when = parse(said, decision.language, datetime.now(UTC))
     lacks_hour = not when.said and bool(when.on or when.repeat)
     return asked_when(when, decision.language) if lacks_hour else ""
+
+
+def is_another(text: str, language: str) -> bool:
+    """Whether ``text`` wants one more in place of a change."""
+    return re.fullmatch(_ANOTHER.get(language, "(?!)"), plain(text)) is not None
 
 
 def as_hour(pending: Pending, text: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.completed import completed
+from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
@@ -25,12 +26,16 @@ from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
+from hubd.assistant.stopped import halves, stopped
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, ToolCall, ToolError
+
+ON_ITS_WAY = frozenset({"opening", "closing"})
+"""The states of what moves."""
 
 
 class Commands:
@@ -50,7 +55,11 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
-        text = completed(of_what_was_left(text, memory.last), memory.last)
+        if (step := await self._stopped(text, conversation, area, person)) is not None:
+            return step
+        names = self._names(memory.last)
+        text = of_what_was_left(text, memory.last, memory.last_text, names)
+        text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._questions.answered(pending, text, person, area)
@@ -62,6 +71,7 @@ class Commands:
             return step
         decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory)
+        further = further or await self._also(text, memory, area)
         if further is not None and not follow.names_more(decision):
             decision = further
         elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
@@ -73,6 +83,8 @@ class Commands:
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1:
             parts = [self._part_followed(part, memory) for part in parts]
+        if revise.says_enough(text, decision.language):
+            parts = self.decider.asked_about(parts)
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         decision = parts[0].decision
@@ -94,6 +106,9 @@ class Commands:
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
+        if memory.last and (both := revise.exchanged(self._router, text, memory.last)):
+            parts = [Part(text=one, decision=decision) for one, decision in both]
+            return self._asked(self._steps.joined(parts, person), conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if asks_what_was_done(text):
@@ -105,6 +120,27 @@ class Commands:
         if step := await self._revised(text, conversation, area, person):
             return step
         return None
+
+    async def _stopped(
+        self, text: str, conversation: str, area: str, person: Person
+    ) -> Step | None:
+        """The stop of the blind that was sent on its way last, and what is said behind it."""
+        memory = self._dialogues.of(conversation)
+        if memory.last is None or memory.pending is not None:
+            return None
+        moves = any(one.state in ON_ITS_WAY for one in self._steps.entities(memory.last))
+        first, rest = halves(text) or (text, "")
+        stop = stopped(first, memory, moves=moves)
+        if stop is None:
+            return None
+        parts = [Part(text=first, decision=stop)]
+        if rest:
+            names = self._names(memory.last)
+            whole = of_what_was_left(rest, memory.last, memory.last_text, names)
+            parts += await self.decider.parts(whole, stop.language, area)
+        # What it was moved with stays: "and close it at ten" is still of that.
+        step = msgspec.structs.replace(self._steps.joined(parts, person), said=memory.last_text)
+        return self._asked(step, conversation, text, person)
 
     async def _without_its_reason(
         self, text: str, conversation: str, language: str | None, area: str, person: Person
@@ -133,6 +169,14 @@ class Commands:
             return None
         return follow.follow(self._router, text, last, self._tools.home.snapshot())
 
+    async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:
+        """What is done with something else as well: "the lights too"."""
+        last, other = memory.last, follow.also(text)
+        if last is None or not other or last.tool not in follow.SWITCHING:
+            return None
+        also = await self.decider.with_verb(other, memory.last_text, last.language, area)
+        return also if also.tool == last.tool else None
+
     def _part_followed(self, part: Part, memory: Memory) -> Part:
         """A part of a sentence that is not understood, of the things that were spoken of last."""
         further = self._followed(part.text, memory) if lacks(part.decision) else None
@@ -152,6 +196,9 @@ class Commands:
         if found is None:
             return None
         step = self.step_of(found.decision, conversation, found.said, person)
+        if found.further:
+            memory.undo = memory.undo[1:]
+            step = msgspec.structs.replace(step, further=True)
         return msgspec.structs.replace(step, undo=found.undo, said=found.said)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
@@ -182,9 +229,12 @@ class Commands:
                 step.decision, asks="confirm", call=step.call, proposed=False
             )
             self._dialogues.ask(conversation, decision, text, speaker.person)
-            said = ask(decision.language, "confirm", self._steps.entities(decision), text)
+            things = self._steps.entities(decision)
+            said = confirmation(step.call, things, decision.language, text)
             return Outcome(call=step.call, text=said, ok=False, asks=True)
         except ToolError as error:
+            if self._tools.only_reads(step.call.tool):
+                self._dialogues.not_told(conversation, step.decision)
             return Outcome(call=step.call, text=str(error), ok=False)
         self._dialogues.done(
             conversation,
@@ -253,3 +303,7 @@ class Commands:
         spoken = memory.last.language if memory.last else language or "en"
         decision = Decision(route="grammar", score=1.0, reason="what was done", language=spoken)
         return Step(decision=decision, text=memory.done or ask(spoken, "nothing_done"))
+
+    def _names(self, decision: Decision | None) -> list[str]:
+        """The names of the things of a decision."""
+        return [entity.name for entity in self._steps.entities(decision)] if decision else []

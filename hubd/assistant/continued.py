@@ -11,11 +11,13 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.revise import corrects
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.note_words import said_now
 from plugins.numbers import digits
+from plugins.reminders import task_in
 from plugins.spoken import DAYS
 from plugins.when import When, parse
 
@@ -31,10 +33,13 @@ CHANGES = {
     for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
 }
 """What changes the one that was set, or changed, last."""
+SET = frozenset({"alarms", "reminders"})
+"""The plugins of what is set, told of and chosen by its time."""
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
     r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
+    r"|mache? (?:sie|die|die liste)(?: ganz| komplett)? leer"
     r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
 )
 _ALL_CANCELLED = re.compile(
@@ -142,14 +147,21 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
 called, else by the kind of thing."""
 _MOVED = {
     "en": re.compile(
+        r"(?:(?:oh|no|wait|sorry|actually|well),? )*(?:it's|it is|that's)"
+        r"(?: actually| really| not until| only)* (?P<is>.+)|"
         r"(?:no,? )?(?:and )?(?:move|put|shift|change|reschedule|make|push) (?:it|that)"
         r"(?: back| forward)?(?: to| for)? (?P<to>.+)"
     ),
     "de": re.compile(
+        r"(?:(?:ach|oh|nein|nee|halt|moment),? )*(?:der|die|das|er|sie|es) ist"
+        r"(?: (?:doch|ja|eigentlich|nicht \w+,? sondern))*(?: erst| schon)? (?P<is>.+)|"
+        r"und (?:zwar|das) (?P<days>(?:jede|alle|täglich|unter der woche|an ).*)|"
         r"(?:nein,? )?(?:verschieb|verleg|schieb|mach|leg|änder)e? (?:ihn|sie|es|das|den)"
         r"(?: bitte)?(?: auf| nach)? (?:den )?(?P<to>.+)"
     ),
-    "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
+    "zh": re.compile(
+        r"(?:不对?[,，]?|哦|啊)*(?:应该|其实)?是(?P<is>.+)|(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"
+    ),
 }
 _EXCEPT = {
     "en": re.compile(r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+)"),
@@ -162,6 +174,13 @@ _EXCEPT = {
 """The days that are left out of what comes again."""
 _EACH = {"en": ("on ", "every "), "de": ("am ", "jeden "), "zh": ("每", "每")}
 """What stands before days that are left out, and before those that stay."""
+_OF_COURSE = re.compile(
+    r"(?:,? (?:of course|obviously|I mean|natürlich|doch|mein(?:e|te) ich|not \w+|nicht \w+))+$"
+    r"|^(?:natürlich|doch|当然是?|应该是?)\s*"
+    r"|[，,]?不是(?:今天|明天)$",
+    re.IGNORECASE,
+)
+"""What is said beside a day that is put right, and says nothing else of it."""
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
@@ -190,6 +209,38 @@ _AND = {
 }
 
 
+_ONCE_MORE = re.compile(
+    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b|也|再"
+)
+"""What is said beside the time of another one, and says nothing of it."""
+_NOT_NEEDED = {
+    "en": re.compile(
+        r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
+        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)"
+    ),
+    "de": re.compile(
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
+        r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
+        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?"
+    ),
+    "zh": re.compile(r"(?P<which>.+?)(?:的|那个)+(?:不用|不要|用不着|可以去掉|可以删)了?"),
+}
+"""Which of those that were told of or set can go."""
+_ONE_MOVED = {
+    "en": re.compile(
+        r"(?:move|put|change|shift) the (?:one (?:at|for) )?(?P<which>.+?)(?: one)? to (?P<to>.+)"
+    ),
+    "de": re.compile(
+        r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
+        r"(?P<which>.+?)(?: bitte| lieber| doch)* auf (?P<to>.+?)"
+        r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
+    ),
+    "zh": re.compile(r"把?(?P<which>.+?)(?:的|那个)+(?:改到|挪到|改成|推迟到|提前到)(?P<to>.+)"),
+}
+"""Which of them is put where."""
+
+
 def continued(text: str, memory: Memory) -> Decision | None:
     """What ``text`` asks for after what was done last; ``None`` where it does not go on with it."""
     said, now, last = plain(text), datetime.now(UTC), memory.last
@@ -199,6 +250,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return now_is
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
+    if (one := _one_of(said, memory, now)) is not None:
+        return one
     if last is None or last.call is None or last.tool is None:
         return None
     if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
@@ -238,7 +291,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
-            given["what"] = parse(str(given["what"]), last.language, now).rest
+            given["what"] = task_in(parse(str(given["what"]), last.language, now))
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
     return None
 
@@ -260,6 +313,29 @@ def _all_of(said: str, memory: Memory) -> Decision | None:
         plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
         if spoken and plugin in _ALL_OF:
             return _decision(spoken, _ALL_OF[plugin]) if _ALL_CANCELLED.fullmatch(said) else None
+    return None
+
+
+def _one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
+    """What cancels one of the alarms or reminders that were told of or set, or puts it elsewhere:
+    "the one at eight can go", "move the eight o'clock one to nine"."""
+    for spoken in (memory.told, memory.last):
+        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
+        if spoken is None or plugin not in SET:
+            continue
+        gone, moved = (table.get(spoken.language) for table in (_NOT_NEEDED, _ONE_MOVED))
+        if gone and (found := gone.fullmatch(said)):
+            which, to = _said_in(found), ""
+        elif moved and (found := moved.fullmatch(said)):
+            which, to = found["which"], found["to"]
+        else:
+            return None
+        whens = [parse(one, spoken.language, now) for one in (which, to) if one]
+        if any(not one.said or one.rest for one in whens):
+            return None
+        given = {"which": which, "to": to} if to else {"which": which}
+        tool = f"{plugin}.{'change' if to else 'cancel'}"
+        return _decision(spoken, ToolCall(tool=tool, arguments=given))
     return None
 
 
@@ -343,8 +419,13 @@ def _moved_to(said: str, language: str, now: datetime) -> str:
     """Where the event that was spoken of is moved; empty where it is not."""
     pattern = _MOVED.get(language)
     found = pattern.fullmatch(said) if pattern else None
-    to = found["to"] if found else ""
+    to = _said_in(found)
     return to if to and event_words.says_when(to, language, now) else ""
+
+
+def _said_in(found: re.Match[str] | None) -> str:
+    """What a pattern of which one group matches has found."""
+    return next(filter(None, found.groupdict().values()), "") if found else ""
 
 
 def _to_other_days(said: str, last: Decision, now: datetime) -> str:
@@ -352,8 +433,9 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     empty where it is not. (A time alone is a value that is corrected.)"""
     pattern = _MOVED.get(last.language)
     found = pattern.fullmatch(said) if pattern else None
-    when = parse(found["to"], last.language, now) if found else None
-    return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
+    to = _said_in(found) if found else _OF_COURSE.sub("", corrects(said, last.language))
+    when = parse(to, last.language, now) if to else None
+    return to if when and (when.on or when.repeat) and not when.rest else ""
 
 
 def _but_not(said: str, last: Decision, now: datetime) -> str:
@@ -392,7 +474,7 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     found = opening.match(said) if opening else None
     if found is None or last.call is None:
         return ""
-    rest = said[found.end() :]
+    rest = " ".join(_ONCE_MORE.sub(" ", said[found.end() :]).split()).strip(" ,，")
     when = parse(rest, last.language, now)
     if when.rest or not (when.said or when.on):
         return ""

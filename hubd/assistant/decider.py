@@ -42,6 +42,7 @@ from hubd.assistant.several import (
 )
 from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named, with_timer_alone, with_timer_named
+from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -102,11 +103,26 @@ class Decider:
         self, parts: list[Part], text: str, area: str, *, continues: bool = False
     ) -> list[Part]:
         """The commands of ``text``; where nothing of it is understood, what may be meant, to be
-        asked back, as is what the examples speak against.
+        asked back, as is what the examples speak against. What shall wait for something that
+        nothing here can watch is not asked about without that.
 
         continues: whether it goes on with what was said before ("and the bedroom"), and so is like
         no example
         """
+        found = await self._proposed(parts, text, area, continues=continues)
+        decision, known = found[0].decision, lexicon(found[0].decision.language)
+        guessed = is_open(decision) or decision.proposed or decision.route == "semantic"
+        if len(found) > 1 or not guessed:
+            return found
+        if awaited(text, known):
+            return [Part(text=text, decision=_declined(decision.language, "not_awaited"))]
+        if decision.proposed and is_limited(text, decision.language):
+            return [Part(text=text, decision=_declined(decision.language, "declined"))]
+        return found
+
+    async def _proposed(
+        self, parts: list[Part], text: str, area: str, *, continues: bool
+    ) -> list[Part]:
         first, *further = parts
         if len(text) > MAXIMUM_UTTERANCE:
             return parts
@@ -134,6 +150,16 @@ class Decider:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=proposal)]
+
+    def asked_about(self, parts: Sequence[Part]) -> list[Part]:
+        """The commands of ``parts`` as questions whether they are meant so."""
+        home = self._router.snapshot()
+        return [
+            part
+            if part.decision.call is None or self._excerpts.only_tells(part.decision)
+            else msgspec.structs.replace(part, decision=asked_about(part.decision, part.text, home))
+            for part in parts
+        ]
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
@@ -309,7 +335,7 @@ class Decider:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
                 listed = also_listed(self._router, part, before, text[: text.find(part)])
             if verb_of:
-                return further or listed or await self._with_verb(part, verb_of, language, area)
+                return further or listed or await self.with_verb(part, verb_of, language, area)
             decision = await self.by_rules(part, language, area)
             if listed and lacks(decision):
                 return listed
@@ -344,7 +370,8 @@ class Decider:
                     return True
         return False
 
-    async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+    async def with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+        """The decision on ``part``, which only names things, with the verb of another text."""
         async with self._routing:
             with_verb = self._router.with_verb
             return await asyncio.to_thread(with_verb, part, verb_of, language, area)
@@ -368,7 +395,13 @@ class Decider:
         worked = bool(found.entities) and not self._tools.only_reads(found.tool or "")
         if worked and timed.says_when_again(text, decision.language):
             return decision
+        if worked and await self._names_apart(text, decision.language):
+            return decision  # "the kitchen and the radio": of one alone it would be half
         return found
+
+    async def _names_apart(self, text: str, language: str) -> bool:
+        async with self._routing:
+            return await asyncio.to_thread(self._router.names_apart, text, language)
 
     async def by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
@@ -379,7 +412,7 @@ class Decider:
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
-        decision = await self.by_sentences(text, spoken, area)
+        decision = later.as_alarm(await self.by_sentences(text, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
@@ -419,6 +452,16 @@ class Decider:
             return ask(language, "no_room", said=text[at : at + len(room)] if at >= 0 else room)
         named = named_entities(said, self._tools.home.snapshot())
         return ask(language, "do_what" if named else "declined", named)
+
+
+def _declined(language: str, why: Literal["not_awaited", "declined"]) -> Decision:
+    """The decision on what is asked for only under a condition, or only in part."""
+    return Decision(
+        route="documents",
+        reason="what it waits for, or how far it goes, is not understood",
+        language=language,
+        declined=why,
+    )
 
 
 def _taken_back(language: str) -> Decision:

@@ -102,6 +102,11 @@ class Dialogues:
             argument=argument,
         )
 
+    def not_told(self, conversation: str, decision: Decision) -> None:
+        """Remember a question that its tool could not answer: it may be asked of another day."""
+        memory = self.of(conversation)
+        memory.told, memory.told_at = decision, self._clock()
+
     def done(
         self,
         conversation: str,

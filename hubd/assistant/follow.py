@@ -14,6 +14,7 @@ from hubd.assistant.understanding.compose import (
     STEPPED,
     STEPS,
     VALUED,
+    WARMTH,
     changed_by,
     largest,
     set_to_multiple,
@@ -34,6 +35,11 @@ OPENINGS = re.compile(
 ENDINGS = re.compile(
     r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us)|auch|aussi|también|呢|也)$"
 )
+ALSO = re.compile(
+    r"^(?:(?:and|und) )?(?P<a>.+?) (?:too|as well|also|auch(?: noch)?)$"
+    r"|^(?:还有)?(?P<b>.+?)也(?:是|一样)$"
+)
+"""What is done with something else as well: "the lights too"."""
 BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两个都|俩都|两个|都"
@@ -62,6 +68,12 @@ SET_LIGHT = "lights.set"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
+
+
+def also(text: str) -> str:
+    """What ``text`` adds to what was done last, without a verb; empty where it adds nothing."""
+    found = ALSO.match(plain(text))
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def names_more(decision: Decision) -> bool:
@@ -121,7 +133,9 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
-    said = ENDINGS.sub("", OPENINGS.sub("", _apart(known.stripped(text), last.language)))
+    said = ENDINGS.sub(
+        "", OPENINGS.sub("", _apart(known.fixed(known.stripped(text)), last.language))
+    )
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
         return None
@@ -138,6 +152,8 @@ def follow(
         alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
         if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
+        if at_once and set(found.ids) <= set(last.entities):
+            return None  # "the radio, and the kitchen too", which is where it is
         return _again(router, last, last.tool, last.call.arguments, found, slots)
     if reading.nouns:
         return None
@@ -153,6 +169,9 @@ def follow(
             return None  # "blue, and half as bright" are two wishes
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
+    if action in WARMTH and domain == "light" and not reading.numbers:
+        whiter: dict[str, object] = {"color": action}
+        return _again(router, last, SET_LIGHT, whiter, found, whiter)
     if "degrees" in reading.units and domain != "climate":
         return None
     if action in FACTORS:

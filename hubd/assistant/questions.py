@@ -161,6 +161,14 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
         " Pídemelo entonces.",
     },
+    "not_awaited": {
+        "en": "I can only wait for a time or for the sun, not for that, so I did nothing.",
+        "zh": "我只能等到某个时间，或者日出日落，等不了这个，所以什么都没做。",
+        "de": "Ich kann nur auf eine Uhrzeit oder auf die Sonne warten, darauf nicht,"
+        " und habe nichts getan.",
+        "fr": "Je ne peux attendre qu'une heure ou le soleil, pas cela ; je n'ai rien fait.",
+        "es": "Solo puedo esperar una hora o el sol, eso no, y no hice nada.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

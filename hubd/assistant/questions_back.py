@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import as_hour, at_that_hour, link
+from hubd.assistant.answered import INSTEAD, as_hour, at_that_hour, is_another, link
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Pending
 from hubd.assistant.hearing import WORDED
 from hubd.assistant.questions import ask
-from hubd.assistant.replies import besides_no, besides_yes
+from hubd.assistant.replies import besides_no, besides_yes, says_yes
 from hubd.assistant.route import Router
 from hubd.assistant.step import Step, Steps
 from hubd.assistant.understanding.lexicon import lexicon
@@ -26,6 +26,7 @@ from plugins.api import ToolCall
 from plugins.event_words import says_when
 
 ANSWERED = {
+    "alarms.set": frozenset({INSTEAD}),
     "calendar.add": frozenset({"title", "when", "calendar"}),
     "calendar.move": frozenset({"to"}),
     "reminders.add": frozenset({"who"}),
@@ -45,7 +46,8 @@ class QuestionsBack:
     async def answered(self, pending: Pending, text: str, person: Person, area: str) -> Step | None:
         """What the answer to a question back comes to; ``None``: it was none."""
         decision, language = pending.decision, pending.decision.language
-        refused = besides_no(text, language)
+        one_more = pending.argument == INSTEAD and is_another(text, language)
+        refused = None if one_more else besides_no(text, language)
         if refused is not None:
             step = await self._instead(pending, text, refused, person, area) if refused else None
             return step or self._steps.dropped(decision)
@@ -126,7 +128,11 @@ class QuestionsBack:
         decision, language = pending.decision, pending.decision.language
         if decision.call is None:
             return None
-        if pending.argument == "who":
+        answer: object = text.strip(" .!。！")
+        if pending.argument == INSTEAD:
+            answer = not is_another(text, language)
+            answers = not answer or says_yes(text, language)
+        elif pending.argument == "who":
             answers = len(text) <= LONGEST_NAME
         elif pending.argument in ("when", "to"):
             answers = says_when(text, language, datetime.now(UTC))
@@ -136,7 +142,7 @@ class QuestionsBack:
             answers = alone.tool is None and kind == "statement"
         if not answers:
             return None
-        arguments = {**decision.call.arguments, pending.argument: text.strip(" .!。！")}
+        arguments = {**decision.call.arguments, pending.argument: answer}
         call = ToolCall(tool=decision.call.tool, arguments=arguments)
         whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
         return Step(decision=whole, call=call, said=f"{pending.text} {text}")

@@ -14,11 +14,13 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
+from hubd.assistant.later import LATER
 from hubd.assistant.route import Router
+from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.values import VALUE
+from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
 from plugins.days import span_of
 from plugins.lists import items_of
@@ -33,7 +35,8 @@ SCORE = 0.85
 _STRONG = {
     "en": r"no|nope|nah|not that(?: one)?|i mean|i meant|i said|"
     r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
-    "de": r"nein|nee|nicht|quatsch|ich meine|ich meinte|ich sagte|mach(?:e)? (?:daraus|das)",
+    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
+    r"mach(?:e)? (?:daraus|das)",
     "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
     "fr": r"non|je veux dire|plutôt",
     "es": r"no|quiero decir|mejor",
@@ -45,6 +48,15 @@ _WEAK = {
     "fr": r"pardon|attends",
     "es": r"perdón|espera",
 }
+_ENOUGH = {
+    "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
+    r" (?:enough|plenty|sufficient)(?: too)?|(?P<b>.+?) (?:will|would) do",
+    "de": r"(?:es )?(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en))(?: auch)? (?P<a>.+)|(?P<b>.+?) "
+    r"(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en)|tut es|tun es|tun's|sind genug)"
+    r"(?: auch| schon| doch| völlig)*",
+    "zh": r"(?P<a>.+?)(?:就|也)?(?:够|行|可以|好)(?:了|啦|的)?",
+}
+"""What says that less is enough: "five minutes is enough"."""
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
@@ -59,12 +71,21 @@ _FURTHER = {
     "es": r"(?:y|también|añade)\s+",
 }
 _PUT_ON = {
-    "en": r"add (?:some |the |a |an )?(?P<a>.+?)(?: to it| as well| too| please)*",
-    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch )?(?P<a>.+?) (?:noch )?"
-    r"(?:hinzu|dazu|(?:mit )?drauf)",
+    "en": r"(?:add|put) (?:some |the |a |an )?(?P<a>.+?)"
+    r"(?: (?:to|on) it| on instead| instead| on| as well| too| please)*",
+    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch |dafür |stattdessen )*"
+    r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)",
     "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?",
 }
 """What goes on a list of which something was told before."""
+_UNLESS = {
+    "en": r",? (?:but )?(?:only )?if (?:it's|it is|they're|they are) not (?:already )?"
+    r"(?:on (?:it|there)|there)(?: already| yet)?$",
+    "de": r",? (?:aber )?(?:nur )?(?:wenn|falls|sofern) (?:\w+ )?noch nicht (?:drauf|darauf)"
+    r"(?: ist| sind| steht| stehen)?$",
+    "zh": r"[，,]?(?:如果|要是)?(?:上面)?还没有?(?:的话)?$",
+}
+"""What need not be said: nothing is on a list twice."""
 _LASTS = re.compile(r"(?:\d+|an?|half an|eine?|半|一)个? ?(?:sec|min|hour|sek|stund|秒|分|小时)\S*")
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
@@ -104,6 +125,8 @@ _SPANS = {
     "zh": ((r"(?<!个)半个?(?:小时|钟头)", "30分钟"), (r"一刻钟", "15分钟")),
 }
 """How long, said without a number."""
+_NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
+_BOTH = re.compile(r",? (?:and|und)(?: then| dann)? |[，,；](?:再|然后)?", re.IGNORECASE)
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -121,6 +144,8 @@ class Revised(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     said: str
     """The utterance as it would have been said at once."""
+    further: bool = False
+    """Whether what was done in the same sentence before stays."""
 
 
 Decide = Callable[[str], Awaitable[Decision]]
@@ -134,10 +159,19 @@ def corrects(text: str, language: str) -> str:
     weak, strong = _WEAK[language], _STRONG[language]
     pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
     said = plain(text)
-    if language == "de" and (wrapped := re.fullmatch(r"mache? (.+) daraus", said)):
+    opened = rf"(?:(?:{weak}|{strong}){space})*"
+    if language == "de" and (wrapped := re.fullmatch(rf"{opened}mache? (.+) da?raus", said)):
         return wrapped[1]
     opening = re.match(pattern, said)
     return said[opening.end() :].strip(" ,，") if opening else ""
+
+
+def says_enough(text: str, language: str) -> str:
+    """How long is enough, where ``text`` says that and no more; empty where it does not."""
+    said = re.sub(rf"^(?:(?:{_WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
+    found = re.fullmatch(_ENOUGH.get(language, NEVER), said)
+    span = next(filter(None, found.groups()), "") if found else ""
+    return span if _LASTS.fullmatch(_in_digits(span, language)) else ""
 
 
 def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
@@ -158,9 +192,11 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=listed, said=text)
         return None
-    rest = corrects(text, last.language)
+    rest = corrects(text, last.language) or says_enough(text, last.language)
     if not rest:
         return None
+    if last.tool == LATER:
+        return _at_another_time(rest, memory, last)
     if last.tool == ADD:
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
@@ -171,6 +207,18 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     decision = await decide(said)
     same = decision.tool == last.tool and decision.call != last.call
     return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
+
+
+def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """What was left for later, at another time or after another while."""
+    assert last.call is not None
+    when = replaced(str(last.call.arguments.get("when", "")), rest, last.language)
+    if not when:
+        return None
+    arguments = {**last.call.arguments, "when": when}
+    call = ToolCall(tool=LATER, arguments=arguments)
+    decision = msgspec.structs.replace(last, arguments=arguments, call=call)
+    return Revised(decision=decision, undo=_undo(memory), said=memory.last_text, further=True)
 
 
 async def _other_item(
@@ -255,7 +303,9 @@ def _value(text: str, language: str) -> str | None:
 def _listed(router: Router, text: str, last: Decision) -> Decision | None:
     """What else goes on the list, or off it again."""
     assert last.call is not None
-    known, said = lexicon(last.language), plain(text)
+    known = lexicon(last.language)
+    text = re.sub(_UNLESS.get(last.language, NEVER), "", text.strip(" .!。！"), flags=re.IGNORECASE)
+    said = plain(text)
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
         item = _as_said(text, next(value for value in off.groupdict().values() if value))
@@ -265,9 +315,25 @@ def _listed(router: Router, text: str, last: Decision) -> Decision | None:
         items = items_of([on["a"]])
         added = [_called(router, last, ADD, {"items": items, **name}, one, known) for one in items]
         return added[0] if added and all(added) else None
-    further = re.match(_FURTHER.get(last.language, r"(?!)"), said) if last.tool == ADD else None
+    if last.tool != ADD:
+        return None
+    further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
     item = _as_said(text, said[further.end() :]) if further else ""
+    if not item and (too := re.fullmatch(_TOO.get(last.language, NEVER), said)):
+        item = _as_said(text, next(filter(None, too.groupdict().values())))
     return _called(router, last, ADD, {"items": [item], **name}, item, known)
+
+
+def exchanged(router: Router, text: str, last: Decision) -> list[tuple[str, Decision]]:
+    """What goes off the list that was spoken of and what goes on it, in one sentence: „streich die
+    Butter und schreib Margarine drauf“; empty where it is not both."""
+    if last.call is None or last.tool not in OF_A_LIST:
+        return []
+    parts = _BOTH.split(text.strip(" .!。！"))
+    found = [(one, _listed(router, one, last)) for one in parts]
+    tools = [decision.tool for _, decision in found if decision]
+    both = len(found) == len(tools) == 2 and set(tools) == {"lists.remove", ADD}
+    return [(one, decision) for one, decision in found if decision] if both else []
 
 
 def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
@@ -275,8 +341,11 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
 
     said: what was said before ``text``
     """
-    if last.tool != ADD or last.call is None:
+    if last.call is None or last.tool not in OF_A_LIST:
         return None
+    if last.tool != ADD:
+        put_on = re.fullmatch(_PUT_ON.get(last.language, NEVER), plain(text))
+        return _listed(router, text, last) if put_on else None
     too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
     item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
     if too is not None:
@@ -315,8 +384,11 @@ def _called(
         return None  # "and on Saturday" is a question, and no item
     if _LASTS.fullmatch(digits(plain(item), last.language)):
         return None  # "add five minutes" is of a timer
+    if _NAMES_A_LIST.search(item) or not router.knows(tool):
+        return None  # which is decided on by itself: "take the eggs off the list"
     spoken = mentions(item, known, router.phrases(last.language))
-    if spoken.names or spoken.areas or spoken.nouns or not router.knows(tool):
+    of_home = spoken.names or spoken.areas or spoken.nouns
+    if of_home and not is_bought(plain(item), last.language):
         return None
     return Decision(
         route="words",

@@ -69,6 +69,8 @@ REQUESTS = re.compile(
     re.IGNORECASE,
 )
 """What asks for a deed and tells no state."""
+JOINTS = re.compile(r",|\b(?:and|und|sowie|plus|et|y)\b|[，、和跟]")
+"""What stands between two things that are both meant."""
 
 
 REMEMBERED = 64
@@ -287,6 +289,8 @@ class Router:
         if known.times(digits(plain(said), language)):
             return None
         reading = words.read(said, known, self.phrases(language))
+        if reading and reading.names and reading.areas and self.names_apart(text, language):
+            return None
         if reading is not None and verbs:
             reading = reading._replace(actions=verbs)
         composed = compose(reading, snapshot, area) if reading else None
@@ -310,6 +314,13 @@ class Router:
             reason = f"{decision.reason}; it is a great deal at once"
             return msgspec.structs.replace(asked, asks="confirm", reason=reason)
         return asked
+
+    def names_apart(self, text: str, language: str) -> bool:
+        """Whether a room is named by itself beside a thing: "the kitchen, and the radio too" is not
+        the radio in the kitchen."""
+        said = [self.mentions(part, language) for part in JOINTS.split(plain(text))]
+        rooms = any(one.areas and not (one.names or one.nouns) for one in said)
+        return rooms and any(one.names and not one.areas for one in said)
 
     def _from_question(self, text: str, language: str) -> Decision | None:
         """The decision on a question for the state of one thing."""

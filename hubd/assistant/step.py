@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from hubd.assistant.answered import asked_hour
+from hubd.assistant.confirmations import confirmation
 from hubd.assistant.decision import Decision
 from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
@@ -87,7 +88,10 @@ class Steps:
         key: str = decision.asks
         if decision.asks == "which" and not entities:
             key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
-        asked = asked_hour(decision) or ask(decision.language, key, entities, text)
+        asked = asked_hour(decision)
+        if key == "confirm":
+            asked = confirmation(decision.call, entities, decision.language, text)
+        asked = asked or ask(decision.language, key, entities, text)
         return Step(decision=decision, text=asked)
 
     def dropped(self, decision: Decision) -> Step:

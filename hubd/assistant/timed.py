@@ -131,7 +131,7 @@ _SAME = {
         rf"(?P<verb>{_WORK['de']})? ?(?:es|sie|ihn|das|die|den)? ?(?:dann )?(?:wieder ?)?"
         rf"(?P<end>{_WAY['de']})?"
     ),
-    "zh": re.compile(rf"(?:把(?:它们?|他们))?(?P<verb>{_WORK['zh']})(?:它们?|他们)?"),
+    "zh": re.compile(rf"(?:再)?(?:把(?:它们?|他们))?再?(?P<verb>{_WORK['zh']})(?:它们?|他们)?"),
 }
 """What is done with the same thing: "turn them off", "off again"."""
 
@@ -253,6 +253,12 @@ def of_the_same(command: str, before: str, language: str) -> str:
         return f"{said['verb']}{thing}"
     verb = said["verb"] or ("turn" if language == "en" else "mach")
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
+
+
+def named_command(thing: str, language: str) -> str:
+    """A command that works ``thing``, as ``of_the_same`` takes it apart."""
+    verb = {"en": "turn ", "de": "mach "}.get(language, "打开")
+    return f"{verb}{thing}"
 
 
 def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:

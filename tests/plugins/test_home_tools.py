@@ -95,9 +95,9 @@ async def test_what_plays_is_told_with_title_and_artist(workshop):
 
 async def test_states_are_told(workshop):
     locked = await workshop("home.state", entities=["lock.front"], state="locked")
-    assert locked.text == "Yes: Front Door."
+    assert locked.text == "Yes, the Front Door is locked."
     off = await workshop("home.state", entities=["light.ceiling"], state="on")
-    assert off.text == "No. Ceiling: off."
+    assert off.text == "No, Ceiling is off."
 
 
 @pytest.mark.parametrize(

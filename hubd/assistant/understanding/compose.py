@@ -74,6 +74,8 @@ STEPS = {
     "quieter": ("media_player", "down"),
 }
 """Verbs that say by themselves what is stepped."""
+WARMTH = frozenset({"warmer", "cooler"})
+"""Steps of heating, and of the light where lamps are named."""
 VALUED = {
     "media_player": ("media.set_volume", "volume", 100),
     "light": ("lights.set", "brightness", 100),
@@ -269,6 +271,8 @@ def _tool(
     domain = next(iter(kinds))
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
+    if kinds == {"light"} and action in WARMTH and not reading.numbers:
+        return "lights.set", {"color": action}
     if reading.colors:
         return None  # "blue and brighter" is two things
     if "kelvin" in reading.units:

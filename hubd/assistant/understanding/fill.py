@@ -21,7 +21,7 @@ from hubd.assistant.understanding.likeness import Intent, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.targets import NOBODY, Targets, find
+from hubd.assistant.understanding.targets import NOBODY, Targets, find, openings
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in
@@ -40,6 +40,7 @@ TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
 TALK = "help."
+STATE = "home.state"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -161,7 +162,7 @@ def fill(
     if intent.tool in MOWING and _is_mower(said, snapshot):
         mows = msgspec.structs.replace(intent, tool=MOWING[intent.tool], domains=["lawn_mower"])
         return fill(mows, said, snapshot, area, language)
-    if not intent.domains and intent.tool != "home.state":
+    if not intent.domains and intent.tool != STATE:
         call = ToolCall(tool=intent.tool, arguments=arguments)
         return Filled(call, NOBODY, bool(said.subjects))
     found = _targets(intent, said, snapshot, area)
@@ -215,6 +216,8 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         slots["floor"] = said.floors[0]
     if len(said.classes) == 1:
         slots["device_class"] = next(iter(said.classes))
+    if intent.tool == STATE and (opening := openings(snapshot, slots, area=area)).entities:
+        return opening
     found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
     return measuring(intent.tool, found)
 
