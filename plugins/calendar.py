@@ -278,14 +278,31 @@ async def remove(context: ToolContext, event: Key) -> ToolResult:
     """
     kept = await calendars(context)
     if not by_id(kept, event) and _SERIES.search(event.casefold()):
-        meant, undo = every(context, kept, _SERIES.sub(" ", event.casefold())), None
+        meant, once = every(context, kept, _SERIES.sub(" ", event.casefold())), False
     else:
-        one = chosen(context, kept, event)
-        meant, undo = [one], _back(one, event=one.occurrence)
-    told = [line(context, one, once=undo is not None) for one in meant]
+        meant, once = [chosen(context, kept, event)], True
+    told = [line(context, one, once=once) for one in meant]
     for one in meant:
-        await take_out(context, one, series=undo is None)
-    return ToolResult(text=say(context.language, "event_removed", told), undo=undo)
+        await take_out(context, one, series=not once)
+    also = [await _reminders_of(context, one) for one in meant]
+    text = " ".join(
+        [say(context.language, "event_removed", told), *(o.text for o in also if o.text)]
+    )
+    undo = _back(meant[0], event=meant[0].occurrence, reminders=_ids(also[0])) if once else None
+    return ToolResult(text=text, undo=undo)
+
+
+async def _reminders_of(context: ToolContext, event: Event, to: Event | None = None) -> ToolResult:
+    """Take the reminders of an event out with it, or move them ``to`` where it is now."""
+    was = event.occurrence
+    given: dict[str, Any] = {"title": was.title, "start": was.start.isoformat()}
+    if to is not None:
+        given["to"] = to.occurrence.start.isoformat()
+    return await context.call(ToolCall(tool="reminders.follow_event", arguments=given))
+
+
+def _ids(reminders: ToolResult) -> str:
+    return str(reminders.undo.arguments["which"]) if reminders.undo else ""
 
 
 @plugin.tool(risk="act")
@@ -305,8 +322,10 @@ async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
     moved = await move_event(context, meant, wanted)
     text = say(context.language, "event_moved", [line(context, moved)])
     text += await _also_then(context, moved)
+    also = await _reminders_of(context, meant, moved)
+    text = f"{text} {also.text}".strip()
     is_now = {"uid": moved.occurrence.uid, "recurrence_id": moved.occurrence.recurrence_id}
-    undo = _back(moved, **is_now, event=meant.occurrence)
+    undo = _back(moved, **is_now, event=meant.occurrence, reminders=_ids(also))
     return ToolResult(text=text, data={"events": [_data(moved)]}, undo=undo)
 
 
@@ -318,6 +337,7 @@ async def restore(
     recurrence_id: Key = "",
     event: Occurrence | None = None,
     series: bool = False,
+    reminders: Key = "",
 ) -> ToolResult:
     """Take back what was done to a calendar last: what undo calls.
 
@@ -326,6 +346,7 @@ async def restore(
     recurrence_id: which time of it
     event: what was there before
     series: whether all times of what was put there are meant
+    reminders: the ids of its reminders, with spaces between
     """
     kept = await calendar_now(context, calendar)
     if kept is None:
@@ -340,6 +361,9 @@ async def restore(
             await take_out(context, one, series=series)
             lines = lines or [say(context.language, "event_removed", [line(context, one)])]
             break
+    if reminders:
+        reminded = ToolCall(tool="reminders.restore", arguments={"which": reminders})
+        lines.append((await context.call(reminded)).text)
     return ToolResult(text=" ".join(lines) or say(context.language, "no_such_event", ["-"]))
 
 

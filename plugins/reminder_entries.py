@@ -65,6 +65,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """The id of the person, or their tracker, for whose arrival it waits."""
     away: bool = False
     """Whether that person has been away since."""
+    event: str = ""
+    """What is in the calendar that it reminds of, as `before_events.key_of` tells."""
     ended: datetime | None = None
     """When it was cancelled."""
     before: dict[str, Any] | None = None

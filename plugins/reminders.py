@@ -23,7 +23,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.arrivals import addressed, person_of
-from plugins.before_events import before_event
+from plugins.before_events import at_new_time, before_event, key_of
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
@@ -89,7 +89,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
     if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
         at = event.at
         on_time = When(at=at.time(), on=at.date(), exact=True)
-        return await set_entry(context, "reminder", event.what, on_time)
+        return await set_entry(context, "reminder", event.what, on_time, event=event.event)
     if not said.said:
         raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:
@@ -175,6 +175,33 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
     return told(context, [entry for entry in restored if entry])
 
 
+@plugin.tool(risk="act")
+async def follow_event(
+    context: ToolContext, title: Text, start: datetime, to: datetime | None = None
+) -> ToolResult:
+    """Let the reminders of an event of the calendar go where that went.
+
+    start: when it was
+    to: when it is now; not said: it is no more, and neither are they
+    """
+    found = [e for e in await entries(context) if e.event == key_of(title, start)]
+    for entry in found:
+        if to is None:
+            await end(context, entry)
+            continue
+        remember(entry)
+        zone = context.now.tzinfo
+        entry.what = at_new_time(entry.what, start.astimezone(zone), to.astimezone(zone))
+        entry.due, entry.event = max(entry.due + (to - start), context.now), key_of(title, to)
+        entry.state, entry.snoozed = "waiting", None
+        await context.jobs.run_at(entry.id, entry.due)
+        await keep(context, entry)
+    key = "without_event" if to is None else "with_event"
+    told_of = [line(context, entry).rstrip(".。") for entry in found]
+    text = say(context.language, key, told_of) if found else ""
+    return ToolResult(text=text, undo=_restoring(found) if found else None)
+
+
 @plugin.job
 async def ring(context: ToolContext, key: str) -> None:
     """An entry's time: mark it, show it."""
@@ -220,11 +247,13 @@ def told(context: ToolContext, found: list[Entry]) -> ToolResult:
     return ToolResult(text=text or say(context.language, "nothing_set"), data={"reminders": listed})
 
 
-async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
-    """Keep a new entry, with its first wake-up."""
+async def set_entry(
+    context: ToolContext, kind: Kind, what: str, said: When, *, event: str = ""
+) -> ToolResult:
+    """Keep a new entry, with its first wake-up; event: what it reminds of, if that is one."""
     due = coming(context, said)
     kept = kept_as(said.since(due.date()))
-    entry = made(context, kind, what, due, time=kept, repeat=said.repeat)
+    entry = made(context, kind, what, due, time=kept, repeat=said.repeat, event=event)
     return await _add(context, entry, entry.id, due)
 
 

@@ -308,8 +308,19 @@ class Reader:
         """The time of day, and whether the half of the day was said."""
         for pattern in self._words["times"]:
             if match := self._take(pattern):
-                return self._clock(match.groupdict())
+                said = match.groupdict()
+                return self._clock(said if said.get("part") else said | self._part_before())
         return None, False
+
+    def _part_before(self) -> dict[str, str | None]:
+        """The part of the day that stands first, apart from its hour: "morning, to take my pills,
+        at eight"."""
+        part = self._words.get("part_apart") or self._words["part"]
+        found = re.match(rf"\s*(?:{part})(?=[\s,])", self._text, re.IGNORECASE)
+        if found is None:
+            return {}
+        self._text = self._text[found.end() :]
+        return {"part": found["part"]}
 
     def hour_alone(self) -> tuple[time | None, bool]:
         """The hour that is all that is left: "nine tomorrow"; as `time_of_day`."""

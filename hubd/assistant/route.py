@@ -61,6 +61,8 @@ from plugins.numbers import digits
 STATE, MOVE, LATER = "home.state", "home.move", "routines.later"
 BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
 """Tools that go all the way, and which way."""
+SLIGHT = {"lights.change": 10, "fans.change": 10}
+"""Tools that go by steps, and what "a bit" is there, in percent."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
 REQUESTS = re.compile(
@@ -142,7 +144,13 @@ class Router:
         return self.by_a_bit(found, text)
 
     def by_a_bit(self, found: Decision, text: str) -> Decision:
-        """The decision; where it opens or closes and ``text`` says by a bit, only that much."""
+        """The decision; where it opens or closes, or dims, and ``text`` says by a bit, only that
+        much."""
+        if found.tool in SLIGHT and found.call and lexicon(found.language).slightly(text):
+            slight = {**found.call.arguments, "by": SLIGHT[found.tool]}
+            if "by" not in found.call.arguments:
+                call = ToolCall(tool=found.tool, arguments=slight)
+                return msgspec.structs.replace(found, call=call)
         if found.tool not in BIT_BY_BIT:
             return found
         things = [e for e in self._snapshot().entities if e.id in found.entities]
@@ -192,7 +200,7 @@ class Router:
             return Decision(route="documents", reason=why, language=spoken)
         reason = "no sentence of the grammar, and words that no command explains"
         nothing = Decision(route="documents", reason=reason, language=spoken)
-        asked = None if by_grammar and by_grammar.call else self._from_question(text, spoken)
+        asked = None if by_grammar and by_grammar.call else self._from_question(text, spoken, area)
         # Words that are all known tell more than a sentence that leaves room for any text.
         return by_words or asked or by_grammar or nothing
 
@@ -322,12 +330,12 @@ class Router:
         rooms = any(one.areas and not (one.names or one.nouns) for one in said)
         return rooms and any(one.names and not one.areas for one in said)
 
-    def _from_question(self, text: str, language: str) -> Decision | None:
+    def _from_question(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on a question for the state of one thing."""
         said = self.mentions(text, language)
         if said.rooms_not_here or (said.actions and REQUESTS.search(text)):
             return None  # "the blind, could you open it?"
-        found = asked_state(text, said, self._snapshot(), lexicon(language))
+        found = asked_state(text, said, self._snapshot(), lexicon(language), area)
         if not found or STATE not in self._tools:
             return None
         ids = [entity.id for entity in found]

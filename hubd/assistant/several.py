@@ -198,7 +198,7 @@ async def commands_in(
             last = decision
             if decision.route == "semantic" and not (said.actions or said.names):
                 hints.append(decision)
-            same = not parts or parts[-1].decision.tool == decision.tool
+            same = not parts or parts[-1].decision.tool in (None, decision.tool)
             shared = bare and bool(verb_of) and same
             parts.append(Part(text=text if shared else piece, decision=decision))
         elif (

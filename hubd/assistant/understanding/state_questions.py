@@ -69,8 +69,13 @@ def _compiled(parts: Mapping[str, Any]) -> _Forms:
     return _Forms(quantities=quantities, **rest)
 
 
-def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> Sequence[Entity]:
-    """The one thing that ``text`` asks about; empty where it asks for something else."""
+def asked_state(
+    text: str, said: Mentions, snapshot: Snapshot, known: Lexicon, area: str = ""
+) -> Sequence[Entity]:
+    """The one thing that ``text`` asks about; empty where it asks for something else.
+
+    area: the id of the asking device's area, which "here" means
+    """
     forms = _forms().get(known.language)
     if forms is None or said.colors or said.numbers or said.times:
         return ()
@@ -87,7 +92,8 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
         return ()
     found: Sequence[Entity] = ()
     if quantity:
-        found = _measured(quantity, spoken, said, named, snapshot, forms)
+        here = {area} if area and known.says_here(spoken) else set()
+        found = _measured(quantity, spoken, said, named, snapshot, forms, here)
         if not found and forms.state.search(stripped):
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
@@ -115,8 +121,9 @@ def _measured(
     named: Sequence[Entity],
     snapshot: Snapshot,
     forms: _Forms,
+    here: Collection[str],
 ) -> Sequence[Entity]:
-    """What measures ``quantity`` of the thing, or in the room, that is named."""
+    """What measures ``quantity`` of the thing, or in the room, that is named, or else ``here``."""
     sensors = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]
     domains = MEASURING[quantity]
     for fitting in (
@@ -128,7 +135,7 @@ def _measured(
             return fitting
     if named:
         return ()
-    rooms = places(said, snapshot)
+    rooms = places(said, snapshot) or here
     there = [e for e in sensors if e.area in rooms and not measures_a_thing(e)]
     return there or [e for e in snapshot.entities if e.area in rooms and e.domain in domains]
 
