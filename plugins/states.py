@@ -29,13 +29,15 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     alike = [one for one in things if _is_in(one, state, language)]
     others = [one for one in things if one not in alike]
     if not others:
-        return say(language, "yes", [_names(context, alike)])
+        names = [one.name for one in alike]
+        word = told(context, alike[0]) if len(alike) == 1 else _word(alike[0], language, names)
+        return say(language, "yes", [_names(context, alike)], word)
     if not alike and len(things) == 1:
         return say(language, "no", [things[0].name], told(context, things[0]))
     if not alike:
         untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
         return f"{say(language, 'none_in_state')} {untold}".strip()
-    word = _word(alike[0], language)
+    word = _word(alike[0], language, [one.name for one in alike])
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
     text = say(language, "state", [count], _names(context, alike))
     if len(others) <= max(len(alike), FEW):
@@ -57,13 +59,14 @@ def told(context: ToolContext, entity: Entity) -> str:
         return f"{_figure(entity.state, language)} {unit}"
     if entity.attributes.get("device_class") == "timestamp":
         return _moment(context, entity.state)
-    word, played = _word(entity, language), _played(entity)
+    word, played = _word(entity, language, [entity.name]), _played(entity)
     return f"{word}: {played}" if played else word
 
 
-def _word(entity: Entity, language: str) -> str:
-    """``open``, ``wet``: how a thing is, by what it senses."""
-    return state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
+def _word(entity: Entity, language: str, names: Sequence[str] = ()) -> str:
+    """``open``, ``wet``: how a thing is, by what it senses; names: as `state_word`."""
+    device_class = str(entity.attributes.get("device_class", ""))
+    return state_word(entity.state, language, device_class, names)
 
 
 def _figure(state: str, language: str) -> str:
@@ -111,10 +114,12 @@ def _by_state(context: ToolContext, things: Sequence[Entity]) -> str:
     words: dict[str, list[Entity]] = {}
     for one in things:
         words.setdefault(_word(one, context.language), []).append(one)
-    return " ".join(
-        say(context.language, "state", [f"{word[:1].upper()}{word[1:]}"], _names(context, alike))
-        for word, alike in words.items()
-    )
+    texts = []
+    for alike in words.values():
+        word = _word(alike[0], context.language, [one.name for one in alike])
+        label = f"{word[:1].upper()}{word[1:]}"
+        texts.append(say(context.language, "state", [label], _names(context, alike)))
+    return " ".join(texts)
 
 
 def _played(entity: Entity) -> str:

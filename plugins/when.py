@@ -45,11 +45,11 @@ _PARTS_OF_HOURS = {
         },
         "fr": {
             r"(?:(?<=dans )|(?<=d'ici ))un quart d'heure\b": "15 minutes",
-            r"(?:(?<=dans )|(?<=d'ici ))trois quarts d'heure\b": "45 minutes",
+            r"(?:(?<=dans )|(?<=d'ici ))(?:trois|3) quarts d'heure\b": "45 minutes",
         },
         "es": {
             r"(?:(?<=en )|(?<=de ))un cuarto de hora\b": "15 minutos",
-            r"(?:(?<=en )|(?<=de ))tres cuartos de hora\b": "45 minutos",
+            r"(?:(?<=en )|(?<=de ))(?:tres|3) cuartos de hora\b": "45 minutos",
             r"(?:(?<=en )|(?<=de ))hora y media\b": "90 minutos",
         },
     }.items()

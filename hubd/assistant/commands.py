@@ -101,7 +101,9 @@ class Commands:
             further = follow.follow(self._router, text, last, snapshot)
         if further is not None and not follow.names_more(decision):
             decision = further
-        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
+        elif (
+            decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
+        ):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
@@ -334,9 +336,12 @@ class Commands:
             asked = question(decision.call, entities, decision.language)
             return Step(decision=decision, text=asked)
         key: str = decision.asks
+        room = str(decision.arguments.get("area") or "")
         if decision.asks == "which" and not entities:
-            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
-        asked = asked_hour(decision) or ask(decision.language, key, entities, text)
+            key = "nothing_there" if room else "nothing"
+            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else key
+        said = room if key == "nothing_there" else text
+        asked = asked_hour(decision) or ask(decision.language, key, entities, said)
         return Step(decision=decision, text=asked)
 
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
