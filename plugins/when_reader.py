@@ -316,6 +316,8 @@ class Reader:
 
     def time_of_day(self) -> tuple[time | None, bool]:
         """The time of day, and whether the half of the day was said."""
+        if not self._part and (match := self._take(self._words["part_alone"])):
+            self._part = _part_in(match.groupdict())
         for pattern in self._words["times"]:
             if match := self._take(pattern):
                 return self._clock(match.groupdict())
@@ -430,6 +432,7 @@ def words(language: str) -> dict[str, Any]:
         **{key: filled(words[key]) for key in named},
         "nth_day": filled(words.get("nth_day", "(?!)")),
         "days_from_to": filled(words.get("days_from_to", "(?!)")).replace(days, f"({days[3:]}"),
+        "part_alone": filled(words.get("part_alone", "(?!)")),
         "day_part": filled(words.get("day_part", "")),
         "day_words": {filled(said): ahead for said, ahead in words["day_words"].items()},
         "cycles": [filled(pattern) for pattern in words["cycles"]],

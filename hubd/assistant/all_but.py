@@ -40,8 +40,9 @@ _ONLY = {
 }
 _PLAINLY = re.compile(
     r"^(?:(?:the|my|our|that|those|den|die|das|dem|der|mein\w*|le|la|les|celle|celui|el|los|las)\b|l')"
+    r"(?! ?(?:week-?ends?|fin(?:es)? de semana)\b)"
 )
-"""How what is spared begins, where "all" is said before."""
+"""How what is spared begins, where "all" is said before; all days but the weekend are days."""
 _THE_OTHERS = re.compile(
     r"^(?:以外|之外|外)?(?:的)?[，, ]*(?:其他的?|其它的?|别的|剩下的|其余的?)?"
 )

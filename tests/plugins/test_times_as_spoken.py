@@ -131,6 +131,8 @@ def test_a_task_is_no_part_of_its_time(hour, minute, data):
             time(19),
             30,
         ),
+        ("fr", "le soir de fermer à huit heures", "de fermer", time(20), None),
+        ("es", "por la noche cerrar a las ocho", "cerrar", time(20), None),
         ("fr", "à vingt heures dix œufs", "dix œufs", time(20), None),
         ("es", "el viernes por la tarde a las cinco ordenar", "ordenar", time(17), 4),
         ("es", "el lunes por la mañana pintar a las nueve", "pintar", time(9), 30),
