@@ -17,8 +17,6 @@ from plugins.speech import FAST_LOADER, joined
 Case = Literal["subject", "object"]
 SMALL = frozenset({"fr", "es"})
 """The languages in which a name behind its article begins without a capital."""
-_AGREES = {"fr": re.compile(r"^(\w*(?:é|rt|nt))\b"), "es": re.compile(r"^(\w+)o\b")}
-"""The adjectives that agree with what they are said of."""
 
 
 class _Head(NamedTuple):
@@ -43,19 +41,6 @@ def with_article(name: str, language: str, case: Case = "subject") -> str:
 def with_articles(names: Sequence[str], language: str, case: Case = "subject") -> str:
     """Several of them: „das Tor und die Markise“."""
     return joined(language, [with_article(name, language, case) for name in names])
-
-
-def agreeing(word: str, names: Sequence[str], language: str) -> str:
-    """A state as it is said of things: «cerrada con llave» of a door; as it is elsewhere."""
-    pattern = _AGREES.get(language)
-    if pattern is None:
-        return word
-    heads = [_head_of(name, language) for name in names]
-    feminine = all(head is not None and head.feminine for head in heads)
-    ending = "s" if len(names) > 1 else ""
-    if language == "es":
-        return pattern.sub(rf"\1{'a' if feminine else 'o'}{ending}", word)
-    return pattern.sub(rf"\1{'e' if feminine else ''}{ending}", word)
 
 
 def _head_of(name: str, language: str) -> _Head | None:

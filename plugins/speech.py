@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from plugins.agreement import ending, several
 from plugins.spoken import day_of_year, weekday
 
 FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -54,20 +55,26 @@ def say(
     sentences = _sentences()[key]
     known = language if language in sentences else "en"
     shown = number(value, known) if isinstance(value, float) else str(value)
-    listed = joined(known, names)
+    listed, end = joined(known, names), ending(names, known)
     if count and len(names) > MANY:
-        listed = _sentences()["many"][known].format(value=len(names))
-    several = plural if plural is not None else len(names) > 1 or _plural(known, listed)
+        listed, end = _sentences()["many"][known].format(value=len(names)), several(known)
+    more = plural if plural is not None else len(names) > 1 or _plural(known, listed)
     verbs = {"is": _IS.get(known, ("", "")), "plays": _PLAYS.get(known, ("", ""))}
-    told = {name: forms[several] for name, forms in verbs.items()}
-    return sentences[known].format_map({"names": listed, "value": shown, **told})
+    told = {name: forms[more] for name, forms in verbs.items()}
+    told = {"names": listed, "value": shown, "end": end, **told}
+    return sentences[known].format_map(told)
 
 
-def state_word(state: str, language: str, device_class: str = "") -> str:
-    """How a thing is, in a word of the language; as it is where there is none."""
+def state_word(state: str, language: str, device_class: str = "", names: Sequence[str] = ()) -> str:
+    """How a thing is, in a word of the language; as it is where there is none.
+
+    names: what the things are called, by which the word ends in French and Spanish
+    """
     keys = (f"state_{device_class}_{state}", f"state_{state}")
     words = next((_sentences()[key] for key in keys if key in _sentences()), {})
-    return words.get(language, state)
+    if (word := words.get(language)) is None:
+        return state
+    return word.format_map({"end": ending(names, language)})
 
 
 def labelled(name: str, text: str, language: str) -> str:

@@ -303,11 +303,16 @@ def duration_of(language: str, length: Length) -> timedelta:
 _WHERE_IT_IS = re.compile(r" (?:is|are|ist|sind|steht|liegt) .+$")
 """ "The rice is on the hob": rice."""
 
+_ARTICLES = frozenset({
+    "the", "my", "a", "an", "den", "der", "mein", "meinen", "le", "la", "les", "mon", "ma", "mes",
+    "el", "los", "las", "mi", "mis",
+})  # fmt: skip
+
 
 def clean_name(name: str) -> str:
     """A name as people mean it: without article, the word timer, odd spaces, or where it is."""
     words = _WHERE_IT_IS.sub("", name.casefold()).split()
-    if words and words[0] in ("the", "my", "a", "an", "den", "der", "mein", "meinen"):
+    if words and words[0] in _ARTICLES:
         words = words[1:]
     whole = " ".join(words)
     bare = whole.removesuffix("timers").removesuffix("timer").strip(" -")  # "Nudel-Timer"

@@ -74,7 +74,9 @@ class Commands:
         further = further or await self._also(text, memory, area)
         if further is not None and not follow.names_more(decision):
             decision = further
-        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
+        elif (
+            decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
+        ):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new

@@ -103,6 +103,8 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
             r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
             r"|(?:请)?(?:继续|接着)(?:扫|打扫|干|吧)?(?:吧)?"
+            r"|(?:remets|relance|reprends|continue)(?:[- ](?:la|le|ça))?"
+            r"|p[oó]nl[oa] otra vez|vuelve a ponerl[oa]|(?:continúa|sigue|reanúdal[oa])"
         ),
         {
             "vacuum.stop": "vacuum.start",

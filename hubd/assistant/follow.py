@@ -8,6 +8,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.route import Router
 from hubd.assistant.understanding import words
+from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.compose import (
     NOUN_DOMAINS,
     SIMPLE,
@@ -56,12 +57,16 @@ CANCELLED = re.compile(
     r"|(?:lösche?|streiche?) diese[nrs]? (?:erinnerung|wecker|timer)(?: wieder)?"
     r"|(?:取消|删除|删掉)(?:掉)?[这那]个(?:提醒|闹钟|计时器)(?:吧)?|把[这那]个(?:提醒|闹钟|计时器)(?:取消|删掉|删除)(?:了|掉|吧)*"
     r"|(?:取消|删除|删掉|停掉)(?:它|这个|那个|掉)?(?:了|吧)?|把?它(?:取消|删掉|删除|停掉)(?:了|掉)?"
-    r"|(?:annule|supprime|arrête)(?:-le|-la| ça| le| la)"
-    r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
+    r"|annule(?:[- ](?:le|la|les|ça|cela|tout ça))?"
+    r"|(?:supprime|arrête|enlève|efface)(?:[- ](?:le|la)| ça)"
+    r"|(?:annule|supprime|efface|enlève) (?:ce|cet|cette) (?:rappel|réveil|alarme|minuteur)(?:-là)?"
+    r"|(?:cancela|anula)(?: (?:eso|esto))?|(?:cancéla|bórra|quíta|anúla|elimína)l[oae]"
+    r"|(?:cancela|borra|anula|quita|elimina) es[ea] (?:recordatorio|alarma|temporizador)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
-_SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
-CANCEL = "timers.cancel"
+_BARE_CANCEL = re.compile(r"annule|cancela|anula")
+"""Cancels what was set last, and nothing that was only told of."""
+CANCELS = frozenset({"timers.cancel", "help.never_mind"})
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT = "lights.set"
@@ -104,6 +109,9 @@ def cancelled(text: str, memory: Memory) -> Decision | None:
     if last is None or not says_cancelled(text, memory):
         return None
     made = next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
+    sets = made is not None and made.tool.endswith(".cancel")
+    if _BARE_CANCEL.fullmatch(plain(text)) and not sets:
+        return None
     plugin = _plugin(made.tool if made else last.tool or "")
     if plugin not in KEPT_BY_TIME:
         return None
@@ -134,7 +142,7 @@ def follow(
         return None
     known = lexicon(last.language)
     said = ENDINGS.sub(
-        "", OPENINGS.sub("", _apart(known.fixed(known.stripped(text)), last.language))
+        "", OPENINGS.sub("", apart(known.fixed(known.stripped(text)), last.language))
     )
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
@@ -199,17 +207,6 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
-
-
-def _apart(said: str, language: str) -> str:
-    """ "Éteins-la" and "apágala" with the verb and the pronoun apart."""
-    if language == "fr":
-        return re.sub(r"-(la|le|les)\b", r" \1", said)
-    found = _SPANISH.match(said) if language == "es" else None
-    if found is None:
-        return said
-    verb = found["verb"].translate(str.maketrans("áéíóú", "aeiou"))
-    return f"{verb} {found['it']}{said[found.end() :]}"
 
 
 def _again(

@@ -20,6 +20,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Il n'y a rien ici pour cela. Où, ou lequel ?",
         "es": "Aquí no hay nada con que hacerlo. ¿Dónde, o cuál?",
     },
+    "nothing_there": {
+        "en": "There is nothing in “{said}” that I could do that with.",
+        "zh": "“{said}”里没有可以这样操作的设备。",
+        "de": "In „{said}“ gibt es nichts, womit ich das tun könnte.",
+        "fr": "Dans « {said} », il n'y a rien pour cela.",
+        "es": "En «{said}» no hay nada con que hacerlo.",
+    },
     "confirm": {
         "en": "“{said}” ({names}): shall I do that? Yes or no.",
         "zh": "“{said}”（{names}）：确定要这样做吗？请回答是或否。",
@@ -157,7 +164,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Das hebe ich nicht für später auf: Es muss jemand zustimmen, wenn es geschieht."
         " Sag es mir dann noch einmal.",
         "fr": "Je ne le remets pas à plus tard : il faut dire oui au moment voulu."
-        " Redemande-le-moi alors.",
+        " Redemandez-le-moi alors.",
         "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
         " Pídemelo entonces.",
     },

@@ -38,15 +38,15 @@ _STRONG = {
     "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
     r"mach(?:e)? (?:daraus|das)",
     "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
-    "fr": r"non|je veux dire|plutôt",
-    "es": r"no|quiero decir|mejor",
+    "fr": r"non|je veux dire|plutôt|pas (?:tout à fait|autant|tant que ça)",
+    "es": r"no|quiero decir|mejor|no tanto|no del todo",
 }
 _WEAK = {
     "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
     "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
     "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
-    "fr": r"pardon|attends",
-    "es": r"perdón|espera",
+    "fr": r"pardon|attends|ah|oh|euh|en fait|finalement",
+    "es": r"perdón|espera|ay|ah|eh|en realidad|tanto|del todo",
 }
 _ENOUGH = {
     "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
@@ -62,6 +62,8 @@ _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
     "de": r"(?:um|auf|für|in|bitte|lieber|dann|\s)*",
     "zh": r"(?:吧|的|了|在|到|请|之?后|以后|\s)*",
+    "fr": r"(?:à|au|pour|sur|de|dans|vers|plutôt|s'il te plaît|\s)*",
+    "es": r"(?:al?|las?|para|en|de|mejor|por favor|\s)*",
 }
 _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
@@ -76,6 +78,10 @@ _PUT_ON = {
     "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch |dafür |stattdessen )*"
     r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)",
     "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?",
+    "fr": r"(?:r?ajoute|mets)(?:[- ]y)? (?:aussi |encore )?"
+    r"(?:du |de la |des |de l'|une? |le |la |les )?(?P<a>.+?)(?: aussi)?",
+    "es": r"(?:añade|agrega|apunta|pon) (?:también )?(?:el |la |los |las |un |una )?(?P<a>.+?)"
+    r"(?: también)?",
 }
 """What goes on a list of which something was told before."""
 _UNLESS = {
@@ -86,13 +92,19 @@ _UNLESS = {
     "zh": r"[，,]?(?:如果|要是)?(?:上面)?还没有?(?:的话)?$",
 }
 """What need not be said: nothing is on a list twice."""
-_LASTS = re.compile(r"(?:\d+|an?|half an|eine?|半|一)个? ?(?:sec|min|hour|sek|stund|秒|分|小时)\S*")
+_LASTS = re.compile(
+    r"(?:\d+|an?|half an|eine?|une|un|una|半|一)个? ?"
+    r"(?:sec|min|hour|sek|stund|heure|hora|seg|秒|分|小时)\S*(?: (?:de plus|más))?"
+)
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
     r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)",
     "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
+    "fr": r"(?:enlève|retire|supprime|raye) (?:aussi )?"
+    r"(?:le |la |les |l'|du |de la |des )?(?P<a>.+)",
+    "es": r"(?:quita|borra|elimina|tacha) (?:también )?(?:el |la |los |las )?(?P<a>.+)",
 }
 
 _TOO = {
@@ -123,6 +135,11 @@ _SPANS = {
         (r"\beine[r]? minute\b", "1 minute"),
     ),
     "zh": ((r"(?<!个)半个?(?:小时|钟头)", "30分钟"), (r"一刻钟", "15分钟")),
+    "fr": (
+        (r"\bune demi[- ]heure\b", "30 minutes"),
+        (r"\bun quart d'heure\b", "15 minutes"),
+    ),
+    "es": ((r"\bmedia hora\b", "30 minutos"), (r"\bun cuarto de hora\b", "15 minutos")),
 }
 """How long, said without a number."""
 _NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)

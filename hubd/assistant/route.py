@@ -65,6 +65,10 @@ SLIGHT = {"lights.change": 10, "fans.change": 10}
 """Tools that go by steps, and what "a bit" is there, in percent."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
+ALL_LIKE_HERE = frozenset({"fr", "es"})
+"""The languages in which Home Assistant's sentences for all things of a kind are those for what is
+in the room."""
+_PLACED = frozenset({"name", "area", "floor"})
 REQUESTS = re.compile(
     r"\b(?:could|can|would|will) (?:you|ya)\b(?!.*\b(?:tell|check|see|look|say|know)\b)|"
     r"\b(?:kannst|könntest|würdest) du\b(?!.*\b(?:sagen|nachsehen|nachschauen|schauen|gucken)\b)",
@@ -184,6 +188,7 @@ class Router:
         if lexicon(spoken).corrected(text):
             return Decision(route="documents", reason="it corrects itself", language=spoken)
         match = self._matched(text, spoken, area_name)
+        match = self._of_the_house(match, text, spoken) if match else None
         by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
         by_grammar = of_what_is_set(by_grammar, text) if by_grammar else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
@@ -234,6 +239,14 @@ class Router:
             if better or put_right(match, free, said == fixed, language):
                 free = match
         return free
+
+    def _of_the_house(self, match: Match, text: str, language: str) -> Match:
+        """A reading of all things of a kind, which the sentences of some languages take for those
+        of the room where it is said."""
+        if language not in ALL_LIKE_HERE or not match.here or _PLACED & match.slots.keys():
+            return match
+        whole = self.mentions(text, language).everything and not lexicon(language).is_here(text)
+        return match._replace(everything=whole)
 
     def _match(self, said: str, language: str, area_name: str, original: str) -> Match | None:
         """As `Grammar.match`: an utterance and its parts are looked at several times."""

@@ -18,7 +18,7 @@ from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from hubd.assistant.understanding.reasons import is_reason
 from hubd.assistant.understanding.repairs import VALUES
@@ -40,6 +40,20 @@ _JOINTS = {
     "fr": r"\s*[,;]?\s+(?:et puis|puis|et|mais)\s+|\s*[,;]\s+",
     "es": r"\s*[,;]?\s+(?:y luego|luego|y|pero)\s+|\s*[,;]\s+",
 }
+_LISTING = {
+    "fr": (
+        re.compile(r"(?:ajoute|rajoute|mets|note|écris)\b", re.IGNORECASE),
+        re.compile(r"\b(?:à|sur|dans) (?:la|ma|notre) liste\b", re.IGNORECASE),
+        " et ",
+    ),
+    "es": (
+        re.compile(r"(?:añade|agrega|pon|apunta)\b", re.IGNORECASE),
+        re.compile(r"\b(?:a|en) (?:la|mi|nuestra) lista\b", re.IGNORECASE),
+        " y ",
+    ),
+}
+"""How it begins that items are put on a list, how the list is named behind them, and what joins
+them."""
 _NO_DURATION = {
     "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b))",
     "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
@@ -96,10 +110,26 @@ def split(text: str, known: Lexicon) -> list[str]:
         return []
     joints = f"{_NO_DURATION.get(known.language, '')}(?:{_JOINTS[known.language]})"
     parts = [part.strip(" .!?。！？") for part in re.split(joints, text)]
+    parts = _with_lists_whole(parts, known)
     parts = [part for part in parts if known.stripped(part)]
     if known.asks(said) and not _asks_besides(parts, known):
         return []
     return parts if 2 <= len(parts) <= MOST_PARTS else []
+
+
+def _with_lists_whole(parts: list[str], known: Lexicon) -> list[str]:
+    """The parts, with the items that are put on a list together up to where the list is named: "add
+    bread", "eggs to the list" are one."""
+    begins, list_named, joint = _LISTING.get(known.language, (NEVER, NEVER, ""))
+    whole: list[str] = []
+    for at, part in enumerate(parts):
+        listing = bool(whole) and begins.match(whole[-1]) and not list_named.search(whole[-1])
+        ends = any(map(list_named.search, parts[at:]))
+        if listing and ends and not known.commands(known.stripped(part)):
+            whole[-1] = f"{whole[-1]}{joint}{part}"
+        else:
+            whole.append(part)
+    return whole
 
 
 def _asks_besides(parts: list[str], known: Lexicon) -> bool:

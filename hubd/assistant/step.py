@@ -86,12 +86,15 @@ class Steps:
             asked = question(decision.call, entities, decision.language)
             return Step(decision=decision, text=asked)
         key: str = decision.asks
+        room = str(decision.arguments.get("area") or "")
         if decision.asks == "which" and not entities:
-            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
+            key = "nothing_there" if room else "nothing"
+            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else key
         asked = asked_hour(decision)
         if key == "confirm":
             asked = confirmation(decision.call, entities, decision.language, text)
-        asked = asked or ask(decision.language, key, entities, text)
+        said = room if key == "nothing_there" else text
+        asked = asked or ask(decision.language, key, entities, said)
         return Step(decision=decision, text=asked)
 
     def dropped(self, decision: Decision) -> Step:

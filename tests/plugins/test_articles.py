@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.articles import agreeing, with_article, with_articles
+from plugins.articles import with_article, with_articles
 
 NAMES = [
     ("Haustür", "de", "die Haustür", "die Haustür"),
@@ -30,10 +30,3 @@ def test_a_name_with_its_article(name, language, subject, object_):
 
 def test_several():
     assert with_articles(["Tor", "Markise"], "de", "object") == "das Tor und die Markise"
-
-
-def test_a_state_agrees_with_what_it_is_said_of():
-    assert agreeing("cerrado con llave", ["Puerta principal"], "es") == "cerrada con llave"
-    assert agreeing("ouvert", ["Porte", "Fenêtre"], "fr") == "ouvertes"
-    assert agreeing("ouvert", ["Volet"], "fr") == "ouvert"
-    assert agreeing("offen", ["Haustür"], "de") == "offen"

@@ -125,6 +125,7 @@ class Lexicon:
         self._negation = pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = pattern([*data["asking"], *data["past"]])
+        self._here = pattern(data["here"])
         self._a_bit = re.compile(data.get("a_bit", "(?!)"))
         self._slightly = re.compile(data.get("slightly", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
@@ -195,6 +196,10 @@ class Lexicon:
         """Whether ``text`` is a kind of thing, whatever in this house is called so."""
         tag = self.phrases.get(plain(text))
         return tag is not None and tag.kind == "noun"
+
+    def is_here(self, text: str) -> bool:
+        """Whether ``text`` says that it is about the room where it is said."""
+        return self._here.search(plain(text)) is not None
 
     def alike(self, noun: str) -> list[str]:
         """The words for the kind of thing that ``noun`` is; none where it is no such word. What

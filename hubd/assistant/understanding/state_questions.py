@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.kinds import class_of, measures_a_thing
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.locks import locks_of
+from hubd.assistant.understanding.locks import LOCK, locks_of
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
@@ -97,9 +97,9 @@ def asked_state(
         if not found and forms.state.search(stripped):
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
-        found = named or _ways_in(places(said, snapshot), snapshot)
+        found = named or _ways_in(places(said, snapshot), snapshot) or _locks(said, snapshot)
         if forms.locked.search(stripped):
-            found = locks_of(named, snapshot) or named
+            found = locks_of(named, snapshot) or found
     whole = not (found or named or said.areas or said.floors) and quantity in OF_THE_HOUSE
     if whole:
         found = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]
@@ -144,6 +144,12 @@ def _ways_in(rooms: Collection[str], snapshot: Snapshot) -> Sequence[Entity]:
     """What is opened where the room itself is said to be open: "is the garage open"."""
     covers = [e for e in snapshot.entities if e.domain == "cover" and e.area in rooms]
     return [e for e in covers if class_of(e) in ("garage", "gate")]
+
+
+def _locks(said: Mentions, snapshot: Snapshot) -> Sequence[Entity]:
+    """The locks of the house, where a door is spoken of and no other thing and no room."""
+    alone = said.domains == {LOCK} and not (said.areas or said.floors)
+    return [e for e in snapshot.entities if e.domain == LOCK] if alone else ()
 
 
 def _holds(named: Sequence[Entity]) -> bool:
