@@ -25,6 +25,8 @@ from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
+SCENE = "home.activate"
+"""What the name of a scene alone asks for."""
 LISTED = "lists.add"
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
@@ -179,7 +181,9 @@ async def commands_in(
             return []  # "shut the blind, you know, up in Ellie's room"
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):
-            return []  # "the lamp and the radio off": the verb comes last, and is of both
+            if (await decide(piece, last, "")).tool != SCENE:
+                return []  # "the lamp and the radio off": the verb comes last, and is of both
+            bare = False
         if (not verb_of and _is_topic(said, known)) or _EXAMPLE.search(plain(piece)):
             return []  # "the timer, pause that"; "everything, like the lights"
         if last is None and _is_number(said):
