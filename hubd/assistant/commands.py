@@ -46,6 +46,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     said: str = ""
     """What a correction, or an answer to a question back, comes to, said at once; or the part of a
     sentence that this step does."""
+    said_alone: str = ""
+    """What was said of something spoken of before, in words that stand alone: it is what an answer
+    to a question back completes."""
     further: bool = False
     """Whether it is another command of the sentence whose first was done before."""
     then: tuple["Step", ...] = ()
@@ -154,6 +157,19 @@ class Commands:
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
         return self._asked(self._step(decision, text, person), conversation, text, person)
+
+    def asking_back(
+        self,
+        decision: Decision,
+        question: str,
+        conversation: str,
+        text: str,
+        person: Person,
+        argument: str,
+    ) -> Step:
+        """The step that asks ``question``, whose answer is that argument of the decision's call."""
+        self._dialogues.ask(conversation, decision, text, person, argument=argument)
+        return Step(decision=decision, text=question)
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""
