@@ -55,7 +55,7 @@ from plugins.calendars import (
     refresh_one,
     sources,
 )
-from plugins.days import span_of
+from plugins.days import day_of, span_of
 from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
@@ -157,10 +157,15 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         text = also if waiting else say(context.language, "no_calendar")
         return ToolResult(text=text, data=data)
     found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
-    one_day = span[0] == span[1]
+    # A week that ends today is one day, too, but not what was asked for.
+    is_week = bool(day) and day_of(day, context.language, today) is None
+    one_day = span[0] == span[1] and not is_week
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
         text = say(context.language, "no_events", value=title)
+        if is_week and (coming := matching(await kept_calendars(context), "", context.now)):
+            line = _line(context, coming[0], with_day=True)
+            text += f" {say(context.language, 'then_next', [line])}"
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         text = say(context.language, "events", [_together(lines, context.language)], title)

@@ -12,6 +12,8 @@ from hubd.assistant.understanding.readings import TIMED
 from plugins.moments import asked_when
 from plugins.when import parse
 
+OF_ANSWER = "it is about the last answer"
+"""The reason of a decision that takes its words from an answer of the documents."""
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 _AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
 INSTEAD = "instead"
@@ -53,12 +55,16 @@ def at_that_hour(pending: Pending, text: str) -> Decision | None:
     """The decision for the days that were said, at the hour that is the answer; ``None`` where no
     days were said, or ``text`` is no hour."""
     decision, call = pending.decision, pending.decision.call
-    if call is None or pending.argument != "when" or not call.arguments.get("when"):
+    of_answer = decision.reason == OF_ANSWER
+    if call is None or pending.argument != "when" or not (call.arguments.get("when") or of_answer):
         return None
     joint = "" if decision.language == "zh" else link(call.tool, text, decision.language)
-    when = f"{call.arguments['when']}{joint}{text.strip(' .!。！')}"
+    said, before = text.strip(" .!。！"), call.arguments.get("when", "")
+    when = f"{before}{joint}{said}" if before else said
     told = parse(when, decision.language, datetime.now(UTC))
-    if not told.said or re.search(r"\w", told.rest):
+    if of_answer and not told.on and (days := parse(said, decision.language, datetime.now(UTC))).on:
+        when, told = f"{said} {before}".strip(), days
+    if not (told.said or (of_answer and told.on)) or re.search(r"\w", told.rest):
         return None
     arguments = {**call.arguments, "when": when}
     call = msgspec.structs.replace(call, arguments=arguments)

@@ -207,6 +207,19 @@ class Commands:
         """What a decision has done or asked."""
         return self._asked(self._steps.of(decision, text, person), conversation, text, person)
 
+    def asking_back(
+        self,
+        decision: Decision,
+        question: str,
+        conversation: str,
+        text: str,
+        person: Person,
+        argument: str,
+    ) -> Step:
+        """The step that asks ``question``, whose answer is that argument of the decision's call."""
+        self._dialogues.ask(conversation, decision, text, person, argument=argument)
+        return Step(decision=decision, text=question)
+
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""
         assert step.call is not None

@@ -41,6 +41,7 @@ SOUND = re.compile(
 """What speaks of how loud something is: "up" alone may be a blind's."""
 SEARCH, VOLUME = "media.search", "media.change_volume"
 STATE, TIMERS = "home.state", "timers.list"
+STARTS = "timers.start"
 LATER, REMINDER = "routines.later", "reminders.add"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
@@ -157,6 +158,8 @@ ANNOUNCES = re.compile(
 )
 """What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
+NO_NAME = re.compile(r"\b(?:it|but|about to|needs?|is|are)\b|\b(?:timer|alarm)'s\b", re.IGNORECASE)
+"""What no timer is called, but is said of one."""
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
 
@@ -191,6 +194,8 @@ def is_misread(
         return True
     if tool.name == STATE and _is_of_no_place(match, decision, text, home):
         return True  # "is Ann allergic to nuts"
+    if tool.name == STARTS and NO_NAME.search(str(match.slots.get("name", ""))):
+        return True  # "the timer's about to go off but it needs another two minutes"
     if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
         return True  # 洗衣机好了没
     if tool.name == LATER and (

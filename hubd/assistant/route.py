@@ -158,7 +158,9 @@ class Router:
         if found.tool not in BIT_BY_BIT:
             return found
         things = [e for e in self._snapshot().entities if e.id in found.entities]
-        if not lexicon(found.language).a_bit(text) or any(e.domain != "cover" for e in things):
+        if not lexicon(found.language).a_bit(fluent(text, found.language)) or any(
+            e.domain != "cover" for e in things
+        ):
             return found
         by = {"step": BIT_BY_BIT[found.tool or ""], "by": A_BIT}
         call = ToolCall(tool=MOVE, arguments={**by, "entities": found.entities})

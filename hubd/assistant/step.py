@@ -30,6 +30,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     said: str = ""
     """What a correction, or an answer to a question back, comes to, said at once; or the part of a
     sentence that this step does."""
+    said_alone: str = ""
+    """What was said of something spoken of before, in words that stand alone: it is what an answer
+    to a question back completes."""
     further: bool = False
     """Whether it is another command of the sentence whose first was done before."""
     then: tuple["Step", ...] = ()

@@ -67,6 +67,18 @@ async def test_what_is_on_a_day(family):
     assert titles == ["Ann's birthday", "Dentist", "Choir"]
 
 
+async def test_a_week_that_ends_today_is_not_told_as_today(family):
+    await family.pass_time(days=2)
+    assert family.time.weekday() == 6
+    week = await family("calendar.agenda", day="this week")
+    assert week.text.startswith("Nothing is in the calendar this week. Next is: Choir: ")
+    assert "Monday 30 March 19:00" in week.text or "tomorrow 19:00" in week.text
+    today = await family("calendar.agenda", day="today")
+    assert today.text == "Nothing is in the calendar today."
+    german = await family("calendar.agenda", "de", day="diese Woche")
+    assert german.text.startswith("Nichts im Kalender: diese Woche. Als Nächstes: ")
+
+
 async def test_when_something_is_next(family):
     dentist = await family("calendar.next", event="dentist appointment")
     assert dentist.text == "Dentist: tomorrow 10:00, Main Street 5 (Family)."
