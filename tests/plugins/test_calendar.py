@@ -76,7 +76,7 @@ async def test_a_week_that_ends_today_is_not_told_as_today(family):
     today = await family("calendar.agenda", day="today")
     assert today.text == "Nothing is in the calendar today."
     german = await family("calendar.agenda", "de", day="diese Woche")
-    assert german.text.startswith("Nichts im Kalender: diese Woche. Als Nächstes: ")
+    assert german.text.startswith("Diese Woche steht nichts im Kalender. Als Nächstes: ")
 
 
 async def test_when_something_is_next(family):
