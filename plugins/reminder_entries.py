@@ -192,6 +192,8 @@ def chosen(
         said = parse(which, context.language, context.now)
         wanted = which.casefold().strip()
         meant = [entry for entry in found if entry.id == which]
+        asked = words_of(which) - _KINDS
+        meant = meant or [entry for entry in alike if asked and words_of(entry.what) == asked]
         meant = meant or [entry for entry in alike if wanted in entry.what.casefold()]
         rest = task(said.rest) if context.language == "de" else said.rest
         about = [entry for entry in alike if _is_about(entry, rest)]

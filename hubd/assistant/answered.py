@@ -25,6 +25,13 @@ _ANOTHER = {
     "zh": r"(?:不)?(?:再|另|新)(?:设|加|定|外)?(?:一)?个?(?:新的?)?(?:闹钟)?",
 }
 """What wants one more."""
+_ABOUT = re.compile(
+    r"^(?:(?:oh|well|hm+|äh|ach|na|so|maybe|vielleicht|let's say|sagen wir(?: mal)?)[, ]+)*"
+    r"(?:(?:at )?(?:about|around|roughly|say)|gegen|ungefähr um|ungefähr|etwa um|etwa|circa|ca\.?"
+    r"|大概|大约|差不多)\s*|(?:左右|吧)$",
+    re.IGNORECASE,
+)
+"""What says that a time is not meant to the minute."""
 _BARE_HOUR = re.compile(r"[一二两三四五六七八九十]{1,3}|\d{1,2}")
 """An hour as it is answered in Chinese."""
 
@@ -46,9 +53,13 @@ def is_another(text: str, language: str) -> bool:
 
 
 def as_hour(pending: Pending, text: str) -> str:
-    """``text``; where a time was asked for, an hour that is no time by itself in Chinese as one."""
-    bare = pending.decision.tool in TIMED and pending.decision.language == "zh"
-    return f"{text}点" if bare and _BARE_HOUR.fullmatch(text.strip(" 。")) else text
+    """``text``; where a time was asked for, that time without an "about", and an hour that is no
+    time by itself in Chinese as one."""
+    if pending.decision.tool not in TIMED:
+        return text
+    said = _ABOUT.sub("", text).strip() or text
+    bare = pending.decision.language == "zh" and _BARE_HOUR.fullmatch(said.strip(" 。"))
+    return f"{said}点" if bare else said
 
 
 def at_that_hour(pending: Pending, text: str) -> Decision | None:

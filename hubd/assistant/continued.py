@@ -166,7 +166,9 @@ _MOVED = {
     ),
 }
 _EXCEPT = {
-    "en": re.compile(r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+)"),
+    "en": re.compile(
+        r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+?)(?: though)?"
+    ),
     "de": re.compile(r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+)"),
     "zh": re.compile(
         r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"

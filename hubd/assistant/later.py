@@ -30,7 +30,7 @@ from hubd.assistant.timed import (
 )
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.readings import wonders
 from plugins.api import ToolCall
 from plugins.when import parse
@@ -38,6 +38,18 @@ from plugins.when import parse
 LATER, ALARM = "routines.later", "alarms.set"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
 CLOSING, LIT = frozenset({"home.close", "home.lock"}), frozenset({"home.turn_on", "lights.set"})
+_IN_THE_MIDDLE = {
+    "en": re.compile(
+        r"\w,? and (?:then )?(?:in|after) (?:\w+ ){1,3}(?:minutes?|hours?|seconds?) \w"
+    ),
+    "de": re.compile(
+        r"\w,? und (?:dann )?(?:in|nach) (?:\w+ ){1,3}(?:minuten?|stunden?|sekunden?) \w"
+    ),
+    "zh": re.compile(
+        r"[,，](?:然后)?(?:过)?[\d一二两三四五六七八九十半]+个?(?:半)?(?:分钟|小时)(?:以|之)?后.{2}"
+    ),
+}
+"""A wait between two commands, which is of the second alone."""
 MOST_TIMES = 4
 SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
@@ -50,6 +62,8 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     itself: what it comes to is looked at then."""
     if not knows_times(known.language) or has_happened(text) or known.corrected(text):
         return None
+    if _IN_THE_MIDDLE.get(known.language, NEVER).search(plain(text)):
+        return None  # "dim it, and in ten minutes make it bright again": only the second waits
     return await _left(parted(text, known), known, decide, text)
 
 
@@ -93,6 +107,9 @@ async def _left(
         return None
     if known.negates(command) or known.asks(command):
         return None
+    _, *others = re.split(r",? (?:and|und) ", command)
+    if any(known.inquires_first(known.stripped(other)) for other in others):
+        return None  # "turn off the radio in ten minutes, and is the door locked?"
     read = parse(f"{every} {when}", known.language, datetime.now(UTC))
     if (
         read.rest.strip("的时候再就 ")

@@ -10,7 +10,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
@@ -158,7 +158,10 @@ ANNOUNCES = re.compile(
 )
 """What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
-NO_NAME = re.compile(r"\b(?:it|but|about to|needs?|is|are)\b|\b(?:timer|alarm)'s\b", re.IGNORECASE)
+NO_NAME = re.compile(
+    r"\b(?:it|but|about to|needs?|is|are|stelle?|mache?|turn|set)\b|\b(?:timer|alarm)'s\b",
+    re.IGNORECASE,
+)
 """What no timer is called, but is said of one."""
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
@@ -194,12 +197,17 @@ def is_misread(
         return True
     if tool.name == STATE and _is_of_no_place(match, decision, text, home):
         return True  # "is Ann allergic to nuts"
-    if tool.name == STARTS and NO_NAME.search(str(match.slots.get("name", ""))):
+    name = str(match.slots.get("name", ""))
+    if tool.name == STARTS and (
+        NO_NAME.search(name) or (AND.search(text) and known.commands(name))
+    ):
         return True  # "the timer's about to go off but it needs another two minutes"
     if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
         return True  # 洗衣机好了没
     if tool.name == LATER and (
-        _is_at_another_time(match, text, language) or ANNOUNCES.match(plain(text))
+        _is_at_another_time(match, text, language)
+        or ANNOUNCES.match(plain(text))
+        or _joins_another(match, known)
     ):
         return True  # "announce that dinner's in ten minutes" is said now
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
@@ -324,6 +332,16 @@ def _is_called_by_another(match: Match, text: str, language: str) -> bool:
     if language != "zh" or not when or "提醒" in text:
         return False
     return not parse(when, language, datetime.now(UTC)).said
+
+
+def _joins_another(match: Match, known: Lexicon) -> bool:
+    """Whether what is to be done later holds a question or a command of its own: "turn off the
+    radio in ten minutes, and is the door locked?"."""
+    said = str(match.slots.get("conversation_command") or match.slots.get("command", ""))
+    return any(
+        known.inquires_first(known.stripped(part))
+        for part in re.split(r",? (?:and|und) ", said)[1:]
+    )
 
 
 def _is_of_the_house(name: str, home: House) -> bool:

@@ -3,6 +3,7 @@
 Decides with the router and does nothing. What no answer is begins something new.
 """
 
+import re
 from datetime import UTC, datetime
 
 import msgspec
@@ -18,7 +19,7 @@ from hubd.assistant.replies import besides_no, besides_yes, says_yes
 from hubd.assistant.route import Router
 from hubd.assistant.step import Step, Steps
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.targets import Targets
 from hubd.policy import Person
 from hubd.tools import ToolBox
@@ -33,6 +34,16 @@ ANSWERED = {
 }
 """Tools and their arguments that an answer is as it stands; that to others makes one sentence with
 what was said."""
+_AGAINST = {
+    "en": r"(?:but|only|just)\b",
+    "de": r"(?:aber|nur|bloß|bloss)\b",
+    "zh": r"但是?|不过|只",
+    "fr": r"(?:mais|seulement)\b",
+    "es": r"(?:pero|solo|sólo)\b",
+}
+"""How what is said against a part of it begins, behind a yes."""
+_AND = {"en": r"^and\b ?", "de": r"^und\b ?", "zh": "^(?:然后|还有|再|并且)", "fr": r"^et\b ?",
+        "es": r"^y\b ?"}  # fmt: skip
 LONGEST_NAME = 30
 """Characters of an answer that says who is meant."""
 
@@ -52,13 +63,17 @@ class QuestionsBack:
             step = await self._instead(pending, text, refused, person, area) if refused else None
             return step or self._steps.dropped(decision)
         if pending.asks == "confirm":
-            if not await self._agrees(pending, text, area):
+            beside = besides_yes(text, language)
+            if beside is None:
                 return None
             if person != pending.person:
                 return Step(decision=decision, text=ask(language, "other_person"))
             agreed = msgspec.structs.replace(decision, asks=None)
             # What was proposed was harmless; if it is not any more, that is asked for itself.
-            return Step(decision=agreed, call=decision.call, confirmed=not decision.proposed)
+            yes = Step(decision=agreed, call=decision.call, confirmed=not decision.proposed)
+            if await self._agrees(pending, beside, area):
+                return yes
+            return await self._with_more(pending, yes, beside, person, area)
         if pending.asks == "which" and decision.call is not None:
             chosen = self._chosen(text, decision)
             if chosen is None or await self._is_another_command(text, decision, area):
@@ -67,6 +82,8 @@ class QuestionsBack:
         if pending.argument in ANSWERED.get(decision.tool or "", ()):
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
+            return None
+        if pending.asks == "missing" and await self._is_of_another(text, decision, area):
             return None
         text = as_hour(pending, text)
         if (whole := at_that_hour(pending, text)) is not None:
@@ -84,19 +101,42 @@ class QuestionsBack:
                 return msgspec.structs.replace(step, said=joined)
         return None
 
-    async def _agrees(self, pending: Pending, text: str, area: str) -> bool:
-        """Whether ``text`` is a yes to what was asked, and asks for nothing else beside it: "yes,
-        close it"."""
+    async def _agrees(self, pending: Pending, beside: str, area: str) -> bool:
+        """Whether what is said beside a yes asks for nothing else: "yes, close it"."""
         decision = pending.decision
-        rest = besides_yes(text, decision.language)
-        if not rest:
-            return rest is not None
-        if _repeats(rest, pending.text, decision.language):
+        if not beside or _repeats(beside, pending.text, decision.language):
             return True
         snapshot = self._tools.home.snapshot()
-        again = follow.follow(self._router, rest, decision, snapshot)
-        again = again or await self._decider.by_rules(rest, decision.language, area)
+        again = follow.follow(self._router, beside, decision, snapshot)
+        again = again or await self._decider.by_rules(beside, decision.language, area)
         return again.tool == decision.tool and set(again.entities) == set(decision.entities)
+
+    async def _with_more(
+        self, pending: Pending, yes: Step, beside: str, person: Person, area: str
+    ) -> Step | None:
+        """What a yes comes to beside which something is said: another value instead, and another
+        command as well ("yes, and lock the door"). What is said against it and not understood has
+        it asked once more; what is neither begins something new: ``None``."""
+        language = pending.decision.language
+        against = re.match(_AGAINST.get(language, NEVER), beside)
+        if against:
+            rest = beside[against.end() :].strip(" ,，")
+            if step := await self._instead(pending, beside, rest, person, area):
+                return step
+            once_more = self._steps.of(pending.decision, pending.text, person)
+            said = ask(language, "part_declined", said=rest)
+            return msgspec.structs.replace(once_more, text=f"{said} {once_more.text}")
+        rest = re.sub(_AND.get(language, NEVER), "", beside)
+        if rest == beside and not pending.decision.proposed:
+            return None  # "yes, what time is it" opens no door
+        of_it = follow.follow(self._router, rest, pending.decision, self._tools.home.snapshot())
+        parts = await self._decider.parts(rest, language, area)
+        if rest == beside and of_it is None and any(lacks(part.decision) for part in parts):
+            return None
+        more = self._steps.of(of_it, rest, person) if of_it else self._steps.joined(parts, person)
+        then = (more, *more.then)
+        further = tuple(msgspec.structs.replace(one, further=True, then=()) for one in then)
+        return msgspec.structs.replace(yes, then=further)
 
     async def _instead(
         self, pending: Pending, text: str, rest: str, person: Person, area: str
@@ -152,6 +192,12 @@ class QuestionsBack:
         alone = await self._decider.by_rules(text, decision.language, area)
         done = alone.call is not None and alone.asks is None and alone.tool != decision.tool
         return done and not self._tools.only_reads(alone.tool or "")
+
+    async def _is_of_another(self, text: str, decision: Decision, area: str) -> bool:
+        """Whether what is said after a question what lacks is a command of another kind."""
+        kind, _ = await self._decider.kind(text, decision.language)
+        alone = await self._decider.by_rules(text, decision.language, area)
+        return kind == "command" and alone.call is not None and alone.tool != decision.tool
 
     async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
         """Whether an answer lacks nothing itself: another reminder, another event."""

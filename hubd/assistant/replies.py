@@ -10,6 +10,8 @@ from pathlib import Path
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.plain import plain
 
+_ASKS = re.compile(r"[?？吗呢]$")
+"""How a question ends, which is no yes."""
 WORDS = Path(__file__).with_suffix(".yaml")
 
 
@@ -24,13 +26,13 @@ def besides_yes(text: str, language: str) -> str | None:
     nothing says yes."""
     said = plain(text)
     for tag in _tags(language):
-        found = re.match(
-            rf"{_any(tag, 'before')}{_one(tag, 'yes')}"
-            rf"(?:{_gap(tag)}(?:{_one(tag, 'yes')}|{_one(tag, 'also')}))*(?P<rest>.*)",
-            said,
-        )
-        if found:
-            return found["rest"].strip(" ,，")
+        further = "|".join(_one(tag, what) for what in ("yes", "alone", "also"))
+        more = rf"(?:{_gap(tag)}(?:{further}))*"
+        if re.fullmatch(rf"{_any(tag, 'before')}{_one(tag, 'alone')}{more}", said):
+            return ""
+        if found := re.match(rf"{_any(tag, 'before')}{_one(tag, 'yes')}{more}(?P<rest>.*)", said):
+            rest = found["rest"].strip(" ,，")
+            return None if rest and _ASKS.search(text.strip()) else rest
     return None
 
 

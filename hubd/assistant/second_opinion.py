@@ -120,7 +120,8 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
             return None  # "flour, two packs of butter": each of them is known
         if set().union(*things) == without_amounts(_words(tagged), decision.language):
             return None  # "two packs of butter" are two packs, and no "two"
-    if not tagged or len(" ".join(tagged)) >= len(" ".join(said)):
+    loses_one = argument == "items" and len(tagged) < len(said)
+    if not tagged or loses_one or len(" ".join(tagged)) >= len(" ".join(said)):
         return decision
     named = tagged if argument == "items" else ", ".join(tagged)
     call = msgspec.structs.replace(call, arguments={**call.arguments, argument: named})

@@ -27,6 +27,12 @@ from plugins.api import ToolCall
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
 SCENE = "home.activate"
 """What the name of a scene alone asks for."""
+_TELLS_PLANS = re.compile(
+    r"(?:so |right |ok(?:ay)? )*"
+    r"(?:(?:we|i)(?:'re| are|'m| am) (?:just |all |about to |going to )*\w+"
+    r"|(?:wir|ich) (?:wollen|will|gehen?|schauen?|gucken?|essen|esse|fahren|fahre)\b)"
+)
+"""What somebody is about to do: why the next clause commands something."""
 LISTED = "lists.add"
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
@@ -194,7 +200,7 @@ async def commands_in(
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):
             continue  # "good morning, turn on the light"
-        if last is None and _is_why(said, decision, pieces[at + 1 :], known):
+        if last is None and _is_why(piece, said, decision, pieces[at + 1 :], known):
             continue
         asked = known.inquires_first(known.stripped(piece))
         if decision.route == "semantic" and _is_unspoken(said) and not asked:
@@ -318,12 +324,17 @@ def _is_remark(
     return bool(kinds) and kinds <= {entity.partition(".")[0] for entity in last.entities}
 
 
-def _is_why(said: Mentions, decision: Decision, later: Sequence[str], known: Lexicon) -> bool:
+def _is_why(
+    piece: str, said: Mentions, decision: Decision, later: Sequence[str], known: Lexicon
+) -> bool:
     """Whether the first clause only says why the next one commands something: 天黑了，把窗帘拉上.
     Where words are parted, "and" may as well join two wishes."""
-    if known.spaces or said.actions or _names(said):
+    plans = decision.route == "semantic" and bool(_TELLS_PLANS.match(plain(piece)))
+    if known.spaces and not plans:
         return False
-    hints = bool(said.implied) or decision.tool == ROUTINE
+    if not plans and (said.actions or _names(said)):
+        return False
+    hints = known.spaces or bool(said.implied) or decision.tool == ROUTINE
     said_so = (known.fixed(known.stripped(piece)) for piece in later)
     return hints and any(map(known.commands, said_so))
 

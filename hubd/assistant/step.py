@@ -68,7 +68,7 @@ class Steps:
         decision, language = part.decision, part.decision.language
         if decision.tool is not None:
             step = self.of(decision, part.text, person)
-        elif decision.declined:
+        elif decision.declined and decision.declined != "declined":
             step = Step(decision=decision, text=ask(language, decision.declined))
         else:
             step = Step(decision=decision, text=ask(language, "part_declined", said=part.text))

@@ -41,7 +41,8 @@ _HORAS = (
 )
 _FOR_A_WHILE = {
     "en": re.compile(
-        r"(?P<verb>turn|switch|put) (?:(?P<a>on|off) (?P<b>.+)|(?P<c>.+) (?P<d>on|off)) "
+        r"(?P<verb>turn|switch|put|pop|stick|have) "
+        r"(?:(?P<a>on|off) (?P<b>.+)|(?P<c>.+) (?P<d>on|off)) "
         r"(?:just )?for (?P<span>(?:half )?an hour|a minute|\d+ (?:second|minute|hour)s?)"
     ),
     "de": re.compile(
@@ -348,6 +349,7 @@ def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:
         span = re.sub(
             r"^eine halbe\b", "einer halben", re.sub(r"^eine stunde", "einer stunde", span)
         )
+    verb = "turn" if known.language == "en" else verb  # "pop it on" is said, "pop it off" is not
     return f"{verb} {thing} {way}", f"{verb} {thing} {_BACK[way]}", f"in {span}"
 
 
