@@ -15,6 +15,7 @@ plugin = Plugin("home", sentences="home.{language}.yaml")
 
 SECURE_COVERS = frozenset({"garage", "gate", "door"})
 
+HVAC_MODES = frozenset({"heat", "cool", "dry", "fan_only", "auto", "heat_cool"})
 Position = Annotated[int, Meta(ge=0, le=100)]
 NOT_OFF = frozenset({"off", "unavailable", "unknown"})
 
@@ -225,10 +226,16 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
     if domain == "vacuum":
         return [("vacuum.start" if before.state == "cleaning" else "vacuum.return_to_base", {})]
     calls: list[tuple[str, dict[str, Any]]] = []
-    if domain == "light" and before.state == "on" and before.brightness is not None:
-        return [("light.turn_on", {"brightness_pct": round(before.brightness / 2.55)})]
+    if domain == "light" and before.state == "on":
+        shining = _shining(before)
+        return [("light.turn_on", data) for data in shining] or [("homeassistant.turn_on", {})]
+    in_mode = domain == "climate" and before.state in HVAC_MODES
+    if in_mode:
+        calls.append(("climate.set_hvac_mode", {"hvac_mode": before.state}))
     if domain == "climate" and before.temperature is not None:
         calls.append(("climate.set_temperature", {"temperature": before.temperature}))
+    if in_mode:
+        return calls
     if domain == "fan" and before.state == "on" and before.percentage is not None:
         return [("fan.set_percentage", {"percentage": before.percentage})]
     if domain == "humidifier" and before.state == "on" and before.humidity is not None:
@@ -239,6 +246,17 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
         service = "media_play" if before.state == "playing" else "media_pause"
         return [*calls, (f"media_player.{service}", {})]
     return [*calls, (f"homeassistant.turn_{'off' if before.state == 'off' else 'on'}", {})]
+
+
+def _shining(before: Before) -> list[dict[str, Any]]:
+    """What a light takes to shine as it did: a color or a white, not both."""
+    bright = before.brightness
+    data: dict[str, Any] = {} if bright is None else {"brightness_pct": round(bright / 2.55)}
+    if before.color_temp_kelvin is not None:
+        data["color_temp_kelvin"] = int(before.color_temp_kelvin)
+    elif before.color_name is not None:
+        data["color_name"] = before.color_name
+    return [data] if data else []
 
 
 def _position(cover: Entity) -> int:

@@ -1,5 +1,6 @@
 """How bright and in what color lights shine."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -18,6 +19,14 @@ WHITES = {"warmwhite": 2_700, "coolwhite": 4_000}
 """Kelvin: Home Assistant has no color of these names, and would take plain white for them."""
 STEP_PERCENT = 25
 """What "brighter" means."""
+
+
+STEP_KELVIN = 700
+"""What "warmer" means of a light."""
+PLAIN_MODES = frozenset({"onoff", "brightness", "unknown"})
+"""Home Assistant's color modes of lights that have one color."""
+WHITE_MODES = frozenset({"color_temp", "white"})
+"""Those of lights that shine in white alone."""
 
 
 @plugin.tool(risk="act")
@@ -44,6 +53,7 @@ async def set_(
             reached=lambda e: abs((percent(e) or 0) - brightness) <= 2,
             value=lambda e: percent(e) or 0,
         )
+    entities = _able(context, entities, color) if color or kelvin is not None else entities
     if (white := WHITES.get(color.replace(" ", "").lower())) or kelvin is not None:
         told = color_word(color, context.language) if white else f"{kelvin} K"
         return await act(
@@ -70,6 +80,56 @@ async def change(
     lit = [light for light in lights if light.state == "on"] or lights
     wanted = {light.id: _stepped(percent(light) or 0, step, by) for light in lit}
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
+
+
+@plugin.tool(risk="act")
+async def change_color_temperature(
+    context: ToolContext,
+    entities: EntityIds,
+    step: Literal["warmer", "cooler"],
+    by: Annotated[int, Meta(ge=50, le=5_000)] = STEP_KELVIN,
+) -> ToolResult:
+    """Make the white of lights a step warmer (more yellow) or cooler (whiter).
+
+    by: kelvin
+    """
+    colored = found(context, _able(context, entities))
+    lit = [light for light in colored if light.state == "on"] or colored
+    wanted = {light.id: _tinted(light, -by if step == "warmer" else by) for light in lit}
+    return await act_by_value(wanted, lambda ids, value: set_(context, ids, kelvin=int(value)))
+
+
+def _able(context: ToolContext, entities: Sequence[str], color: str = "") -> list[str]:
+    """Those of the lights that shine in several whites, or in colors where one is named, as far as
+    they tell.
+
+    Raises:
+        ToolError: none does.
+    """
+    lights = found(context, entities)
+    white = color.replace(" ", "").lower() in {"", "white", *WHITES}
+    lacking = PLAIN_MODES if white else PLAIN_MODES | WHITE_MODES
+    able = [light.id for light in lights if not _color_modes(light) <= lacking]
+    if not able:
+        names = [light.name for light in lights]
+        raise ToolError(
+            say(context.language, "no_color_temperature" if white else "no_color", names)
+        )
+    return able
+
+
+def _color_modes(light: Entity) -> frozenset[str]:
+    """Home Assistant's color modes of a light; where it does not tell, that of any color."""
+    modes = light.attributes.get("supported_color_modes")
+    return frozenset(map(str, modes)) if isinstance(modes, list) else frozenset({"hs"})
+
+
+def _tinted(light: Entity, by: int) -> int:
+    """Kelvin, within what the light can do."""
+    now = light.attributes.get("color_temp_kelvin")
+    coldest = int(light.attributes.get("max_color_temp_kelvin") or 6_500)
+    warmest = int(light.attributes.get("min_color_temp_kelvin") or 2_000)
+    return min(coldest, max(warmest, int(now or WHITES["coolwhite"]) + by))
 
 
 def _stepped(now: int, step: Step, by: int) -> int:

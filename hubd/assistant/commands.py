@@ -16,6 +16,7 @@ from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.hearing import WORDED
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.other_days import of_another_day
@@ -91,6 +92,10 @@ class Commands:
             return self.step_of(continued, conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
+        spoken = await self.decider.language_of(text, language)
+        if off_and_on := exchanged(self._router, text, spoken, memory):
+            parts = [Part(text=text, decision=one) for one in off_and_on]
+            return self._asked(self._joined(parts, person), conversation, text, person)
         if step := await self._revised(text, conversation, area, person):
             return step
         decision = await self.decider.by_rules(text, language, area)
@@ -105,7 +110,7 @@ class Commands:
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
-        parts = await self.decider.resolved(decision, text, area)
+        parts = await self.decider.resolved(decision, text, area, last=memory.last)
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1 or parts[0].text != text:

@@ -15,7 +15,7 @@ from hubd.assistant.understanding.plain import plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.numbers import digits
-from plugins.when import When, parse
+from plugins.when import When, as_time, parse
 
 SCORE = 0.85
 LISTS = "lists."
@@ -25,6 +25,7 @@ CHANGES = {
     for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
 }
 """What changes the one that was set, or changed, last."""
+SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
@@ -118,6 +119,24 @@ _MOVED = {
     ),
     "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
 }
+_ON_DAYS = {
+    "en": re.compile(
+        r"(?:no,? )?(?:but )?(?P<days>(?:on|at) (?!\d|noon|midnight).+?),? "
+        r"(?:make|change|move|set|put|have) (?:it|that) (?:to |for |at |be )?(?:at )?(?P<to>.+)"
+        r"|(?:no,? )?(?:make|change|move|set|put) (?:it|that) (?:to |for |at )?"
+        r"(?P<then>\S+(?: \S+)?) (?P<when>(?:on|at) .+)"
+    ),
+    "de": re.compile(
+        r"(?:nein,? )?(?:aber )?(?P<days>am .+?|(?:sams|sonn|mon|diens|donners|frei)tags|mittwochs)"
+        r" (?:erst |lieber |bitte |dann )*(?P<to>um .+)"
+        r"|(?:mach|leg|schieb|verschieb|änder|stell)e? (?:es|sie|ihn|das) (?P<when>am .+?)"
+        r" (?:auf|nach) (?P<then>.+)"
+    ),
+    "zh": re.compile(
+        r"(?:不,?)?(?P<days>.{2,8}?)的?(?:就|都)?(?:改到|改成|改为|换成|调到|推迟到)(?P<to>.+)"
+    ),
+}
+"""Another time on some of its days, for what repeats."""
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
@@ -172,8 +191,12 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
         arguments = {"event": _title(last, now), "to": to}
         return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
+    if last.tool in SOME_DAYS and (on_days := _on_some_days(said, last, now)) and memory.undo:
+        days, to = on_days
+        changed = {"to": to, "days": days, "which": which_changed(memory)}
+        return _decision(last, ToolCall(tool=SOME_DAYS[last.tool], arguments=changed))
     if last.tool in CHANGES and (to := _to_other_days(said, last, now)) and memory.undo:
-        changed = {"to": to, "which": memory.undo[0].arguments.get("which", "")}
+        changed = {"to": to, "which": which_changed(memory)}
         return _decision(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
@@ -274,6 +297,27 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     found = pattern.fullmatch(said) if pattern else None
     when = parse(found["to"], last.language, now) if found else None
     return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
+
+
+def which_changed(memory: Memory) -> str:
+    """The id of the reminder or alarm that was set or changed last."""
+    which = str(memory.undo[0].arguments.get("which", "")) if memory.undo else ""
+    return which.rpartition(" ")[2]  # the one that another was set in the place of comes first
+
+
+def _on_some_days(said: str, last: Decision, now: datetime) -> tuple[str, str] | None:
+    """The days, and the time, where a time is said for some days of what repeats."""
+    pattern = _ON_DAYS.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    if found is None:
+        return None
+    given = found.groupdict()
+    days, to = given["days"] or given.get("when") or "", given["to"] or given.get("then") or ""
+    days, to = as_time(days, last.language, now), as_time(to, last.language, now)
+    which, when = parse(days, last.language, now), parse(to, last.language, now)
+    if not which.repeat or which.said or which.on:
+        return None
+    return (days, to) if when.at and not (when.on or when.repeat) else None
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

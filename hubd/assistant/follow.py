@@ -13,8 +13,12 @@ from hubd.assistant.understanding.compose import (
     SIMPLE,
     STEPPED,
     STEPS,
+    TINT,
+    TINTED,
     VALUED,
     changed_by,
+    in_mode,
+    kelvin_of,
     largest,
     set_to_multiple,
 )
@@ -56,7 +60,7 @@ _SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
 CANCEL = "timers.cancel"
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
-SET_LIGHT = "lights.set"
+SET_LIGHT, CLIMATE = "lights.set", "climate"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
@@ -119,7 +123,9 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
-    said = ENDINGS.sub("", OPENINGS.sub("", _apart(known.stripped(text), last.language)))
+    said = ENDINGS.sub(
+        "", OPENINGS.sub("", _apart(known.fixed(known.stripped(text)), last.language))
+    )
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
         return None
@@ -137,7 +143,8 @@ def follow(
         if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
         return _again(router, last, last.tool, last.call.arguments, found, slots)
-    if reading.nouns:
+    of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
+    if reading.nouns and not of_its_color:
         return None
     found = Targets(tuple(e for e in snapshot.entities if e.id in set(last.entities)))
     action = next(iter(reading.actions), "")
@@ -149,6 +156,13 @@ def follow(
     if reading.colors and domain == "light":
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
+    if domain == "light" and (tinted := _tinted(reading, action, last)):
+        return _again(router, last, tinted[0], tinted[1], found, tinted[1])
+    if of_its_color or "kelvin" in reading.units:
+        return None
+    if reading.modes:
+        mode = in_mode(reading, action, unit_of(snapshot.entities)) if domain == CLIMATE else None
+        return _again(router, last, mode[0], mode[1], found, mode[1]) if mode else None
     if "degrees" in reading.units and domain != "climate":
         return None
     if action in FACTORS:
@@ -176,6 +190,24 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
+
+
+def _tinted(
+    reading: words.Reading, action: str, last: Decision
+) -> tuple[str, dict[str, object]] | None:
+    """Tool and arguments for another color temperature of the lights that were spoken of.
+
+    "Warmer" is said of a room as well: of lights only behind what changed how they shine.
+    """
+    of_color = reading.nouns == {"color_temperature"}
+    if of_color or "kelvin" in reading.units:
+        kelvin = kelvin_of(reading)
+        if kelvin is not None:
+            return SET_LIGHT, {"kelvin": kelvin}
+    of_light = of_color or action == "whiter" or (last.tool or "").startswith("lights.")
+    if action in TINTED and of_light and not reading.numbers:
+        return TINT, {"step": TINTED[action]}
+    return None
 
 
 def _apart(said: str, language: str) -> str:

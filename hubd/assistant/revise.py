@@ -7,10 +7,11 @@ and does nothing.
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import date
+from datetime import UTC, date, datetime
 
 import msgspec
 
+from hubd.assistant.continued import CHANGES, which_changed
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
@@ -23,6 +24,7 @@ from plugins.api import ToolCall
 from plugins.days import span_of
 from plugins.lists import items_of
 from plugins.numbers import digits
+from plugins.when import as_time
 
 ADD = "lists.add"
 OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
@@ -51,6 +53,8 @@ _FILLER = {
     "de": r"(?:um|auf|für|in|bitte|lieber|dann|\s)*",
     "zh": r"(?:吧|的|了|在|到|请|之?后|以后|\s)*",
 }
+_FILLED = re.compile(r"^(?:it's |es ist |是|在)|(?:吧|的)$")
+"""What stands around a time that is corrected."""
 _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
     "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
@@ -61,14 +65,15 @@ _FURTHER = {
 _PUT_ON = {
     "en": r"add (?:some |the |a |an )?(?P<a>.+?)(?: to it| as well| too| please)*",
     "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch )?(?P<a>.+?) (?:noch )?"
-    r"(?:hinzu|dazu|(?:mit )?drauf)",
-    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?",
+    r"(?:hinzu|dazu|(?:mit )?drauf)|(?P<b>.+?) (?:noch |wieder |mit )*(?:drauf|dazu)",
+    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?|"
+    r"把?(?P<b>[^,，]+?)(?:也|再|还要|要)?(?:加上|加进去|添上|加一下|补上)(?:吧)?",
 }
 """What goes on a list of which something was told before."""
 _LASTS = re.compile(r"(?:\d+|an?|half an|eine?|半|一)个? ?(?:sec|min|hour|sek|stund|秒|分|小时)\S*")
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
-    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)",
+    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
     "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
@@ -104,6 +109,7 @@ _SPANS = {
     "zh": ((r"(?<!个)半个?(?:小时|钟头)", "30分钟"), (r"一刻钟", "15分钟")),
 }
 """How long, said without a number."""
+_CLAUSE = re.compile(r"\s*[,，;；]\s*|(?<=[\u4e00-\u9fff])\s+|\s+(?:and|und)\s+")
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -154,9 +160,9 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     last = memory.last
     if last is None or last.call is None:
         return None
-    if last.tool in OF_A_LIST and (listed := _listed(router, text, last)):
+    if last.tool in OF_A_LIST and (further := listed(router, text, last)):
         if (await decide(text)).tool is None:  # it names no list of its own
-            return Revised(decision=listed, said=text)
+            return Revised(decision=further, said=text)
         return None
     rest = corrects(text, last.language)
     if not rest:
@@ -165,12 +171,30 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
         return await _other_things(router, rest, memory, last, decide)
-    said = replaced(memory.last_text, rest, last.language)
-    if not said:
+    if said := replaced(memory.last_text, rest, last.language):
+        decision = await decide(said)
+        if decision.tool == last.tool and decision.call != last.call:
+            return Revised(decision=decision, undo=_undo(memory), said=said)
+    return _other_moment(rest, memory, last)
+
+
+def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """Another time of the reminder or alarm that was set, or changed, last: 不对，是晚上十点."""
+    said = as_time(_FILLED.sub("", rest), last.language, datetime.now(UTC))
+    if last.tool not in CHANGES or not memory.undo or not said:
         return None
-    decision = await decide(said)
-    same = decision.tool == last.tool and decision.call != last.call
-    return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
+    which = which_changed(memory)
+    call = ToolCall(tool=CHANGES[last.tool], arguments={"to": said, "which": which})
+    decision = Decision(
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=SCORE,
+        reason=f"it corrects {last.tool}",
+        call=call,
+        language=last.language,
+    )
+    return Revised(decision=decision, said=rest)
 
 
 async def _other_item(
@@ -185,9 +209,9 @@ async def _other_item(
     is_one = _is_item(rest, known) and not _NOTHING.search(rest)
     if len(alike) != 1 or not is_one or (await decide(rest)).tool is not None:
         return None
-    meant = _as_said(text, rest)
+    meant = as_said(text, rest)
     instead = [meant if one == alike[0] else one for one in items]
-    decision = _called(router, last, ADD, {**last.call.arguments, "items": instead}, meant, known)
+    decision = list_call(router, last, ADD, {**last.call.arguments, "items": instead}, meant, known)
     return Revised(decision=decision, undo=_undo(memory), said=text) if decision else None
 
 
@@ -252,22 +276,33 @@ def _value(text: str, language: str) -> str | None:
     return only[1] if only else None
 
 
-def _listed(router: Router, text: str, last: Decision) -> Decision | None:
+def listed(router: Router, text: str, last: Decision) -> Decision | None:
     """What else goes on the list, or off it again."""
     assert last.call is not None
     known, said = lexicon(last.language), plain(text)
+    if _says_two(said, last.language):
+        return None
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
-        item = _as_said(text, next(value for value in off.groupdict().values() if value))
-        return _called(router, last, "lists.remove", {"item": item, **name}, item, known)
+        item = as_said(text, next(value for value in off.groupdict().values() if value))
+        return list_call(router, last, "lists.remove", {"item": item, **name}, item, known)
     put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
     if on := put_on.fullmatch(text.strip(" .!。！")):
-        items = items_of([on["a"]])
-        added = [_called(router, last, ADD, {"items": items, **name}, one, known) for one in items]
+        items = items_of([next(value for value in on.groupdict().values() if value)])
+        added = [
+            list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
+        ]
         return added[0] if added and all(added) else None
     further = re.match(_FURTHER.get(last.language, r"(?!)"), said) if last.tool == ADD else None
-    item = _as_said(text, said[further.end() :]) if further else ""
-    return _called(router, last, ADD, {"items": [item], **name}, item, known)
+    item = as_said(text, said[further.end() :]) if further else ""
+    return list_call(router, last, ADD, {"items": [item], **name}, item, known)
+
+
+def _says_two(said: str, language: str) -> bool:
+    """Whether ``said`` changes a list twice: 把豆腐加上，鸡蛋删掉 is no removal of both."""
+    patterns = (_OFF.get(language, r"(?!)"), _PUT_ON.get(language, r"(?!)"))
+    clauses = _CLAUSE.split(said)
+    return sum(any(re.fullmatch(one, clause) for one in patterns) for clause in clauses) > 1
 
 
 def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
@@ -280,12 +315,12 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
     too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
     item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
     if too is not None:
-        item = _as_said(text, next(value for value in too.groupdict().values() if value))
+        item = as_said(text, next(value for value in too.groupdict().values() if value))
     elif not _AND.search(plain(said)) or not _is_item(text, lexicon(last.language)):
         return None
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     arguments = {"items": [item], **name}
-    return _called(router, last, ADD, arguments, item, lexicon(last.language))
+    return list_call(router, last, ADD, arguments, item, lexicon(last.language))
 
 
 def _is_item(text: str, known: Lexicon) -> bool:
@@ -294,13 +329,13 @@ def _is_item(text: str, known: Lexicon) -> bool:
     return few and not (known.is_clause(known.stripped(text)) or known.remarks(text))
 
 
-def _as_said(text: str, part: str) -> str:
+def as_said(text: str, part: str) -> str:
     """``part`` of the plain form of ``text``, with its capitals."""
     at = text.casefold().rfind(part)
     return text[at : at + len(part)] if at >= 0 else part
 
 
-def _called(
+def list_call(
     router: Router,
     last: Decision,
     tool: str,
@@ -316,7 +351,8 @@ def _called(
     if _LASTS.fullmatch(digits(plain(item), last.language)):
         return None  # "add five minutes" is of a timer
     spoken = mentions(item, known, router.phrases(last.language))
-    if spoken.names or spoken.areas or spoken.nouns or not router.knows(tool):
+    of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
+    if of_things or not router.knows(tool):
         return None
     return Decision(
         route="words",

@@ -195,10 +195,12 @@ async def commands_in(
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20
+            # "take the milk off and bread on" shares no verb
+            other_way = last is not None and decision.tool in OF_LISTS - {last.tool}
             last = decision
             if decision.route == "semantic" and not (said.actions or said.names):
                 hints.append(decision)
-            shared = bare and bool(verb_of)
+            shared = bare and bool(verb_of) and not other_way
             parts.append(Part(text=text if shared else piece, decision=decision))
         elif (
             last is not None

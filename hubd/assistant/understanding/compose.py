@@ -14,6 +14,7 @@ from plugins.degrees import CELSIUS, SENSIBLE, unit_of
 NOUN_DOMAINS = {
     "volume": "media_player",
     "brightness": "light",
+    "color_temperature": "light",
     "speed": "fan",
     "humidity": "humidifier",
 }
@@ -26,6 +27,10 @@ CLOSING = ("close", "down", "off", "lower")
 EXTENDED = {"out": "home.open", "in": "home.close"}
 UNCLEAR = frozenset({"up", "down", "raise", "lower", "on", "off"})
 """An awning goes out and in; up and down may mean either, and "aus" is out in German."""
+
+SENSED_WINDOW, MOVED_WINDOW = "binary_sensor.window", "cover.window"
+MOVING = frozenset({*OPENING, *CLOSING, "stop"}) - {"full"}
+"""What is done with a window that a motor moves."""
 
 SIMPLE: dict[tuple[str, str], str] = {
     **{("on", domain): "home.turn_on" for domain in SWITCHED},
@@ -74,6 +79,11 @@ STEPS = {
     "quieter": ("media_player", "down"),
 }
 """Verbs that say by themselves what is stepped."""
+TINTED = {"warmer": "warmer", "cooler": "cooler", "whiter": "cooler"}
+"""Verbs that say which way the color temperature of a light is stepped."""
+TINT = "lights.change_color_temperature"
+COLDEST_LIGHT = 12_000
+"""Kelvin; 1000 and more of a light are no brightness."""
 VALUED = {
     "media_player": ("media.set_volume", "volume", 100),
     "light": ("lights.set", "brightness", 100),
@@ -121,6 +131,8 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     if _is_everything(reading, action):
         return _all_off(snapshot)
     unit = unit_of(snapshot.entities)
+    if reading.nouns == {SENSED_WINDOW} and not reading.names and action in MOVING:
+        reading = reading._replace(nouns=frozenset({MOVED_WINDOW}))
     domains, device_class = _kinds(reading, action, unit)
     slots = slots_of(reading)
     if device_class:
@@ -195,7 +207,12 @@ def _kinds(reading: Reading, action: str, unit: str) -> tuple[set[str], list[str
         nouns = nouns - set(NOUN_DOMAINS)
     domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
     classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
-    if action in STEPS and not reading.names:
+    of_light = action == "whiter" or "kelvin" in reading.units
+    if of_light and not reading.names and not domains:
+        return {"light"}, []
+    if reading.modes and not reading.names and not domains:
+        return {"climate"}, []
+    if action in STEPS and not reading.names and not (action in TINTED and domains == {"light"}):
         return {STEPS[action][0]}, []
     if domains or reading.names:
         # "All blinds and curtains" are not the garage door.
@@ -271,11 +288,14 @@ def _tool(
         return "lights.set", {"color": reading.colors[-1]}
     if reading.colors:
         return None  # "blue and brighter" is two things
-    if "kelvin" in reading.units:
-        fits = (
-            kinds == {"light"} and len(reading.numbers) == 1 and action in ("", "on", "up", "down")
-        )
-        return ("lights.set", {"kelvin": int(reading.numbers[0])}) if fits else None
+    if reading.modes:
+        return in_mode(reading, action, unit) if kinds == {"climate"} else None
+    if "kelvin" in reading.units or ("color_temperature" in reading.nouns and reading.numbers):
+        kelvin = kelvin_of(reading)
+        fits = kinds == {"light"} and kelvin is not None and action in ("", "on", "up", "down")
+        return ("lights.set", {"kelvin": kelvin}) if fits else None
+    if kinds == {"light"} and action in TINTED and not reading.numbers:
+        return TINT, {"step": TINTED[action]}
     sound = reading.nouns == {"volume"} and kinds == {"media_player"} and not reading.numbers
     if sound and action in SOUND:
         return SOUND[action], {}
@@ -307,6 +327,25 @@ def _tool(
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None
+
+
+def kelvin_of(reading: Reading) -> int | None:
+    """The color temperature that is said; ``None`` where the number is none."""
+    kelvin = int(reading.numbers[0]) if len(reading.numbers) == 1 else 0
+    return kelvin if 1_000 <= kelvin <= COLDEST_LIGHT else None
+
+
+def in_mode(reading: Reading, action: str, unit: str) -> tuple[str, dict[str, Any]] | None:
+    """The tool for "set the air conditioner to cool", with a temperature or without."""
+    if len(reading.modes) > 1 or reading.difference or action not in ("", "on", "start", "run"):
+        return None
+    arguments: dict[str, Any] = {"mode": reading.modes[0]}
+    if reading.numbers:
+        coldest, warmest = SENSIBLE[unit]
+        if len(reading.numbers) > 1 or not coldest <= reading.numbers[0] <= warmest:
+            return None
+        arguments["temperature"] = _value(reading, "climate")
+    return "climate.set_mode", arguments
 
 
 def changed_by(

@@ -39,6 +39,7 @@ MOWING = {"vacuum.start": "mower.start", "vacuum.return_home": "mower.return_hom
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
+STATE = "home.state"
 TALK = "help."
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
@@ -161,7 +162,7 @@ def fill(
     if intent.tool in MOWING and _is_mower(said, snapshot):
         mows = msgspec.structs.replace(intent, tool=MOWING[intent.tool], domains=["lawn_mower"])
         return fill(mows, said, snapshot, area, language)
-    if not intent.domains and intent.tool != "home.state":
+    if not intent.domains and intent.tool != STATE:
         call = ToolCall(tool=intent.tool, arguments=arguments)
         return Filled(call, NOBODY, bool(said.subjects))
     found = _targets(intent, said, snapshot, area)
@@ -215,6 +216,10 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         slots["floor"] = said.floors[0]
     if len(said.classes) == 1:
         slots["device_class"] = next(iter(said.classes))
+    if intent.tool == STATE and domains == {"binary_sensor"} and slots.get("device_class"):
+        domains.add("cover")  # a window that a motor moves tells whether it is open as well
+        near = find(snapshot, slots, domains, area=area)
+        return near if near.entities else find(snapshot, slots, domains, everywhere=True)
     found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
     return measuring(intent.tool, found)
 

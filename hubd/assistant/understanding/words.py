@@ -83,6 +83,8 @@ class Reading(NamedTuple):
     difference: bool
     """Whether the number says by how much, and not to what."""
     colors: tuple[str, ...]
+    modes: tuple[str, ...]
+    """How something shall heat or cool."""
     everything: bool
     here: bool
     score: float
@@ -387,6 +389,7 @@ def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | 
         units=frozenset(of.get("unit", ())),
         difference=lexicon.is_difference(text, actions),
         colors=tuple(of.get("color", ())),
+        modes=tuple(dict.fromkeys(of.get("mode", ()))),
         everything="all" in of,
         here="here" in of,
         score=round(max(0.0, 0.9 - SCORE_MISSPELLED * wrong), 2),
