@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import as_hour, asked_hour, at_that_hour, link
+from hubd.assistant.answered import as_hour, asked_hour, at_that_hour, at_that_time, link
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision
@@ -30,7 +30,7 @@ from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
-from plugins.api import MissingArgumentError, ToolCall, ToolError, ToolResult
+from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError, ToolResult
 from plugins.event_words import says_when
 
 
@@ -179,6 +179,12 @@ class Commands:
                 conversation, decision, text, speaker.person, argument=error.argument
             )
             return Outcome(call=step.call, text=str(error), ok=False, asks=True)
+        except OfferedError as error:
+            decision = msgspec.structs.replace(
+                step.decision, asks="confirm", tool=error.call.tool, call=error.call, proposed=True
+            )
+            self._dialogues.ask(conversation, decision, text, speaker.person)
+            return Outcome(call=step.call, text=str(error), ok=False, asks=True)
         except NotConfirmedError:
             decision = msgspec.structs.replace(
                 step.decision, asks="confirm", call=step.call, proposed=False
@@ -255,7 +261,8 @@ class Commands:
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
             return None
         text = as_hour(pending, text)
-        if (whole := at_that_hour(pending, text)) is not None:
+        whole = at_that_hour(pending, text) or at_that_time(pending, text)
+        if whole is not None:
             return Step(decision=whole, call=whole.call, said=f"{pending.text} {text}")
         joint = link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{joint}{text}", f"{text} {pending.text}"):

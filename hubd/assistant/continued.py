@@ -140,7 +140,8 @@ _ON_DAYS = {
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
-            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?(?P<lead>.+?)"
+            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?"
+            r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
             r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
         ),
         "{lead} before {event}",
@@ -189,7 +190,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
         return _decision(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
-        arguments = {"event": _title(last, now), "to": to}
+        arguments = {"event": title_of(last, now), "to": to}
         return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
     if last.tool in SOME_DAYS and (on_days := _on_some_days(said, last, now)) and memory.undo:
         days, to = on_days
@@ -268,7 +269,7 @@ def and_remind(text: str, language: str) -> tuple[str, str] | None:
     return None
 
 
-def _title(last: Decision, now: datetime) -> str:
+def title_of(last: Decision, now: datetime) -> str:
     """What the event is called that was put down or moved last."""
     given = last.call.arguments if last.call else {}
     named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
@@ -279,7 +280,7 @@ def _before(said: str, last: Decision, now: datetime) -> str:
     """What the reminder of the event is, in full; empty where none is asked for."""
     pattern, full = _BEFORE.get(last.language, (None, ""))
     found = pattern.fullmatch(said) if pattern else None
-    return full.format(lead=found["lead"], event=_title(last, now)) if found else ""
+    return full.format(lead=found["lead"], event=title_of(last, now)) if found else ""
 
 
 def _moved_to(said: str, language: str, now: datetime) -> str:

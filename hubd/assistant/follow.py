@@ -56,6 +56,12 @@ CANCELLED = re.compile(
     r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
+_NOT_SO = re.compile(
+    r"^(?:no,? )?not [^,]{1,20}, (?:but )?|^(?:nein,? )?nicht [^,]{1,20}, (?:sondern )?"
+    r"|^(?:不对[，,])?不是[^，,]{1,8}[，,](?:是|要|我要)?",
+    re.IGNORECASE,
+)
+"""What is not meant, where what is meant follows: 不是暂停，取消掉."""
 _SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
 CANCEL = "timers.cancel"
 """What these words mean where nothing was spoken of before."""
@@ -85,6 +91,7 @@ def both(text: str, memory: Memory) -> Decision | None:
 def says_cancelled(text: str, memory: Memory) -> bool:
     """Whether ``text`` cancels what was spoken of last, and does not say what that is."""
     language = memory.last.language if memory.last else "en"
+    text = _NOT_SO.sub("", text, count=1)
     return any(map(CANCELLED.fullmatch, (plain(text), lexicon(language).stripped(text))))
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from hubd.assistant.continued import CHANGES, which_changed
+from hubd.assistant.continued import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
@@ -22,12 +22,14 @@ from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import VALUE
 from plugins.api import ToolCall
 from plugins.days import span_of
+from plugins.event_words import says_when
 from plugins.lists import items_of
 from plugins.numbers import digits
 from plugins.when import as_time
 
 ADD = "lists.add"
 OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
+OF_EVENTS = frozenset({EVENT, MOVED_EVENT})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
 SCORE = 0.85
@@ -47,6 +49,17 @@ _WEAK = {
     "fr": r"pardon|attends",
     "es": r"perdón|espera",
 }
+_INSTEAD = {
+    "en": re.compile(
+        r"(?:(?:no|oh|sorry),? )*(?:it's )?not [^,]{1,24}, (?:but |it's |i mean )?(?P<meant>.+)"
+    ),
+    "de": re.compile(r"(?:(?:nein|nee|ach),? )*nicht [^,]{1,24}, (?:sondern )?(?P<meant>.+)"),
+    "zh": re.compile(
+        r"(?:不对[，, ]*)?不是[^，, ]{1,10}[，, ]+(?:应该)?(?:是)?(?P<meant>.+?)"
+        r"(?:[，, ]+(?:帮我)?改(?:一下|一改|过来)?吧?)?"
+    ),
+}
+"""What is not meant, and what is: 不是下周五，是这周五."""
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
@@ -140,6 +153,10 @@ def corrects(text: str, language: str) -> str:
     weak, strong = _WEAK[language], _STRONG[language]
     pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
     said = plain(text)
+    if (instead := _INSTEAD.get(language)) and (
+        found := instead.fullmatch(text.casefold().strip(" .!。！"))
+    ):
+        return found["meant"].strip(" ,，")
     if language == "de" and (wrapped := re.fullmatch(r"mache? (.+) daraus", said)):
         return wrapped[1]
     opening = re.match(pattern, said)
@@ -180,21 +197,27 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
 
 def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
     """Another time of the reminder or alarm that was set, or changed, last: 不对，是晚上十点."""
-    said = as_time(_FILLED.sub("", rest), last.language, datetime.now(UTC))
+    now = datetime.now(UTC)
+    said = as_time(_FILLED.sub("", rest), last.language, now)
+    if last.tool in OF_EVENTS and said and says_when(said, last.language, now):
+        moved: dict[str, object] = {"event": title_of(last, now), "to": said}
+        return Revised(decision=_instead(last, MOVED_EVENT, moved), said=rest)
     if last.tool not in CHANGES or not memory.undo or not said:
         return None
-    which = which_changed(memory)
-    call = ToolCall(tool=CHANGES[last.tool], arguments={"to": said, "which": which})
-    decision = Decision(
+    arguments = {"to": said, "which": which_changed(memory)}
+    return Revised(decision=_instead(last, CHANGES[last.tool], arguments), said=rest)
+
+
+def _instead(last: Decision, tool: str, arguments: dict[str, object]) -> Decision:
+    return Decision(
         route="words",
-        tool=call.tool,
-        arguments=call.arguments,
+        tool=tool,
+        arguments=arguments,
         score=SCORE,
         reason=f"it corrects {last.tool}",
-        call=call,
+        call=ToolCall(tool=tool, arguments=arguments),
         language=last.language,
     )
-    return Revised(decision=decision, said=rest)
 
 
 async def _other_item(
