@@ -16,7 +16,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import asked_when, coming
-from plugins.routine_words import defined, forgotten, key_of
+from plugins.routine_words import asked_when_done, defined, forgotten, key_of
 from plugins.routine_words import run as run_of
 from plugins.scheduled import (
     all_scheduled,
@@ -110,9 +110,13 @@ def _due(context: ToolContext, said: When, before: When) -> tuple[When, datetime
 
 
 @plugin.tool(risk="read")
-async def scheduled(context: ToolContext) -> ToolResult:
-    """Tell the commands that are left for later or repeat."""
+async def scheduled(context: ToolContext, which: Which = "") -> ToolResult:
+    """Tell the commands that are left for later or repeat.
+
+    which: their ids, with spaces between; empty: all
+    """
     found = await all_scheduled(context)
+    found = [one for one in found if not which or one.id in which.split()]
     text = lines(context, found) or say(context.language, "none_scheduled")
     shown = [data(one) | {"when": when_told(context, one)} for one in found]
     return ToolResult(text=text, data={"scheduled": shown})
@@ -229,6 +233,17 @@ async def forget(context: ToolContext, name: Name) -> ToolResult:
     if stored is None or not await context.storage.delete(key_of(name)):
         raise ToolError(say(context.language, "no_routine", [name]))
     return ToolResult(text=say(context.language, "forgotten", [name]), undo=_again(stored))
+
+
+@plugin.answers
+async def answer(context: ToolContext, question: str) -> ToolCall | None:
+    """What is left for later for a thing of which it is asked when it goes on or off."""
+    asked = asked_when_done(question, context.language)
+    if asked is None:
+        return None
+    found = [one for one in await all_scheduled(context) if asked.is_of(one.command)]
+    which = " ".join(one.id for one in found[:4])
+    return ToolCall(tool="routines.scheduled", arguments={"which": which}) if found else None
 
 
 @plugin.understands

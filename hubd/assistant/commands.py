@@ -18,7 +18,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.hearing import WORDED
-from hubd.assistant.later import LATER, of_what_was_left
+from hubd.assistant.later import LATER, of_what_was_done, of_what_was_left
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
@@ -80,6 +80,9 @@ class Commands:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
         text = of_what_was_left(text, memory.last)
+        if memory.last is not None:
+            things = [entity.name for entity in self._entities(memory.last)]
+            text = of_what_was_done(text, things, memory.last.language)
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._answered(pending, text, person, area)

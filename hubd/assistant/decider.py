@@ -317,6 +317,9 @@ class Decider:
                 on_list = listed(self._router, part, spoken)
             if verb_of:
                 return further or on_list or await self._with_verb(part, verb_of, language, area)
+            if before is not None:
+                things = [e.name for e in snapshot.entities if e.id in before.entities]
+                part = later.of_what_was_done(part, things, language)
             decision = await self.by_rules(part, language, area)
             if on_list and lacks(decision):
                 return on_list

@@ -18,6 +18,7 @@ from hubd.assistant.timed import (
     has_happened,
     is_bare,
     knows_times,
+    of_that,
     of_the_same,
     parted,
     says_another_time,
@@ -34,6 +35,9 @@ from plugins.when import parse
 LATER = "routines.later"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
 MOST_TIMES = 4
+MOST_THINGS = 3
+"""Of what "them" is said to be, by their names."""
+_AND = {"en": "and", "de": "und", "zh": "和"}
 SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
@@ -44,6 +48,8 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
     """The decision on a command for a time of day; ``None`` where ``text`` is none, or corrects
     itself: what it comes to is looked at then."""
     if not knows_times(known.language) or has_happened(text) or known.corrected(text):
+        return None
+    if _then_undone(text, known):
         return None
     return await _left(parted(text, known), known, decide, text)
 
@@ -130,6 +136,29 @@ def of_what_was_left(text: str, last: Decision | None) -> str:
         return text
     joint = " " if lexicon(last.language).spaces else ""
     return joint.join([command, said.every, said.when]).strip()
+
+
+def of_what_was_done(text: str, things: Sequence[str], language: str) -> str:
+    """ "Turn it off in ten minutes" with the things that were worked before; else as it stands."""
+    if not things or len(things) > MOST_THINGS or not knows_times(language):
+        return text
+    known = lexicon(language)
+    said = parted(without_and(text), known)
+    joint = " " if known.spaces else ""
+    command = of_that(said.command, f"{joint}{_AND[language]}{joint}".join(things), language)
+    if not said.when or said.when == A_LITTLE or command == said.command:
+        return text
+    return joint.join(one for one in (command, said.every, said.when) if one)
+
+
+def _then_undone(text: str, known: Lexicon) -> bool:
+    """Whether something is done now, and the same at a time: "turn it on, and off in an hour"."""
+    first, *others = each_parted(text, known) or [None]
+    if first is None or first.when or first.every or len(others) != 1:
+        return False
+    (then,) = others
+    same = of_the_same(then.command, first.command, known.language)
+    return bool(then.when) and same != then.command
 
 
 def left_for(command: str, when: str, now: Decision) -> Decision:

@@ -113,7 +113,7 @@ _JOINT = {
 _WORK = {
     "en": r"(?:turn|switch|put|open|close|shut|start|stop|lock|raise|lower|draw)",
     "de": r"(?:mach|schalt|stell|fahr|öffn|schließ|zieh|dreh|start)e?",
-    "zh": r"(?:打开|开启|开|关掉|关上|关闭|关|拉上|拉开|启动|停掉|停)",
+    "zh": r"(?:打开|开启|开|关掉|关上|关闭|关了|关|拉上|拉开|启动|停掉|停了|停)",
 }
 _WAY = {"en": "(?:on|off|up|down)", "de": "(?:an|aus|ein|zu|auf|hoch|rauf|runter|herunter)"}
 _WORKED = {
@@ -245,12 +245,17 @@ def says_another_time(command: str, language: str) -> bool:
 
 def of_the_same(command: str, before: str, language: str) -> str:
     """ "Turn them off" with what the command before it works; as it stands where it says what."""
-    same, worked = _SAME[language].fullmatch(command), _WORKED[language].fullmatch(before)
-    if same is None or worked is None:
+    worked = _WORKED[language].fullmatch(before)
+    return of_that(command, worked["thing"], language) if worked else command
+
+
+def of_that(command: str, thing: str, language: str) -> str:
+    """ "Turn it off" with the thing that it is said of; as it stands where it says what."""
+    if (same := _SAME[language].fullmatch(command)) is None:
         return command
-    said, thing = same.groupdict(), worked["thing"]
+    said = same.groupdict()
     if language == "zh":
-        return f"{said['verb']}{thing}"
+        return f"{said['verb'].replace('了', '掉')}{thing}"
     verb = said["verb"] or ("turn" if language == "en" else "mach")
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
 

@@ -249,7 +249,8 @@ def _targets(
         if not all(targets.entities for targets in found):
             return NOBODY
         known = {entity.id: entity for targets in found for entity in targets.entities}
-        return Targets(tuple(known.values()), any(targets.unclear for targets in found))
+        several = Targets(tuple(known.values()), any(targets.unclear for targets in found))
+        return _with_kinds(several, reading, snapshot, domains, area)
     if reading.names:
         named = find(snapshot, slots, (), area=area)
         if LOCKING & reading.actions and domains <= {LOCK}:
@@ -257,7 +258,7 @@ def _targets(
             return Targets(locks, len(locks) > 1)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
         if domains - {entity.domain for entity in fitting}:
-            return NOBODY  # "the lights and the TV": the name is not all that is meant
+            return _with_kinds(named, reading, snapshot, domains, area)
         return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
     if not domains:
         return NOBODY
@@ -271,6 +272,24 @@ def _targets(
         return Targets(tuple(known.values()), any(found.unclear for found in several))
     everywhere = reading.everything and not reading.areas and not reading.floors
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _with_kinds(
+    named: Targets, reading: Reading, snapshot: Snapshot, domains: set[str], area: str
+) -> Targets:
+    """What is named, with what else is said by its kind: "the lights and the TV". Nothing where it
+    is not said that both are meant ("the light at the TV"), or which of that kind."""
+    others = domains - {entity.domain for entity in named.entities}
+    if not others:
+        return named
+    switched = reading.actions <= {"on", "off"} and others <= set(SWITCHED)
+    if not (switched and reading.joined):
+        return NOBODY
+    where = {key: value for key, value in slots_of(reading).items() if key != "name"}
+    found = find(snapshot, where, others, area=area)
+    if found.unclear or others - {entity.domain for entity in found.entities}:
+        return NOBODY
+    return Targets((*named.entities, *found.entities), named.unclear)
 
 
 def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> Targets:

@@ -27,8 +27,9 @@ that says why. ``stated``: tool → pattern of the state that it brings about; s
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
 ``a_bit``: a pattern of a move that is not all the way.
-``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``links``:
-what stands between the two parts of a name, and ``owned_by`` between a thing and its owner.
+``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``:
+words that join two things. ``links``: what stands between the two parts of a name, and ``owned_by``
+between a thing and its owner.
 """
 
 import re
@@ -127,6 +128,7 @@ class Lexicon:
         self._asking = pattern([*data["asking"], *data["past"]])
         self._a_bit = re.compile(data.get("a_bit", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
+        self.joints = frozenset(map(plain, data.get("joints", ())))
         self.links: Sequence[str] = data.get("links", ())
         self.owned_by: Sequence[str] = data.get("owned_by", ())
         self._wished = re.compile(data.get("wished", "(?!)"))

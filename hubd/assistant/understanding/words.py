@@ -87,6 +87,8 @@ class Reading(NamedTuple):
     """How something shall heat or cool."""
     everything: bool
     here: bool
+    joined: bool
+    """Whether an "and" stands there."""
     score: float
 
 
@@ -392,6 +394,7 @@ def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | 
         modes=tuple(dict.fromkeys(of.get("mode", ()))),
         everything="all" in of,
         here="here" in of,
+        joined=any(piece.text in lexicon.joints for piece in pieces),
         score=round(max(0.0, 0.9 - SCORE_MISSPELLED * wrong), 2),
     )
 
