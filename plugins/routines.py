@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from plugins.api import (
     MissingArgumentError,
+    OfferedError,
     Plugin,
     ToolCall,
     ToolContext,
@@ -18,6 +19,7 @@ from plugins.api import (
 from plugins.moments import asked_when, coming
 from plugins.routine_words import asked_when_done, defined, forgotten, key_of
 from plugins.routine_words import run as run_of
+from plugins.scenes import scene_for
 from plugins.scheduled import (
     all_scheduled,
     chosen,
@@ -210,6 +212,9 @@ async def define(
 async def run(context: ToolContext, name: Name) -> ToolResult:
     """Carry out the commands of that name, one after the other."""
     stored = await context.storage.get(key_of(name))
+    if stored is None and (scene := scene_for(name, context.home.snapshot())) is not None:
+        call = ToolCall(tool="home.activate", arguments={"entities": [scene.id]})
+        raise OfferedError(call, say(context.language, "start_scene", [scene.name]))
     if stored is None:
         raise ToolError(say(context.language, "no_routine_yet", [name]))
     within = stored.get("permissions")

@@ -107,7 +107,8 @@ class Commands:
             snapshot = self._tools.home.snapshot()
             last = follow.both(text, memory) or memory.last
             further = follow.follow(self._router, text, last, snapshot)
-        if further is not None and not follow.names_more(decision):
+        elliptic = follow.is_of_its_kind(text)
+        if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
         elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
             return self._undo(conversation, text, language)

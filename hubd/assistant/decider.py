@@ -52,6 +52,7 @@ from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.watched import is_watched_for
 from hubd.assistant.understanding.wished import wished
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
@@ -389,6 +390,8 @@ class Decider:
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
+        if is_watched_for(text, spoken):
+            return _not_watched(spoken)
         decision = await self.by_sentences(text, spoken, area)
         if not is_open(decision):
             return decision
@@ -434,6 +437,17 @@ class Decider:
             return ask(language, "no_room", said=text[at : at + len(room)] if at >= 0 else room)
         named = named_entities(said, self._tools.home.snapshot())
         return ask(language, "do_what" if named else "declined", named)
+
+
+def _not_watched(language: str) -> Decision:
+    """The decision on what shall be done once something is measured."""
+    return Decision(
+        route="words",
+        score=0.9,
+        reason="it waits for what something measures, and nobody here watches for that",
+        language=language,
+        declined="not_watched",
+    )
 
 
 def _taken_back(language: str) -> Decision:

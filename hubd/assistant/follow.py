@@ -40,6 +40,13 @@ BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两个都|俩都|两个|都"
 )
+OF_ITS_KIND = re.compile(
+    r"(?:and )?(?:turn |switch )?(?:on |off |up |down )?the one (?:in|on|at) the .+?"
+    r" (?:too|as well)"
+    r"|(?:and )?the .+? one(?: on| off| up| down)? (?:too|as well)"
+    r"|(?:und )?(?:mach |schalt(?:e)? )?(?:das|den|die|der) (?:im|in der|in) .+? auch(?: \w+)?"
+    r"|(?:那|把)?.{1,8}的也(?:都|给我|帮我)?.{1,4}(?:了|吧)*"
+)
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
 )
@@ -75,6 +82,12 @@ WHICH = frozenset({"timer", "which"})
 def names_more(decision: Decision) -> bool:
     """Whether a decision rests on the name of a thing or a place: then it continues nothing."""
     return decision.tool is not None and bool({"name", "area", "floor"} & set(decision.arguments))
+
+
+def is_of_its_kind(text: str) -> bool:
+    """Whether ``text`` leaves out what kind of thing it is of, which was said before:
+    卧室的也关了."""
+    return OF_ITS_KIND.fullmatch(plain(text)) is not None
 
 
 def both(text: str, memory: Memory) -> Decision | None:
@@ -141,7 +154,9 @@ def follow(
         return None
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if reading.names or reading.areas or reading.floors:
-        if reading.actions or reading.numbers:
+        action = next(iter(reading.actions), "")
+        again = not action or {SIMPLE.get((action, one)) for one in domains} == {last.tool}
+        if reading.numbers or not again:
             return None
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}

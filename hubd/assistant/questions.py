@@ -137,6 +137,16 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
         " Pídemelo entonces.",
     },
+    "not_watched": {
+        "en": "I cannot watch for that, so nothing is set. Home Assistant can, with an automation.",
+        "zh": "这样的条件我没法盯着，所以没有设。可以在 Home Assistant 里用自动化来做。",
+        "de": "Darauf kann ich nicht achten, also ist nichts eingerichtet."
+        " Home Assistant kann das mit einer Automation.",
+        "fr": "Je ne peux pas surveiller cela ; rien n'est réglé."
+        " Home Assistant le peut, avec une automatisation.",
+        "es": "No puedo vigilar eso, así que no hay nada puesto."
+        " Home Assistant puede, con una automatización.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

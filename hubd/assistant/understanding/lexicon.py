@@ -28,8 +28,9 @@ is so already, unless ``wished`` is said too. ``broken_off``: how one ends that 
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
 ``a_bit``: a pattern of a move that is not all the way.
 ``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``:
-words that join two things. ``links``: what stands between the two parts of a name, and ``owned_by``
-between a thing and its owner.
+words that join two things. ``room_kinds``: what the only room of its kind is called besides.
+``links``: what stands between the two parts of a name, and ``owned_by`` between a thing and its
+owner.
 """
 
 import re
@@ -128,6 +129,7 @@ class Lexicon:
         self._asking = pattern([*data["asking"], *data["past"]])
         self._a_bit = re.compile(data.get("a_bit", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
+        self.room_kinds: Sequence[str] = data.get("room_kinds", ())
         self.joints = frozenset(map(plain, data.get("joints", ())))
         self.links: Sequence[str] = data.get("links", ())
         self.owned_by: Sequence[str] = data.get("owned_by", ())
