@@ -136,10 +136,11 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 
 @plugin.tool(risk="read", fits=_is_day)
-async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
-    """Tell what is in the family's calendars on a day.
+async def agenda(context: ToolContext, day: Said = "", *, alone: bool = False) -> ToolResult:
+    """Tell what is in the family's calendars on a day, and the reminders of that day.
 
     day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
+    alone: without the reminders
     """
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
@@ -150,7 +151,10 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     kept = await calendars(context, days=(first, until))
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0}
-        return ToolResult(text=say(context.language, "no_calendar"), data=data)
+        text = ("" if alone else await _reminded_of(context, span)) or say(
+            context.language, "no_calendar"
+        )
+        return ToolResult(text=text, data=data)
     found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     one_day = span[0] == span[1]
     title = day_name(span[0], today, context.language) if one_day else day
@@ -160,7 +164,29 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         told = ("；" if context.language == "zh" else "; ").join(lines)
         text = say(context.language, "events", [told], title)
-    return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(e) for e in found]})
+    text += _as_of(context, kept)
+    if not alone and (also := await _reminded_of(context, span)):
+        text += f" {also}"
+    return ToolResult(text=text, data={"events": [_data(e) for e in found]})
+
+
+async def _reminded_of(context: ToolContext, span: tuple[date, date]) -> str:
+    """The reminders of one day, which belong to what it holds; empty where there are none, or more
+    days are meant."""
+    if span[0] != span[1]:
+        return ""
+    zone = context.now.tzinfo
+    set_ones = (await context.call(ToolCall(tool="reminders.list"))).data["reminders"]
+    times = [
+        (moment, str(one["what"]))
+        for one in set_ones
+        if one["kind"] == "reminder"
+        for moment in map(datetime.fromisoformat, one["times"])
+        if moment.astimezone(zone).date() == span[0]
+    ]
+    lines = [f"{moment.astimezone(zone):%H:%M} {what}" for moment, what in sorted(times)[:SHOWN]]
+    told = ("；" if context.language == "zh" else "; ").join(lines)
+    return say(context.language, "reminders_too", [told]) if lines else ""
 
 
 @plugin.answers

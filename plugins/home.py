@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, say
+from plugins.speech import joined, labelled, say
 from plugins.states import answer, how, told
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
@@ -207,11 +207,19 @@ async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
         after += found(context, [before.id])
-    names = [f"{entity.name}: {told(context, entity)}" for entity in after]
+    names = [labelled(one.name, _told_again(context, one), context.language) for one in after]
     return ToolResult(
         text=say(context.language, "restored", [joined(context.language, names)]),
         data={"entities": [shown(entity) for entity in after]},
     )
+
+
+def _told_again(context: ToolContext, entity: Entity) -> str:
+    """How a thing is, and how bright a light."""
+    brightness, text = entity.attributes.get("brightness"), told(context, entity)
+    if entity.domain != "light" or entity.state != "on" or brightness is None:
+        return text
+    return text + say(context.language, "and_bright", value=round(float(brightness) / 2.55))
 
 
 def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:

@@ -28,6 +28,8 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
         return how(context, things)
     alike = [one for one in things if _is_in(one, state, language)]
     others = [one for one in things if one not in alike]
+    if not others and len(things) == 1:
+        return say(language, "yes_one", [things[0].name], told(context, things[0]))
     if not others:
         return say(language, "yes", [_names(context, alike)])
     if not alike and len(things) == 1:

@@ -37,7 +37,8 @@ _DONE = {
     "zh": re.compile("提醒|告诉|通知|叫我|喊我|说一声|打开|关|开|启动|停"),
 }
 _ASKS = re.compile(
-    r"[?？]\s*$|^(?:what|why|how|should|is|are|does|do|did|can i|was|warum|wie|soll|ist|kann ich)\b|"
+    r"[?？]\s*$|"
+    r"^(?:what|why|how|should|is|are|does|do|did|can i|was|warum|wie|soll|ist|kann ich)\b|"
     r"吗|怎么|为什么|会怎|多少",
     re.IGNORECASE,
 )
