@@ -27,7 +27,8 @@ _OCCASIONS = tuple(
         (
             r"\b(?:good night|bed|bedtime|to sleep)$|gute nacht|\b(?:ins bett|schlafen)$|"
             r"晚安|睡",
-            r"\b(?:night|bed ?time|sleep\w*)\b|nacht|schlaf|睡眠|睡觉|晚安",
+            r"\b(?:good ?night|night ?time|night mode|bed ?time|sleep\w*)\b|^night$|"
+            r"gute nacht|nachtmodus|^nacht$|schlaf|睡眠|睡觉|晚安",
         ),
         (
             r"\b(?:i'm|we're) (?:home|back)$|\b(?:zu hause|daheim|wieder da)$|回来|到家|回家",

@@ -15,6 +15,7 @@ from hubd.assistant.understanding.compose import (
     STEPS,
     TINT,
     TINTED,
+    TINTED_SO,
     VALUED,
     changed_by,
     in_mode,
@@ -226,9 +227,9 @@ def _tinted(
         kelvin = kelvin_of(reading)
         if kelvin is not None:
             return SET_LIGHT, {"kelvin": kelvin}
-    of_light = of_color or action == "whiter" or (last.tool or "").startswith("lights.")
-    if action in TINTED and of_light and not reading.numbers:
-        return TINT, {"step": TINTED[action]}
+    of_light = of_color or action in TINTED or (last.tool or "").startswith("lights.")
+    if action in TINTED_SO and of_light and not reading.numbers:
+        return TINT, {"step": TINTED_SO[action]}
     return None
 
 

@@ -79,8 +79,10 @@ STEPS = {
     "quieter": ("media_player", "down"),
 }
 """Verbs that say by themselves what is stepped."""
-TINTED = {"warmer": "warmer", "cooler": "cooler", "whiter": "cooler"}
+TINTED = {"yellower": "warmer", "whiter": "cooler"}
 """Verbs that say which way the color temperature of a light is stepped."""
+TINTED_SO = TINTED | {"warmer": "warmer", "cooler": "cooler"}
+"""The same where it is said that the color is meant: a lamp may be warm in other ways."""
 TINT = "lights.change_color_temperature"
 COLDEST_LIGHT = 12_000
 """Kelvin; 1000 and more of a light are no brightness."""
@@ -207,12 +209,11 @@ def _kinds(reading: Reading, action: str, unit: str) -> tuple[set[str], list[str
         nouns = nouns - set(NOUN_DOMAINS)
     domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
     classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
-    of_light = action == "whiter" or "kelvin" in reading.units
-    if of_light and not reading.names and not domains:
+    if action in TINTED and not reading.names and not domains:
         return {"light"}, []
     if reading.modes and not reading.names and not domains:
         return {"climate"}, []
-    if action in STEPS and not reading.names and not (action in TINTED and domains == {"light"}):
+    if action in STEPS and not reading.names and not _is_tinted(reading, action):
         return {STEPS[action][0]}, []
     if domains or reading.names:
         # "All blinds and curtains" are not the garage door.
@@ -313,8 +314,8 @@ def _tool(
         kelvin = kelvin_of(reading)
         fits = kinds == {"light"} and kelvin is not None and action in ("", "on", "up", "down")
         return ("lights.set", {"kelvin": kelvin}) if fits else None
-    if kinds == {"light"} and action in TINTED and not reading.numbers:
-        return TINT, {"step": TINTED[action]}
+    if kinds == {"light"} and _is_tinted(reading, action) and not reading.numbers:
+        return TINT, {"step": TINTED_SO[action]}
     sound = reading.nouns == {"volume"} and kinds == {"media_player"} and not reading.numbers
     if sound and action in SOUND:
         return SOUND[action], {}
@@ -346,6 +347,12 @@ def _tool(
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None
+
+
+def _is_tinted(reading: Reading, action: str) -> bool:
+    """Whether the color temperature of a light is stepped."""
+    of_color = "color_temperature" in reading.nouns
+    return action in TINTED or (of_color and action in TINTED_SO)
 
 
 def kelvin_of(reading: Reading) -> int | None:
