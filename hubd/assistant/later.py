@@ -153,10 +153,10 @@ def of_what_was_done(text: str, things: Sequence[str], language: str) -> str:
 
 def _then_undone(text: str, known: Lexicon) -> bool:
     """Whether something is done now, and the same at a time: "turn it on, and off in an hour"."""
-    first, *others = each_parted(text, known) or [None]
-    if first is None or first.when or first.every or len(others) != 1:
+    parts = each_parted(text, known)
+    if len(parts) != 2 or parts[0].when or parts[0].every:
         return False
-    (then,) = others
+    first, then = parts
     same = of_the_same(then.command, first.command, known.language)
     return bool(then.when) and same != then.command
 

@@ -204,8 +204,8 @@ def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
         return Revised(decision=_instead(last, MOVED_EVENT, moved), said=rest)
     if last.tool not in CHANGES or not memory.undo or not said:
         return None
-    arguments = {"to": said, "which": which_changed(memory)}
-    return Revised(decision=_instead(last, CHANGES[last.tool], arguments), said=rest)
+    changed: dict[str, object] = {"to": said, "which": which_changed(memory)}
+    return Revised(decision=_instead(last, CHANGES[last.tool], changed), said=rest)
 
 
 def _instead(last: Decision, tool: str, arguments: dict[str, object]) -> Decision:

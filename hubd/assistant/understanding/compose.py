@@ -246,11 +246,11 @@ def _targets(
     reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
 ) -> Targets:
     if len(reading.names) > 1:
-        found = [_called(snapshot, slots, name, area) for name in reading.names]
-        if not all(targets.entities for targets in found):
+        each = [_called(snapshot, slots, name, area) for name in reading.names]
+        if not all(targets.entities for targets in each):
             return NOBODY
-        known = {entity.id: entity for targets in found for entity in targets.entities}
-        several = Targets(tuple(known.values()), any(targets.unclear for targets in found))
+        known = {entity.id: entity for targets in each for entity in targets.entities}
+        several = Targets(tuple(known.values()), any(targets.unclear for targets in each))
         return _with_kinds(several, reading, snapshot, domains, area)
     if reading.names:
         named = find(snapshot, slots, (), area=area)
@@ -264,13 +264,13 @@ def _targets(
     if not domains:
         return NOBODY
     if len(reading.areas) > 1:
-        several = [
+        rooms = [
             find(snapshot, {**slots, "area": one}, domains, area=area) for one in reading.areas
         ]
-        if not all(found.entities for found in several):
+        if not all(found.entities for found in rooms):
             return NOBODY
-        known = {entity.id: entity for found in several for entity in found.entities}
-        return Targets(tuple(known.values()), any(found.unclear for found in several))
+        known = {entity.id: entity for found in rooms for entity in found.entities}
+        return Targets(tuple(known.values()), any(found.unclear for found in rooms))
     everywhere = reading.everything and not reading.areas and not reading.floors
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
 
