@@ -106,6 +106,20 @@ async def act_by_value(
     )
 
 
+def after(first: ToolResult, then: ToolResult) -> ToolResult:
+    """Two results of one tool as one, with an undo that brings back what was before the first."""
+    states = {
+        state["id"]: state
+        for result in (then, first)
+        if result.undo
+        for state in result.undo.arguments["states"]
+    }
+    undo = ToolCall(tool="home.restore", arguments={"states": list(states.values())})
+    return ToolResult(
+        text=f"{first.text} {then.text}", data=then.data, undo=undo if states else None
+    )
+
+
 def shown(entity: Entity) -> dict[str, Any]:
     """An entity as programs and the page are told."""
     kept = {k: entity.attributes[k] for k in KEPT.get(entity.domain, ()) if k in entity.attributes}

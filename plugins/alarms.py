@@ -10,36 +10,66 @@ from msgspec import Meta
 from plugins import reminders
 from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
 from plugins.moments import asked_when
-from plugins.reminder_entries import ALL, entries, shift_of
-from plugins.when import parse
+from plugins.reminder_entries import ALL, Entry, data, entries, rings, shift_of
+from plugins.speech import say
+from plugins.when import When, parse
 
 plugin = Plugin("alarms", sentences="alarms.{language}.yaml", keeps_with="reminders")
 
 _FILLER = re.compile(
-    r"(?:please|bitte|in the|morning|early|'s|früh|mal|doch|de|du|à|的|吧|了|那个|早上?|[\s,，.])*",
+    r"(?:please|bitte|auf|for|at|in the|morning|early|'s|früh|mal|doch|de|du|à|的|吧|了|那个|早上?"
+    r"|[\s,，.])*",
     re.IGNORECASE,
 )
 """What a time may have beside it: "sounded today" says nothing of which alarm."""
+_PART_OF_HOUR = re.compile(
+    r"(?P<to>quarter to|viertel vor)|(?P<past>quarter past|viertel nach|一刻)"
+    r"|(?P<half>half(?: past)?|halb|半)",
+    re.IGNORECASE,
+)
+"""What may stand for the time of an alarm that there is: "half past five instead of quarter to"."""
+_MINUTES = {"to": 45, "past": 15, "half": 30}
 _ID = re.compile(r"[ar][0-9a-f]{12}")
 
 
 @plugin.tool(risk="act")
 async def set_(
-    context: ToolContext, when: Annotated[str, Meta(max_length=100)], what: str = ""
+    context: ToolContext,
+    when: Annotated[str, Meta(max_length=100)],
+    what: str = "",
+    definite: bool = False,
+    instead: bool | None = None,
 ) -> ToolResult:
     """Set an alarm.
 
     when: for instance 7, half past six, every weekday at 7
     what: what for
+    definite: whether it is "the alarm": if there is just one, it may be that
+    instead: whether that one is put to this time; asked for where it is not said
     """
     said = parse(when, context.language, context.now)
     if not said.said:
         raise MissingArgumentError("when", asked_when(said, context.language))
+    if definite and instead is not False and (one := await _the_one(context, said)) is not None:
+        if instead:
+            return await reminders.change_one(context, when, one.id, "alarm")
+        was = data(context, one)["when"]
+        raise MissingArgumentError("instead", say(context.language, "alarm_instead", value=was))
     result = await reminders.set_entry(context, "alarm", what, said)
     undo = result.undo
     if undo:
         undo = type(undo)(tool="alarms.cancel", arguments=undo.arguments)
     return ToolResult(text=result.text, data=result.data, undo=undo)
+
+
+async def _the_one(context: ToolContext, said: When) -> Entry | None:
+    """The only alarm there is, if it is for once, and for the day that ``said`` names, if it names
+    any; ``None`` where what is said comes again."""
+    alarms = [entry for entry in await entries(context) if entry.kind == "alarm"]
+    if len(alarms) != 1 or alarms[0].repeat or rings(context, alarms[0]) or said.repeat:
+        return None
+    due = alarms[0].due.astimezone(context.now.tzinfo)
+    return alarms[0] if said.on in (None, due.date()) and said.delay is None else None
 
 
 @plugin.tool(risk="read")
@@ -56,6 +86,7 @@ def _says_when(arguments: Mapping[str, Any], language: str) -> bool:
     if arguments.get("by") and shift_of(str(arguments["by"]), language) is None:
         return False
     said = [str(arguments[name]) for name in ("which", "to") if arguments.get(name)]
+    said = [one for one in said if not _PART_OF_HOUR.fullmatch(one.strip(" .!?。"))]
     whens = [parse(one, language, now) for one in said if one != ALL and not _ID.fullmatch(one)]
     named = all(when.said or when.on or when.repeat for when in whens)
     return named and all(_FILLER.fullmatch(when.rest) for when in whens)
@@ -83,6 +114,10 @@ async def change(
     which: as for cancel
     by: in place of to: half an hour earlier, 10 minutes later
     """
+    if part := _PART_OF_HOUR.fullmatch(which.strip(" .!?。")):
+        minute = _MINUTES[part.lastgroup or ""]
+        alike = [e for e in await entries(context) if e.kind == "alarm" and e.due.minute == minute]
+        which = alike[0].id if len(alike) == 1 else which
     return await reminders.change_one(context, to, which, "alarm", by)
 
 

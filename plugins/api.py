@@ -378,7 +378,13 @@ class Plugin:
         return function
 
     def understands(self, function: MeaningFunction) -> MeaningFunction:
-        """Register a function that knows utterances by names that people gave."""
+        """Register a function that knows utterances by names that people gave.
+
+        Raises:
+            ValueError: there is one already.
+        """
+        if self.on_utterance is not None:
+            raise ValueError(f"{self.name} has two functions that know utterances")
         self.on_utterance = function
         return function
 

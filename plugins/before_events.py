@@ -3,7 +3,7 @@
 """
 
 import re
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
 from plugins.api import ToolCall, ToolContext
@@ -58,6 +58,8 @@ class BeforeEvent(NamedTuple):
 
     at: datetime
     what: str
+    event: str
+    """Which event it is, as `key_of` tells."""
 
 
 async def before_event(context: ToolContext, said: str) -> BeforeEvent | None:
@@ -77,8 +79,19 @@ async def before_event(context: ToolContext, said: str) -> BeforeEvent | None:
         task = (found.groupdict().get("task") or "").strip()
         shown = title if event["whole_day"] else f"{title} ({start:%H:%M})"
         begin = datetime.combine(start, BEGINS, start.tzinfo) if event["whole_day"] else start
-        return BeforeEvent(_moment(found, begin, context.language), task or shown)
+        at = _moment(found, begin, context.language)
+        return BeforeEvent(at, task or shown, key_of(title, start))
     return None
+
+
+def key_of(title: str, start: datetime) -> str:
+    """What a reminder remembers of its event, so that it goes where that goes."""
+    return f"{start.astimezone(UTC):%Y-%m-%dT%H:%M} {title}"
+
+
+def at_new_time(what: str, before: datetime, after: datetime) -> str:
+    """What is reminded of, where it says when the event is: ``Dentist (15:30)``."""
+    return what.replace(f"({before:%H:%M})", f"({after:%H:%M})")
 
 
 def _moment(found: re.Match[str], begin: datetime, language: str) -> datetime:

@@ -35,18 +35,14 @@ async def tell(context: ToolContext) -> ToolResult:
     """Tell the day: date, weather, calendar, reminders and timers."""
     parts = [part for part in [await _said(context, tool) for tool in SAID] if part]
     parts += await _reminders(context)
-    timers = await _result(context, ToolCall(tool="timers.list"))
+    timers = await _result(context, "timers.list")
     if timers and timers.data["timers"]:
         parts.append(timers.text)
     return ToolResult(text=" ".join(parts))
 
 
-SAID = (
-    ToolCall(tool="clock.date"),
-    ToolCall(tool="weather.now"),
-    ToolCall(tool="calendar.agenda", arguments={"alone": True}),
-)
-"""The calls whose words are said as they are."""
+SAID = ("clock.date", "weather.now", "calendar.agenda")
+"""The tools whose words are said as they are."""
 
 
 def _fits(arguments: Mapping[str, Any], language: str) -> bool:
@@ -116,15 +112,15 @@ async def _wait(context: ToolContext, stored: dict[str, Any]) -> None:
     await context.jobs.run_at(KEY, due)
 
 
-async def _said(context: ToolContext, call: ToolCall) -> str:
-    result = await _result(context, call)
+async def _said(context: ToolContext, tool: str) -> str:
+    result = await _result(context, tool)
     return f"{result.text[:1].upper()}{result.text[1:]}" if result else ""
 
 
-async def _result(context: ToolContext, call: ToolCall) -> ToolResult | None:
+async def _result(context: ToolContext, tool: str) -> ToolResult | None:
     """What another tool says; ``None`` where it has nothing: no calendar, no weather."""
     try:
-        result = await context.call(call)
+        result = await context.call(ToolCall(tool=tool))
     except ToolError:
         return None
     return None if result.data.get("calendars") == 0 else result
@@ -132,7 +128,7 @@ async def _result(context: ToolContext, call: ToolCall) -> ToolResult | None:
 
 async def _reminders(context: ToolContext) -> list[str]:
     """Those of today that wait for their time."""
-    result = await _result(context, ToolCall(tool="reminders.list"))
+    result = await _result(context, "reminders.list")
     today = []
     for entry in result.data["reminders"] if result else ():
         due = datetime.fromisoformat(entry["due"]).astimezone(context.now.tzinfo)

@@ -7,7 +7,7 @@ they are asked for.
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
@@ -55,13 +55,14 @@ from plugins.calendars import (
     refresh_one,
     sources,
 )
-from plugins.days import span_of
+from plugins.days import day_of, span_of
 from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
+from plugins.waiting import waiting_on
 from plugins.when import parse
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
@@ -136,11 +137,11 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 
 @plugin.tool(risk="read", fits=_is_day)
-async def agenda(context: ToolContext, day: Said = "", *, alone: bool = False) -> ToolResult:
-    """Tell what is in the family's calendars on a day, and the reminders of that day.
+async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
+    """Tell what is in the family's calendars on a day, and what else waits for its time then.
 
-    day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: today
-    alone: without the reminders
+    day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: what is in the
+        calendars today, and no more
     """
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
@@ -148,45 +149,35 @@ async def agenda(context: ToolContext, day: Said = "", *, alone: bool = False) -
         raise ToolError(say(context.language, "no_day", [day]))
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
+    waiting = await waiting_on(context, span[0]) if day and span[0] == span[1] else []
+    key = "also_today" if span[0] == today else "also_then"
+    also = say(context.language, key, [_together(waiting, context.language)])
     kept = await calendars(context, days=(first, until))
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0}
-        text = ("" if alone else await _reminded_of(context, span)) or say(
-            context.language, "no_calendar"
-        )
+        text = also if waiting else say(context.language, "no_calendar")
         return ToolResult(text=text, data=data)
     found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
-    one_day = span[0] == span[1]
+    # A week that ends today is one day, too, but not what was asked for.
+    is_week = bool(day) and day_of(day, context.language, today) is None
+    one_day = span[0] == span[1] and not is_week
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
         text = say(context.language, "no_events", value=title)
+        if is_week and (coming := matching(await kept_calendars(context), "", context.now)):
+            line = _line(context, coming[0], with_day=True)
+            text += f" {say(context.language, 'then_next', [line])}"
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
-        told = ("；" if context.language == "zh" else "; ").join(lines)
-        text = say(context.language, "events", [told], title)
-    text += _as_of(context, kept)
-    if not alone and (also := await _reminded_of(context, span)):
-        text += f" {also}"
-    return ToolResult(text=text, data={"events": [_data(e) for e in found]})
+        text = say(context.language, "events", [_together(lines, context.language)], title)
+    text = f"{text[:1].upper()}{text[1:]}{_as_of(context, kept)}"
+    return ToolResult(
+        text=f"{text} {also}" if waiting else text, data={"events": [_data(e) for e in found]}
+    )
 
 
-async def _reminded_of(context: ToolContext, span: tuple[date, date]) -> str:
-    """The reminders of one day, which belong to what it holds; empty where there are none, or more
-    days are meant."""
-    if span[0] != span[1]:
-        return ""
-    zone = context.now.tzinfo
-    set_ones = (await context.call(ToolCall(tool="reminders.list"))).data["reminders"]
-    times = [
-        (moment, str(one["what"]))
-        for one in set_ones
-        if one["kind"] == "reminder"
-        for moment in map(datetime.fromisoformat, one["times"])
-        if moment.astimezone(zone).date() == span[0]
-    ]
-    lines = [f"{moment.astimezone(zone):%H:%M} {what}" for moment, what in sorted(times)[:SHOWN]]
-    told = ("；" if context.language == "zh" else "; ").join(lines)
-    return say(context.language, "reminders_too", [told]) if lines else ""
+def _together(lines: Sequence[str], language: str) -> str:
+    return ("；" if language == "zh" else "; ").join(lines)
 
 
 @plugin.answers
@@ -293,14 +284,31 @@ async def remove(context: ToolContext, event: Key) -> ToolResult:
     """
     kept = await calendars(context)
     if not by_id(kept, event) and _SERIES.search(event.casefold()):
-        meant, undo = every(context, kept, _SERIES.sub(" ", event.casefold())), None
+        meant, once = every(context, kept, _SERIES.sub(" ", event.casefold())), False
     else:
-        one = chosen(context, kept, event)
-        meant, undo = [one], _back(one, event=one.occurrence)
-    told = [line(context, one, once=undo is not None) for one in meant]
+        meant, once = [chosen(context, kept, event)], True
+    told = [line(context, one, once=once) for one in meant]
     for one in meant:
-        await take_out(context, one, series=undo is None)
-    return ToolResult(text=say(context.language, "event_removed", told), undo=undo)
+        await take_out(context, one, series=not once)
+    also = [await _reminders_of(context, one) for one in meant]
+    text = " ".join(
+        [say(context.language, "event_removed", told), *(o.text for o in also if o.text)]
+    )
+    undo = _back(meant[0], event=meant[0].occurrence, reminders=_ids(also[0])) if once else None
+    return ToolResult(text=text, undo=undo)
+
+
+async def _reminders_of(context: ToolContext, event: Event, to: Event | None = None) -> ToolResult:
+    """Take the reminders of an event out with it, or move them ``to`` where it is now."""
+    was = event.occurrence
+    given: dict[str, Any] = {"title": was.title, "start": was.start.isoformat()}
+    if to is not None:
+        given["to"] = to.occurrence.start.isoformat()
+    return await context.call(ToolCall(tool="reminders.follow_event", arguments=given))
+
+
+def _ids(reminders: ToolResult) -> str:
+    return str(reminders.undo.arguments["which"]) if reminders.undo else ""
 
 
 @plugin.tool(risk="act")
@@ -320,8 +328,10 @@ async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
     moved = await move_event(context, meant, wanted)
     text = say(context.language, "event_moved", [line(context, moved)])
     text += await _also_then(context, moved)
+    also = await _reminders_of(context, meant, moved)
+    text = f"{text} {also.text}".strip()
     is_now = {"uid": moved.occurrence.uid, "recurrence_id": moved.occurrence.recurrence_id}
-    undo = _back(moved, **is_now, event=meant.occurrence)
+    undo = _back(moved, **is_now, event=meant.occurrence, reminders=_ids(also))
     return ToolResult(text=text, data={"events": [_data(moved)]}, undo=undo)
 
 
@@ -333,6 +343,7 @@ async def restore(
     recurrence_id: Key = "",
     event: Occurrence | None = None,
     series: bool = False,
+    reminders: Key = "",
 ) -> ToolResult:
     """Take back what was done to a calendar last: what undo calls.
 
@@ -341,6 +352,7 @@ async def restore(
     recurrence_id: which time of it
     event: what was there before
     series: whether all times of what was put there are meant
+    reminders: the ids of its reminders, with spaces between
     """
     kept = await calendar_now(context, calendar)
     if kept is None:
@@ -355,6 +367,9 @@ async def restore(
             await take_out(context, one, series=series)
             lines = lines or [say(context.language, "event_removed", [line(context, one)])]
             break
+    if reminders:
+        reminded = ToolCall(tool="reminders.restore", arguments={"which": reminders})
+        lines.append((await context.call(reminded)).text)
     return ToolResult(text=" ".join(lines) or say(context.language, "no_such_event", ["-"]))
 
 

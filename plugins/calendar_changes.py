@@ -24,7 +24,7 @@ from plugins.event_words import YEARLY, turns_of
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.moments import days_told
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.speech import day_name, labelled, moment, say
 from plugins.spoken import DAYS, language_known
 from plugins.when import When, parse

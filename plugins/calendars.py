@@ -22,7 +22,7 @@ from plugins import home_calendars, ics, own_calendar
 from plugins.api import Entity, HomeError, NoAnswerError, ToolContext
 from plugins.home_calendars import CAN_ADD, CAN_CHANGE, CAN_DELETE
 from plugins.ics import CalendarError, Occurrence, Window
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.speech import say
 
 log = logging.getLogger(__name__)

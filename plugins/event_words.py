@@ -39,6 +39,9 @@ class Said(NamedTuple):
     """``None`` where nothing was said of when it is."""
 
 
+_HALVES = re.compile(r"[ap]\.?m\b\.?", re.IGNORECASE)
+
+
 class _Hours(NamedTuple):
     """The text without when it ends on its day, and what was said of that."""
 
@@ -177,8 +180,8 @@ def _hours(text: str, language: str) -> _Hours:
         return _Hours(text, "", length)
     at, behind = _words(language).at, _words(language).o_clock
     first, last = found["first"], found["last"]
-    half = re.search(r"[ap]\.?m\b\.?", last, re.IGNORECASE)
-    if half and not re.search(r"[ap]\.?m\b", first, re.IGNORECASE):
+    half = _HALVES.search(last)
+    if half and not _HALVES.search(first):
         first = f"{first} {_half_before(first, last, half[0])}"
     text = f"{text[: found.start()]} {at}{first}{behind} {text[found.end() :]}"
     return _Hours(text, f"{at}{last}{behind}", length)
@@ -206,8 +209,9 @@ def _end(start: datetime, hours: _Hours, language: str, now: datetime) -> dateti
     if last.at is None:
         return None
     end = datetime.combine(start.date(), last.at, start.tzinfo)
-    while end <= start:
-        end += A_DAY if last.exact else HALF_A_DAY
+    told = last.at.hour >= HALF_A_DAY.seconds // 3600 or _HALVES.search(hours.last)
+    while end <= start:  # "4 to 5:30" is an hour and a half
+        end += A_DAY if told else HALF_A_DAY
     return end
 
 

@@ -82,7 +82,7 @@ async def close(context: ToolContext, entities: EntityIds) -> ToolResult:
 @plugin.tool(risk="act")
 async def stop(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Stop a blind, curtain or door that moves."""
-    return await act(context, entities, {"cover": "stop_cover", "valve": "stop_valve"}, "stopped")
+    return await act(context, entities, {"cover": "stop_cover", "valve": "stop_valve"}, "halted")
 
 
 @plugin.tool(risk="act", risk_rule=opening_risk)

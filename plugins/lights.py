@@ -17,16 +17,16 @@ Step = Literal["up", "down"]
 
 WHITES = {"warmwhite": 2_700, "coolwhite": 4_000}
 """Kelvin: Home Assistant has no color of these names, and would take plain white for them."""
+WARMTH = {"warmer": -700, "cooler": 700}
+"""Kelvin by which light becomes warmer or cooler; no color, but said like one."""
+WHITE_MODES = frozenset({"color_temp", "rgbww"})
+"""Color modes of a light that has a color temperature."""
 STEP_PERCENT = 25
 """What "brighter" means."""
-
-
-STEP_KELVIN = 700
-"""What "warmer" means of a light."""
 PLAIN_MODES = frozenset({"onoff", "brightness", "unknown"})
 """Home Assistant's color modes of lights that have one color."""
-WHITE_MODES = frozenset({"color_temp", "white"})
-"""Those of lights that shine in white alone."""
+NO_COLOR_MODES = PLAIN_MODES | {"color_temp", "white"}
+"""The same with those of lights that shine in white alone."""
 
 
 @plugin.tool(risk="act")
@@ -40,7 +40,7 @@ async def set_(
     """Set the brightness, the color or the color temperature of lights.
 
     brightness: percent
-    color: an English color name, for instance blue
+    color: an English color name, for instance blue; warmer or cooler, for what is on
     kelvin: color temperature; warm is 2700, cold is 6500
     """
     if brightness is not None:
@@ -53,6 +53,8 @@ async def set_(
             reached=lambda e: abs((percent(e) or 0) - brightness) <= 2,
             value=lambda e: percent(e) or 0,
         )
+    if (step := WARMTH.get(color.lower())) is not None:
+        return await _in_warmer_light(context, entities, color.lower(), step)
     entities = _able(context, entities, color) if color or kelvin is not None else entities
     if (white := WHITES.get(color.replace(" ", "").lower())) or kelvin is not None:
         told = color_word(color, context.language) if white else f"{kelvin} K"
@@ -66,6 +68,50 @@ async def set_(
             data={"color_name": color}, value=lambda e: color_word(color, context.language),
         )  # fmt: skip
     raise ToolError(say(context.language, "which_light"))
+
+
+async def _in_warmer_light(
+    context: ToolContext, entities: EntityIds, color: str, step: int
+) -> ToolResult:
+    """A step warmer or cooler, of the lights that are on and have a color temperature.
+
+    Raises:
+        ToolError: none of them is, or goes any further.
+    """
+    language = context.language
+    able = [e for e in found(context, entities) if e.state == "on" and _has_warmth(e)]
+    if not able:
+        raise ToolError(say(language, "no_warmth"))
+    wanted = {light.id: _kelvin(light, color, step) for light in able}
+    if all(
+        kelvin == light.attributes.get("color_temp_kelvin")
+        for light, kelvin in zip(able, wanted.values(), strict=True)
+    ):
+        raise ToolError(say(language, "warmth_limit", [light.name for light in able]))
+    told = color_word(color, language)
+    return await act_by_value(
+        wanted,
+        lambda ids, kelvin: act(
+            context, ids, {"light": "turn_on"}, "color",
+            data={"color_temp_kelvin": int(kelvin)}, value=lambda e: told,
+        ),
+    )  # fmt: skip
+
+
+def _has_warmth(light: Entity) -> bool:
+    return bool(WHITE_MODES & set(light.attributes.get("supported_color_modes") or ()))
+
+
+def _kelvin(light: Entity, color: str, step: int) -> int:
+    """The color temperature a step further; of a light that is colored now, a white."""
+    now = light.attributes.get("color_temp_kelvin")
+    if now is None:
+        wanted = WHITES["warmwhite" if color == "warmer" else "coolwhite"]
+    else:
+        wanted = round(float(now)) + step
+    least = light.attributes.get("min_color_temp_kelvin") or wanted
+    most = light.attributes.get("max_color_temp_kelvin") or wanted
+    return max(int(least), min(int(most), wanted))
 
 
 @plugin.tool(risk="act")
@@ -82,23 +128,6 @@ async def change(
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
 
 
-@plugin.tool(risk="act")
-async def change_color_temperature(
-    context: ToolContext,
-    entities: EntityIds,
-    step: Literal["warmer", "cooler"],
-    by: Annotated[int, Meta(ge=50, le=5_000)] = STEP_KELVIN,
-) -> ToolResult:
-    """Make the white of lights a step warmer (more yellow) or cooler (whiter).
-
-    by: kelvin
-    """
-    colored = found(context, _able(context, entities))
-    lit = [light for light in colored if light.state == "on"] or colored
-    wanted = {light.id: _tinted(light, -by if step == "warmer" else by) for light in lit}
-    return await act_by_value(wanted, lambda ids, value: set_(context, ids, kelvin=int(value)))
-
-
 def _able(context: ToolContext, entities: Sequence[str], color: str = "") -> list[str]:
     """Those of the lights that shine in several whites, or in colors where one is named, as far as
     they tell.
@@ -108,7 +137,7 @@ def _able(context: ToolContext, entities: Sequence[str], color: str = "") -> lis
     """
     lights = found(context, entities)
     white = color.replace(" ", "").lower() in {"", "white", *WHITES}
-    lacking = PLAIN_MODES if white else PLAIN_MODES | WHITE_MODES
+    lacking = PLAIN_MODES if white else NO_COLOR_MODES
     able = [light.id for light in lights if not _color_modes(light) <= lacking]
     if not able:
         names = [light.name for light in lights]
@@ -122,14 +151,6 @@ def _color_modes(light: Entity) -> frozenset[str]:
     """Home Assistant's color modes of a light; where it does not tell, that of any color."""
     modes = light.attributes.get("supported_color_modes")
     return frozenset(map(str, modes)) if isinstance(modes, list) else frozenset({"hs"})
-
-
-def _tinted(light: Entity, by: int) -> int:
-    """Kelvin, within what the light can do."""
-    now = light.attributes.get("color_temp_kelvin")
-    coldest = int(light.attributes.get("max_color_temp_kelvin") or 6_500)
-    warmest = int(light.attributes.get("min_color_temp_kelvin") or 2_000)
-    return min(coldest, max(warmest, int(now or WHITES["coolwhite"]) + by))
 
 
 def _stepped(now: int, step: Step, by: int) -> int:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.home_lists import SHOPPING, Entry, kept_there, key_of, read, write
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.speech import say
 
 plugin = Plugin("lists", sentences="lists.{language}.yaml")

@@ -21,11 +21,13 @@ def coming(
     after: datetime | None = None,
     *,
     either_half: bool = False,
+    late: bool = False,
     language: str = "",
 ) -> datetime:
     """The first moment behind ``after`` (now) that ``when`` names.
 
     either_half: "at nine" is whichever comes first, in the morning or in the evening
+    late: of another day rather in the evening, where that is not said
     language: that of the error, where nobody asks
 
     Raises:
@@ -34,7 +36,9 @@ def coming(
     now, location = after or context.now, context.home.location()
     language = language or context.language
     try:
-        return (soonest if either_half else next_time)(when, now, location)
+        if either_half:
+            return soonest(when, now, location, late=late)
+        return next_time(when, now, location)
     except NoLocationError as error:
         raise ToolError(say(language, "no_location")) from error
     except ValueError as error:

@@ -18,6 +18,11 @@ A_WEEK, A_MONTH, A_YEAR = 9, 37, 367
 clocks may take."""
 
 
+BY_DAY = range(6, 18)
+"""Of another day, an hour without its half is the one of these: tomorrow at seven the blinds go up
+in the morning."""
+
+
 class NoLocationError(ValueError):
     """It takes the sun, and nobody knows where the house stands."""
 
@@ -173,15 +178,20 @@ def is_at_sun(said: When, kept: str) -> bool:
     return (when.sun, when.offset) == (said.sun, said.offset)
 
 
-def soonest(when: When, now: datetime, location: Location | None = None) -> datetime:
+def soonest(
+    when: When, now: datetime, location: Location | None = None, *, late: bool = False
+) -> datetime:
     """The same of something for once, where "at nine" may be in the morning or in the evening:
-    whichever comes first; of a day that is named, the one when people are awake."""
+    whichever comes first; of another day that is named, the one in ``BY_DAY``.
+
+    late: it is rather for the evening, so that of another day it is when people are awake
+    """
     if when.at is None or when.exact or when.repeat or not 1 <= when.at.hour <= 12:
         return next_time(when, now, location)
     halves = [when.at.replace(hour=when.at.hour % 12), when.at.replace(hour=when.at.hour % 12 + 12)]
     if when.on and when.on != now.date():
-        awake = [at for at in halves if at.hour in WAKING_HOURS]
-        return next_time(when._replace(at=awake[0]), now)
+        meant = [at for at in halves if at.hour in (WAKING_HOURS if late else BY_DAY)]
+        return next_time(when._replace(at=meant[0]), now)
     coming = (_wall(now.date() + timedelta(days=days), at, now) for days in (0, 1) for at in halves)
     return next(moment for moment in coming if moment > now)
 

@@ -7,7 +7,6 @@ nobody noted is left to the documents.
 import re
 import secrets
 from datetime import datetime
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +14,8 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
-from plugins.speech import quoted, say, stop_words
+from plugins.note_words import is_about, subject_of
+from plugins.speech import quoted, say
 from plugins.spoken import date_of_year
 
 plugin = Plugin("notes", sentences="notes.{language}.yaml")
@@ -33,6 +33,8 @@ _NO_NOTE = re.compile(
     re.IGNORECASE,
 )
 """What is forgotten by others."""
+_NOW = re.compile(r"\s+(?:now|by now)$|\b(?:jetzt|inzwischen|mittlerweile)\s+|现在", re.IGNORECASE)
+"""What says that a fact was another before."""
 Text = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 
@@ -51,6 +53,11 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
     if len(await context.storage.all()) >= MAXIMUM:
         raise ToolError(say(context.language, "notes_full", value=MAXIMUM))
     text = main_clause(text) if context.language == "de" else text
+    notes = await _notes(context)
+    if (
+        same := next((one for one in notes if one.text.casefold() == text.casefold()), None)
+    ) is not None:
+        await context.storage.delete(same.id)
     note = Note(id=secrets.token_hex(6), text=text, at=context.now)
     await context.storage.put(note.id, msgspec.to_builtins(note))
     return ToolResult(
@@ -61,13 +68,21 @@ async def add(context: ToolContext, text: Text) -> ToolResult:
 
 
 @plugin.understands
-async def forgets(context: ToolContext, text: str) -> ToolCall | None:
-    """What shall be forgotten, if it was noted: "forget the spare key"."""
-    found = _FORGET.fullmatch(text.strip(" .!。！"))
+async def of_notes(context: ToolContext, text: str) -> ToolCall | None:
+    """What shall be forgotten, if it was noted ("forget the spare key"), and a fact that is another
+    one by now ("Lily's shoe size is 34 now")."""
+    said, notes = text.strip(" .!。！"), await _notes(context)
+    found = _FORGET.fullmatch(said)
     about = (found["about"] or found["said"]) if found else ""
-    if not about or _NO_NOTE.search(about) or not _matching(await _notes(context), about):
-        return None
-    return ToolCall(tool="notes.forget", arguments={"about": about})
+    if about and not _NO_NOTE.search(about) and _matching(notes, about):
+        return ToolCall(tool="notes.forget", arguments={"about": about})
+    fact = _NOW.sub("", said)
+    subject = subject_of(fact) if fact != said else ""
+    for note in notes if subject else ():
+        if subject_of(note.text).casefold() == subject.casefold():
+            arguments = {"about": note.id, "to": fact[len(subject) :].strip()}
+            return ToolCall(tool="notes.change", arguments=arguments)
+    return None
 
 
 @plugin.answers
@@ -104,6 +119,42 @@ async def list_(context: ToolContext) -> ToolResult:
     )
 
 
+@plugin.tool(risk="act")
+async def change(context: ToolContext, about: Text, to: Text) -> ToolResult:
+    """Say what a fact that was noted is by now.
+
+    about: the note, or what finds it
+    to: what it is now, for instance 34, in the drawer
+    """
+    notes = await _notes(context)
+    found = [one for one in notes if one.id == about] or _matching(notes, about)
+    if not found:
+        raise ToolError(say(context.language, "not_noted", [about]))
+    note = found[0]
+    joint = "" if context.language == "zh" else " "
+    text = f"{subject_of(note.text)}{joint}{to}".strip()
+    await context.storage.put(
+        note.id, msgspec.to_builtins(Note(id=note.id, text=text, at=context.now))
+    )
+    return ToolResult(
+        text=say(context.language, "note_changed", [text], quoted(note.text, context.language)),
+        data={"id": note.id, "text": text, "at": context.now.isoformat()},
+        undo=ToolCall(tool="notes.put", arguments={"note": note.id, "text": note.text}),
+    )
+
+
+@plugin.tool(risk="act")
+async def put(
+    context: ToolContext, note: Annotated[str, Meta(max_length=40)], text: Text
+) -> ToolResult:
+    """Give a note the text that it had, by its id: what undo calls."""
+    if await context.storage.get(note) is None:
+        raise ToolError(say(context.language, "no_notes"))
+    kept = Note(id=note, text=text, at=context.now)
+    await context.storage.put(note, msgspec.to_builtins(kept))
+    return ToolResult(text=say(context.language, "noted", [text]))
+
+
 @plugin.tool(risk="dangerous")
 async def forget(context: ToolContext, about: Text) -> ToolResult:
     """Forget what was noted about something.
@@ -135,21 +186,7 @@ async def _notes(context: ToolContext) -> list[Note]:
 
 
 def _matching(notes: list[Note], about: str) -> list[Note]:
-    """The notes that hold every word that means something; Chinese is compared by characters."""
-    words = words_of(about)
-    return [note for note in notes if words and words <= words_of(note.text)]
-
-
-@lru_cache(maxsize=1024)  # the times of one event all have its title
-def words_of(text: str) -> frozenset[str]:
-    """The words that mean something, in lower case."""
-    words = re.findall(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+", text.casefold())
-    return frozenset(_singular(word) for word in words if word not in stop_words())
-
-
-def _singular(word: str) -> str:
-    """``keys`` and ``key`` are the same word; so are their likes in French and Spanish."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    return [note for note in notes if is_about(note.text, about)]
 
 
 def _told(notes: list[Note], language: str) -> str:

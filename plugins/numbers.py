@@ -133,7 +133,8 @@ def number_words(language: str) -> dict[str, str]:
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     longest_first = sorted(number_words(language), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    words = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<!\w)(?!(?<=pour )cent\b)(?:{words})(?!\w)")  # "vingt pour cent"
 
 
 def written(value: Decimal, language: str, places: int = 6) -> str:

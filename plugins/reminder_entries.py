@@ -16,7 +16,7 @@ from plugins.api import ToolContext, ToolError
 from plugins.german_clauses import task
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.numbers import digits
 from plugins.speech import day_name, moment, say, told_of
 from plugins.when import When, parse
@@ -65,6 +65,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """The id of the person, or their tracker, for whose arrival it waits."""
     away: bool = False
     """Whether that person has been away since."""
+    event: str = ""
+    """What is in the calendar that it reminds of, as `before_events.key_of` tells."""
     ended: datetime | None = None
     """When it was cancelled."""
     before: dict[str, Any] | None = None

@@ -22,7 +22,8 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
-from plugins.before_events import before_event
+from plugins.arrivals import addressed, person_of
+from plugins.before_events import at_new_time, before_event, key_of
 from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
@@ -77,20 +78,23 @@ Which = Annotated[str, Meta(max_length=120)]
 
 
 @plugin.tool(risk="act")
-async def add(context: ToolContext, what: Text, when: Moment = "") -> ToolResult:
+async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = "") -> ToolResult:
     """Remind the person of something at a time.
 
     what: what to remind of; may hold the time as well
     when: for instance at 6 pm, in 20 minutes, every weekday at 7
+    who: whose coming home it waits for, where several could be meant
     """
     said = parse(when or what, context.language, context.now, awake=True)
     task = what if when else task_in(said)
     if said.arrival is not None:
-        return await _await_arrival(context, task or what, said.arrival)
+        named, task = addressed(context, task or what)
+        person = person_of(context, who or said.arrival, named)
+        return await _await_arrival(context, task, person)
     if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
         at = event.at
         on_time = When(at=at.time(), on=at.date(), exact=True)
-        return await set_entry(context, "reminder", event.what, on_time)
+        return await set_entry(context, "reminder", event.what, on_time, event=event.event)
     if not said.said:
         raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:
@@ -193,6 +197,33 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
     return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
 
 
+@plugin.tool(risk="act")
+async def follow_event(
+    context: ToolContext, title: Text, start: datetime, to: datetime | None = None
+) -> ToolResult:
+    """Let the reminders of an event of the calendar go where that went.
+
+    start: when it was
+    to: when it is now; not said: it is no more, and neither are they
+    """
+    found = [e for e in await entries(context) if e.event == key_of(title, start)]
+    for entry in found:
+        if to is None:
+            await end(context, entry)
+            continue
+        remember(entry)
+        zone = context.now.tzinfo
+        entry.what = at_new_time(entry.what, start.astimezone(zone), to.astimezone(zone))
+        entry.due, entry.event = max(entry.due + (to - start), context.now), key_of(title, to)
+        entry.state, entry.snoozed = "waiting", None
+        await context.jobs.run_at(entry.id, entry.due)
+        await keep(context, entry)
+    key = "without_event" if to is None else "with_event"
+    told_of = [line(context, entry).rstrip(".。") for entry in found]
+    text = say(context.language, key, told_of) if found else ""
+    return ToolResult(text=text, undo=_restoring(found) if found else None)
+
+
 @plugin.job
 async def ring(context: ToolContext, key: str) -> None:
     """An entry's time: mark it, show it."""
@@ -238,11 +269,13 @@ def told(context: ToolContext, found: list[Entry]) -> ToolResult:
     return ToolResult(text=text or say(context.language, "nothing_set"), data={"reminders": listed})
 
 
-async def set_entry(context: ToolContext, kind: Kind, what: str, said: When) -> ToolResult:
-    """Keep a new entry, with its first wake-up."""
+async def set_entry(
+    context: ToolContext, kind: Kind, what: str, said: When, *, event: str = ""
+) -> ToolResult:
+    """Keep a new entry, with its first wake-up; event: what it reminds of, if that is one."""
     due = coming(context, said)
     kept = kept_as(said.since(due.date()))
-    entry = made(context, kind, what, due, time=kept, repeat=said.repeat)
+    entry = made(context, kind, what, due, time=kept, repeat=said.repeat, event=event)
     return await _add(context, entry, entry.id, due)
 
 
@@ -389,31 +422,11 @@ async def _add(context: ToolContext, entry: Entry, job: str, at: datetime) -> To
     return ToolResult(text=line(context, entry), data=data(context, entry), undo=undo)
 
 
-async def _await_arrival(context: ToolContext, what: str, who: str) -> ToolResult:
+async def _await_arrival(context: ToolContext, what: str, person: Entity) -> ToolResult:
     """Keep a reminder for when somebody gets home, the next time if they are there."""
-    person = _person(context, who)
     away = person.state != HOME
     entry = made(context, "reminder", what, context.now, arrival=person.id, away=away)
     return await _add(context, entry, ARRIVALS, context.now + LOOK_EVERY)
-
-
-def _person(context: ToolContext, who: str) -> Entity:
-    """The person of that name; without one, who speaks, or the only one that there is.
-
-    Raises:
-        ToolError: nobody is known, or several could be meant.
-    """
-    entities = context.home.snapshot().entities
-    people = [e for e in entities if e.domain == "person"]
-    people = people or [e for e in entities if e.domain == "device_tracker"]
-    if not people:
-        raise ToolError(say(context.language, "nobody_tracked"))
-    wanted = (who or context.person).casefold()
-    named = [e for e in people if wanted in (name.casefold() for name in (e.name, *e.aliases))]
-    found = named or ([] if who else people)
-    if len(found) != 1:
-        raise ToolError(say(context.language, "whose_arrival", [e.name for e in people]))
-    return found[0]
 
 
 async def _look_for_arrivals(context: ToolContext) -> None:

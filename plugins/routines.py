@@ -24,11 +24,13 @@ from plugins.scheduled import (
     all_scheduled,
     chosen,
     data,
+    end,
     find,
     keep,
     line,
     lines,
     next_turn,
+    put_at,
     says_when,
     schedule,
     when_told,
@@ -54,7 +56,7 @@ _THEN = re.compile(
 Command = Annotated[str, Meta(min_length=1, max_length=300)]
 Name = Annotated[str, Meta(min_length=1, max_length=60)]
 Amount = Annotated[float, Meta(ge=0, le=604_800)]
-Moment = Annotated[str, Meta(max_length=60)]
+Moment = Annotated[str, Meta(max_length=100)]
 Which = Annotated[str, Meta(max_length=300)]
 
 
@@ -68,6 +70,7 @@ async def later(
     when: Moment = "",
     every: Moment = "",
     after: Moment = "",
+    late: bool = False,
 ) -> ToolResult:
     """Carry out a command after a while, at a time, or again and again; one that needs a
     confirmation is then not done.
@@ -76,12 +79,14 @@ async def later(
     when: for instance at 8 pm, tomorrow at 7, half an hour after sunset
     every: on which days, of one that repeats: every day, every weekday, on Mondays
     after: when what comes before it is done: "at 11" is the one behind that
+    late: whether it is rather done in the evening: tomorrow at seven a blind is closed at 19:00
     """
     said = parse(f"{every} {when}", context.language, context.now)
     if (every and not said.said) or (said.said and not said.whole):  # "Mondays between 9 and 5"
         raise MissingArgumentError("when", asked_when(said, context.language))
     if said.said:
-        said, due = _due(context, said, parse(f"{every} {after}", context.language, context.now))
+        before = parse(f"{every} {after}", context.language, context.now)
+        said, due = _due(context, said, before, late=late)
     else:
         due = context.now + timedelta(hours=hours, minutes=minutes, seconds=seconds)
     if not timedelta(seconds=1) <= due - context.now <= LONGEST:
@@ -97,14 +102,14 @@ async def later(
     return ToolResult(text=told, data=data(one), undo=undo)
 
 
-def _due(context: ToolContext, said: When, before: When) -> tuple[When, datetime]:
+def _due(context: ToolContext, said: When, before: When, *, late: bool) -> tuple[When, datetime]:
     """When it is, and the first moment of that: "at nine" is whichever comes first, in the morning
     or in the evening, or behind what is done before it."""
     if said.repeat and not before.said:
         return said, coming(context, said)  # every day at seven is in the morning
     first = coming(context, before, either_half=True) if before.said else None
     once = said._replace(repeat=())
-    due = coming(context, once, first, either_half=True)
+    due = coming(context, once, first, either_half=True, late=late)
     if not said.repeat:
         return said, due
     said = said if said.sun else said._replace(at=due.time(), exact=True)
@@ -141,20 +146,39 @@ async def cancel(context: ToolContext, which: Which = "", habit: Which = "") -> 
     meant = chosen(context, await all_scheduled(context), which or habit)
     told = [line(context, one).rstrip(".") for one in meant]
     for one in meant:
-        await context.jobs.cancel(one.id)
-        one.ended = context.now
-        await keep(context, one)
+        await end(context, one)
     undo = ToolCall(tool="routines.restore", arguments={"which": " ".join(o.id for o in meant)})
     text = say(context.language, "cancelled" if told else "none_scheduled", told)
     return ToolResult(text=text, undo=undo if told else None)
 
 
 @plugin.tool(risk="act")
-async def restore(context: ToolContext, which: Which) -> ToolResult:
+async def change(context: ToolContext, to: Moment, which: Which = "") -> ToolResult:
+    """Put a command for later at another time, or one that repeats on other days.
+
+    to: for instance half past ten, on weekends; an hour is in the half of the day that it was in
+    which: as for cancel
+    """
+    said = parse(to, context.language, context.now)
+    if not (said.said or said.on or said.repeat) or said.rest or said.arrival:
+        raise MissingArgumentError("to", say(context.language, "when"))
+    meant = chosen(context, await all_scheduled(context), which)
+    if len(meant) != 1:
+        raise ToolError(say(context.language, "reminder_which", value=lines(context, meant)))
+    new = await put_at(context, meant[0], said)
+    undo = ToolCall(tool="routines.restore", arguments={"which": meant[0].id, "instead_of": new.id})
+    return ToolResult(text=line(context, new), data=data(new), undo=undo)
+
+
+@plugin.tool(risk="act")
+async def restore(context: ToolContext, which: Which, instead_of: Which = "") -> ToolResult:
     """Bring back commands that were cancelled.
 
     which: their ids, with spaces between
+    instead_of: the id of one that ends with that
     """
+    if instead_of and (one := await find(context, instead_of)) is not None:
+        await end(context, one)
     restored = [one for key in which.split() if (one := await find(context, key)) is not None]
     for one in restored:
         one.ended = None
@@ -224,9 +248,10 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
 
 @plugin.tool(risk="read")
 async def list_(context: ToolContext) -> ToolResult:
-    """Tell the routines that there are."""
+    """Tell the routines that there are, and the commands that are left for later or repeat."""
     stored = [s for s in (await context.storage.all()).values() if "commands" in s]
-    text = " ".join(_told(routine, context.language) for routine in stored)
+    waiting = lines(context, await all_scheduled(context))
+    text = " ".join(filter(None, [*(_told(one, context.language) for one in stored), waiting]))
     told = [{"name": one["name"], "commands": one["commands"]} for one in stored]
     return ToolResult(text=text or say(context.language, "no_routines"), data={"routines": told})
 

@@ -6,7 +6,7 @@ One is a document of the plugin ``routines`` and one job at its next time.
 import re
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import msgspec
@@ -20,6 +20,8 @@ from plugins.when import When, parse
 PREFIX = "later-"
 """Of the ids, which are keys beside the names of routines."""
 ALL = "all"
+HALF_A_DAY = 12
+"""Hours."""
 FORGET_ENDED = timedelta(days=1)
 _WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+")
 _STEM = 4
@@ -36,6 +38,7 @@ _VERBS = frozenset({
     "turn", "turning", "switch", "switching", "put", "putting", "set", "setting", "any", "anymore",
     "more", "every", "each", "all", "to", "mach", "mache", "machen", "schalt", "schalte",
     "schalten", "stell", "stelle", "stellen", "jeden", "mehr", "nicht", "ein", "eine", "einen",
+    "das", "mit", "die", "der", "den", "one", "thing", "that", "brauch", "brauche", "need",
     "zum", "zur", "bei", "um", "am", "的", "把", "了", "每", "天", "要", "不", "再", "别", "个",
 })  # fmt: skip
 """Words that tell no command from another, beside those that say nothing at all."""
@@ -78,6 +81,54 @@ async def keep(context: ToolContext, one: Scheduled) -> None:
     """Write it down, and show what became of it."""
     await context.storage.put(one.id, msgspec.to_builtins(one))
     context.emit("scheduled", data(one))
+
+
+async def end(context: ToolContext, one: Scheduled) -> None:
+    """Do it no more; it can be brought back for a day."""
+    await context.jobs.cancel(one.id)
+    one.ended = context.now
+    await keep(context, one)
+
+
+async def put_at(context: ToolContext, one: Scheduled, said: When) -> Scheduled:
+    """A command in the place of one that ends: at another time, in the half of the day that it was
+    in where that is not said, or on other days.
+
+    Raises:
+        ToolError: that time has passed.
+    """
+    due = one.due.astimezone(context.now.tzinfo)
+    was = kept_time(one.at) if one.repeat else When(at=due.time(), exact=True)
+    if said.delay is not None:
+        when = said
+    else:
+        if not said.sun:
+            said = said._replace(at=_in_that_half(said, due.time()), exact=True)
+        when = said
+        if not said.on:
+            cycle = said.cycle if said.repeat else was.cycle
+            when = said._replace(repeat=said.repeat or one.repeat, cycle=cycle)
+        if not (said.said or when.sun):
+            when = when._replace(at=was.at, sun=was.sun, offset=was.offset)
+        if not (when.repeat or when.on):
+            when = when._replace(on=due.date() if due.date() > context.now.date() else None)
+    new = await schedule(context, one.command, coming(context, when), when)
+    new.language, new.area, new.permissions = one.language, one.area, one.permissions
+    await keep(context, new)
+    await end(context, one)
+    return new
+
+
+def _in_that_half(said: When, was: time) -> time | None:
+    """The hour that is said, in the half of the day in which it was before."""
+    if said.at is None or said.exact or said.at.hour > HALF_A_DAY:
+        return said.at
+    other = said.at.replace(hour=(said.at.hour + HALF_A_DAY) % 24)
+    return min(said.at, other, key=lambda at: abs(_minutes(at) - _minutes(was)))
+
+
+def _minutes(at: time) -> int:
+    return at.hour * 60 + at.minute
 
 
 async def find(context: ToolContext, key: str) -> Scheduled | None:
@@ -143,9 +194,8 @@ def chosen(context: ToolContext, found: Sequence[Scheduled], which: str) -> list
     meant = meant or [one for one in found if which.strip() and _is_meant(context, one, which)]
     meant = meant or (list(found) if not which.strip() else [])
     if not meant:
-        raise ToolError(
-            f"{say(context.language, 'none_scheduled')} {lines(context, found)}".strip()
-        )
+        key = "not_scheduled" if found else "none_scheduled"
+        raise ToolError(say(context.language, key, value=lines(context, found)))
     if len(meant) > 1:
         raise ToolError(say(context.language, "reminder_which", value=lines(context, meant)))
     return meant

@@ -1,5 +1,6 @@
 """What tools say, in the language they were asked in. Shared by the plugins; no plugin itself."""
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from plugins.agreement import ending, several
 from plugins.spoken import day_of_year, weekday
 
 FAST_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -18,9 +20,18 @@ COMMA = frozenset({"de", "fr", "es"})
 """Languages in which a comma stands before the tenths."""
 _AND = {"en": " and ", "zh": "和", "de": " und ", "fr": " et ", "es": " y "}
 _COMMA = {"zh": "、"}
-_IS = {"en": ("is", "are"), "de": ("ist", "sind")}
+_IS = {
+    "en": ("is", "are"), "de": ("ist", "sind"), "fr": ("est", "sont"), "es": ("está", "están"),
+}  # fmt: skip
+_PLAYS = {"de": ("spielt", "spielen")}
 
 
+_GERMAN_PLURALS = re.compile(
+    r"(?:spots|lichter|lampen|leuchten|roll?l?läden|rollos|vorhänge|jalousien|markisen|türen|tore"
+    r"|gardinen|boxen|heizungen|steckdosen|kerzen|leisten)$",
+    re.IGNORECASE,
+)
+"""Names that mean several things."""
 _PLAIN_MARKS = (": ", ".")
 _MARKS = {"zh": ("：", "。"), "fr": (" : ", ".")}
 """Behind a name, and at the end."""
@@ -34,27 +45,36 @@ def say(
     value: object = "",
     *,
     count: bool = True,
+    plural: bool | None = None,
 ) -> str:
     """The sentence ``key`` of speech.yaml, in English where the language has none.
 
     count: say how many names there are instead of more than ``MANY``
+    plural: whether several things are meant, where the names do not tell
     """
     sentences = _sentences()[key]
     known = language if language in sentences else "en"
     shown = number(value, known) if isinstance(value, float) else str(value)
-    listed = joined(known, names)
+    listed, end = joined(known, names), ending(names, known)
     if count and len(names) > MANY:
-        listed = _sentences()["many"][known].format(value=len(names))
-    forms = _IS.get(known, ("", ""))
-    verb = forms[len(names) > 1 or _plural(known, listed)]
-    return sentences[known].format_map({"names": listed, "value": shown, "is": verb})
+        listed, end = _sentences()["many"][known].format(value=len(names)), several(known)
+    more = plural if plural is not None else len(names) > 1 or _plural(known, listed)
+    verbs = {"is": _IS.get(known, ("", "")), "plays": _PLAYS.get(known, ("", ""))}
+    told = {name: forms[more] for name, forms in verbs.items()}
+    told = {"names": listed, "value": shown, "end": end, **told}
+    return sentences[known].format_map(told)
 
 
-def state_word(state: str, language: str, device_class: str = "") -> str:
-    """How a thing is, in a word of the language; as it is where there is none."""
+def state_word(state: str, language: str, device_class: str = "", names: Sequence[str] = ()) -> str:
+    """How a thing is, in a word of the language; as it is where there is none.
+
+    names: what the things are called, by which the word ends in French and Spanish
+    """
     keys = (f"state_{device_class}_{state}", f"state_{state}")
     words = next((_sentences()[key] for key in keys if key in _sentences()), {})
-    return words.get(language, state)
+    if (word := words.get(language)) is None:
+        return state
+    return word.format_map({"end": ending(names, language)})
 
 
 def labelled(name: str, text: str, language: str) -> str:
@@ -117,7 +137,9 @@ def stop_words() -> frozenset[str]:
 
 
 def _plural(language: str, name: str) -> bool:
-    """Whether one name means several things: ``Garden Lights are on``."""
+    """Whether one name means several things: ``Garden Lights are on``, ``Spots sind an``."""
+    if language == "de":
+        return _GERMAN_PLURALS.search(name) is not None
     return language == "en" and name.endswith("s") and not name.endswith("ss")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from plugins.api import Entity, ToolContext
+from plugins.articles import with_articles
 from plugins.speech import joined, moment, number, say, state_word
 from plugins.whereabouts import PEOPLE, is_at
 
@@ -12,6 +13,12 @@ NAMED = 8
 """So many things are told by their names."""
 FEW = 4
 """So many things are told as well that are not as it was asked."""
+ADJECTIVES = frozenset({
+    "on", "off", "open", "closed", "locked", "unlocked", "home", "not_home", "docked", "paused",
+})  # fmt: skip
+"""States that are said behind "is" in every language."""
+OPENINGS = frozenset({"window", "door", "garage_door", "opening"})
+"""What sensors call on and off that people call open and closed."""
 UNKNOWN = frozenset({"unknown", "unavailable"})
 """The states of what does not tell how it is, in Home Assistant's words."""
 _OF = {
@@ -28,21 +35,40 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
         return how(context, things)
     alike = [one for one in things if _is_in(one, state, language)]
     others = [one for one in things if one not in alike]
-    if not others and len(things) == 1:
-        return say(language, "yes_one", [things[0].name], told(context, things[0]))
     if not others:
-        return say(language, "yes", [_names(context, alike)])
+        names = [one.name for one in alike]
+        word = told(context, alike[0]) if len(alike) == 1 else _word(alike[0], language, names)
+        said = _sentence(language, "yes_is", alike)
+        return said or say(language, "yes", [_names(context, alike)], word)
     if not alike and len(things) == 1:
-        return say(language, "no", [things[0].name], told(context, things[0]))
+        said = _sentence(language, "no_is", things)
+        return said or say(language, "no", [things[0].name], told(context, things[0]))
     if not alike:
         untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
         return f"{say(language, 'none_in_state')} {untold}".strip()
-    word = _word(alike[0], language)
+    word = _word(alike[0], language, [one.name for one in alike])
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
     text = say(language, "state", [count], _names(context, alike))
     if len(others) <= max(len(alike), FEW):
         text = f"{text} {_by_state(context, others)}"
     return text
+
+
+def _sentence(language: str, key: str, things: Sequence[Entity]) -> str:
+    """``Yes, the front door is locked.``; empty where their state is no adjective, or they are too
+    many to be said so."""
+    words = {_word(one, language) for one in things}
+    plain = all(one.state in ADJECTIVES or _is_sensed(one) for one in things)
+    if len(words) != 1 or len(things) > FEW or not plain or any(map(_played, things)):
+        return ""
+    names = [one.name for one in things]
+    plural = True if len(names) > 1 else None
+    word = _word(things[0], language, names)
+    return say(language, key, [with_articles(names, language)], word, plural=plural)
+
+
+def _is_sensed(entity: Entity) -> bool:
+    return entity.domain == "binary_sensor" and entity.attributes.get("device_class") in OPENINGS
 
 
 def how(context: ToolContext, things: Sequence[Entity]) -> str:
@@ -59,13 +85,14 @@ def told(context: ToolContext, entity: Entity) -> str:
         return f"{_figure(entity.state, language)} {unit}"
     if entity.attributes.get("device_class") == "timestamp":
         return _moment(context, entity.state)
-    word, played = _word(entity, language), _played(entity)
+    word, played = _word(entity, language, [entity.name]), _played(entity)
     return f"{word}: {played}" if played else word
 
 
-def _word(entity: Entity, language: str) -> str:
-    """``open``, ``wet``: how a thing is, by what it senses."""
-    return state_word(entity.state, language, str(entity.attributes.get("device_class", "")))
+def _word(entity: Entity, language: str, names: Sequence[str] = ()) -> str:
+    """``open``, ``wet``: how a thing is, by what it senses; names: as `state_word`."""
+    device_class = str(entity.attributes.get("device_class", ""))
+    return state_word(entity.state, language, device_class, names)
 
 
 def _figure(state: str, language: str) -> str:
@@ -113,10 +140,12 @@ def _by_state(context: ToolContext, things: Sequence[Entity]) -> str:
     words: dict[str, list[Entity]] = {}
     for one in things:
         words.setdefault(_word(one, context.language), []).append(one)
-    return " ".join(
-        say(context.language, "state", [f"{word[:1].upper()}{word[1:]}"], _names(context, alike))
-        for word, alike in words.items()
-    )
+    texts = []
+    for alike in words.values():
+        word = _word(alike[0], context.language, [one.name for one in alike])
+        label = f"{word[:1].upper()}{word[1:]}"
+        texts.append(say(context.language, "state", [label], _names(context, alike)))
+    return " ".join(texts)
 
 
 def _played(entity: Entity) -> str:

@@ -11,7 +11,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 from msgspec import Meta
@@ -26,6 +26,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.numbers import digits
 from plugins.speech import say
 from plugins.spoken import duration
 
@@ -41,6 +42,13 @@ LEAST_ALIKE = 2
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 
+UNNAMED = "unnamed"
+"""What means all that have no name."""
+_LENGTH = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?:个)?(?P<unit>[^\W\d]+)")
+_SECONDS = {"h": 3600, "st": 3600, "小": 3600, "m": 60, "分": 60, "s": 1, "秒": 1}
+"""By how a unit begins."""
+_CAPITALS = re.compile(r"\b(?!(?:und|mit|im|in|der|die|das|den|für|von|vom|zum)\b)\w")
+"""What is written with a capital in German, of a name that is kept without."""
 _ID = re.compile(r"[0-9a-f]{16,}")
 """How an id looks: a moment and some chance, in hexadecimal digits."""
 
@@ -309,11 +317,16 @@ def duration_of(language: str, length: Length) -> timedelta:
 _WHERE_IT_IS = re.compile(r" (?:is|are|ist|sind|steht|liegt) .+$")
 """ "The rice is on the hob": rice."""
 
+_ARTICLES = frozenset({
+    "the", "my", "a", "an", "den", "der", "mein", "meinen", "le", "la", "les", "mon", "ma", "mes",
+    "el", "los", "las", "mi", "mis",
+})  # fmt: skip
+
 
 def clean_name(name: str) -> str:
     """A name as people mean it: without article, the word timer, odd spaces, or where it is."""
     words = _WHERE_IT_IS.sub("", name.casefold()).split()
-    if words and words[0] in ("the", "my", "a", "an", "den", "der", "mein", "meinen"):
+    if words and words[0] in _ARTICLES:
         words = words[1:]
     whole = " ".join(words)
     bare = whole.removesuffix("timers").removesuffix("timer").strip(" -")  # "Nudel-Timer"
@@ -352,6 +365,8 @@ def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSe
         raise ToolError(say(context.language, "timer_no_such"))
     by_id = [timer for timer in timers if timer.id == name]
     said_how = how_set != HowSet()
+    if name == UNNAMED:
+        return [timer for timer in timers if not timer.name] or _none_such(context)
     if by_id or name == "all" or (said_how and name == "latest"):
         return by_id or timers
     if name in ("latest", ""):
@@ -367,12 +382,26 @@ def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
         return timers
     wanted = clean_name(name)
     found = [timer for timer in timers if timer.name == wanted]
+    if not found and (seconds := _seconds_in(wanted, context.language)):
+        found = [timer for timer in timers if timer.duration_s == seconds]
     if not found and len(wanted) >= LEAST_ALIKE:  # "egg" is the one for the eggs
         found = [t for t in timers if t.name.startswith(wanted) or wanted.startswith(t.name or "-")]
     if not found:
         known = ", ".join(_called(timer, context.language) for timer in timers)
         raise ToolError(say(context.language, "timer_unknown", [wanted], known))
     return found
+
+
+def _none_such(context: ToolContext) -> NoReturn:
+    raise ToolError(say(context.language, "timer_no_such"))
+
+
+def _seconds_in(said: str, language: str) -> int:
+    """How long a timer was set for that is called by that: „zehn-minuten“; 0 where it is not."""
+    found = _LENGTH.fullmatch(digits(said.replace("-", " "), language))
+    unit = found["unit"] if found else ""
+    factor = next((f for begin, f in _SECONDS.items() if unit.startswith(begin)), 0)
+    return round(float(found["number"]) * factor) if found else 0
 
 
 def _undo(tool: str, chosen: list[Timer]) -> ToolCall | None:
@@ -403,7 +432,8 @@ def _result(
 def _called(timer: Timer, language: str) -> str:
     """``the pasta timer``, or ``the 9 minutes timer`` when it has no name."""
     if timer.name:
-        return say(language, "timer_named", [timer.name])
+        name = _CAPITALS.sub(lambda word: word[0].upper(), timer.name)
+        return say(language, "timer_named", [name if language == "de" else timer.name])
     return say(
         language, "timer_unnamed", value=duration(timedelta(seconds=timer.duration_s), language)
     )

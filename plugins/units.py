@@ -26,7 +26,7 @@ from plugins.speech import FAST_LOADER, full_stop, say
 
 plugin = Plugin("units", sentences="units.{language}.yaml")
 
-SIGNIFICANT = 6
+SIGNIFICANT = 4
 DEFINITIONS = (
     "jin = 500 * gram",
     "liang = 50 * gram",
@@ -137,7 +137,7 @@ def _plain(said: str) -> str:
 
 
 def _rounded(value: Decimal) -> Decimal:
-    """To six significant digits, but not before the point."""
+    """To four significant digits, but not before the point."""
     places = max(0, SIGNIFICANT - 1 - value.adjusted()) if value else 0
     return round(value, places)
 

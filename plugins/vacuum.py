@@ -23,7 +23,7 @@ async def start(context: ToolContext, entities: EntityIds) -> ToolResult:
 async def stop(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Stop cleaning, where it is."""
     return await act(
-        context, entities, {"vacuum": "pause"}, "stopped", reached=lambda e: e.state != "cleaning"
+        context, entities, {"vacuum": "pause"}, "halted", reached=lambda e: e.state != "cleaning"
     )
 
 

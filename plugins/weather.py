@@ -62,17 +62,23 @@ async def on(
     places = _places(context)
     weather = await of_home(context, places)
     if weather is None and places and not context.settings.get("location"):
-        raise ToolError(say(context.language, "no_forecast", value=day))
+        raise ToolError(_no_forecast(context, *wanted))
     weather = weather or await _open_meteo(context)
     days = weather.of(*wanted)
     if not days:
-        raise ToolError(say(context.language, "no_forecast", value=day))
+        raise ToolError(_no_forecast(context, *wanted))
     told = [_of_day(context, weather, daily, today) for daily in days]
     data = [
         {"day": d.day.isoformat(), "condition": d.condition, "rain": d.rain_percent} for d in days
     ]
     text = "\n".join(told) + _as_of(context, weather)
     return ToolResult(text=text, data=data[0] if len(data) == 1 else {"days": data})
+
+
+def _no_forecast(context: ToolContext, first: date, last: date) -> str:
+    today = context.now.date()
+    names = dict.fromkeys(day_name(day, today, context.language) for day in (first, last))
+    return say(context.language, "no_forecast", value=" – ".join(names))
 
 
 def _of_day(context: ToolContext, weather: Forecast, daily: Day, today: date) -> str:

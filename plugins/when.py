@@ -26,7 +26,7 @@ _AFTER_TIME = (
 )
 """What may follow a time of two numbers: "at seven thirty people come" is none."""
 _DELAY = re.compile(
-    r"(?P<in>\b(?:in|dans|en|dentro de) )(?P<number>[^\W\d]+(?:[- ][^\W\d]+){0,2}?)"
+    r"(?P<in>\b(?:in|dans|d'ici|en|dentro de) )(?P<number>[^\W\d]+(?:[- ][^\W\d]+){0,2}?)"
     r"(?P<unit>[ -](?:min(?:ute|uto|s?\b)|hour|stunde|heure|hora))",
     re.IGNORECASE,
 )
@@ -42,6 +42,15 @@ _PARTS_OF_HOURS = {
             r"\b(?:einer )?viertelstunde\b": "15 minuten",
             r"\b(?:einer )?dreiviertelstunde\b": "45 minuten",
             r"\b(?:anderthalb|eineinhalb) stunden\b": "90 minuten",
+        },
+        "fr": {
+            r"(?:(?<=dans )|(?<=d'ici ))un quart d'heure\b": "15 minutes",
+            r"(?:(?<=dans )|(?<=d'ici ))(?:trois|3) quarts d'heure\b": "45 minutes",
+        },
+        "es": {
+            r"(?:(?<=en )|(?<=de ))un cuarto de hora\b": "15 minutos",
+            r"(?:(?<=en )|(?<=de ))(?:tres|3) cuartos de hora\b": "45 minutos",
+            r"(?:(?<=en )|(?<=de ))hora y media\b": "90 minutos",
         },
     }.items()
 }
@@ -137,6 +146,8 @@ def _in_digits(text: str, language: str) -> str:
     text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
         text = spoken.sub(meant, text)
+    if language in ("fr", "es"):
+        return text.replace("’", "'")
     if language == "zh":
         return _WEEKDAY.sub("周", text)
     if language == "en":
@@ -186,5 +197,6 @@ def sun_in(text: str, language: str) -> re.Match[str] | None:
 def repeat_in(text: str, language: str) -> re.Match[str] | None:
     """Where ``text`` says on which days: "every evening", "on Mondays"."""
     known = words(language)
-    patterns = [*known["cycles"], *(known[name] for name, _ in REPEATS), known["some_days"]]
+    by_name = (known[name] for name, _ in REPEATS)
+    patterns = [*known["cycles"], *by_name, known["days_from_to"], known["some_days"]]
     return next((match for one in patterns if (match := found(one, text, language))), None)

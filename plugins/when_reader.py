@@ -12,22 +12,25 @@ import yaml
 
 from plugins.daylight import SUN_EVENTS, SunEvent
 from plugins.days import DAILY, WEEKDAYS, WEEKENDS, day_of, is_nth, moved, next_of_number
+from plugins.numbers import digits, number_words
 from plugins.spoken import MONTHS
 
 REPEATS = (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY))
 _MORNING = frozenset({
     "am", "in the morning", "morning", "morgens", "am morgen", "morgen", "matin", "mañana",
-    "früh", "vormittags", "vormittag", "am vormittag", "du matin", "de la mañana", "早", "早上",
+    "früh", "vormittags", "vormittag", "am vormittag", "matinée", "madrugada", "a m", "早", "早上",
     "早晨", "上午", "凌晨", "清晨",
 })  # fmt: skip
 _AFTERNOON = frozenset({
     "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
-    "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend",
-    "de l'après-midi", "du soir", "soir", "tarde", "noche", "de la tarde", "de la noche", "中午",
-    "下午", "晚", "晚上", "今晚", "傍晚",
+    "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend", "après-midi",
+    "apres-midi", "après midi", "apres midi", "aprem", "soir", "soirée", "tarde", "del mediodía",
+    "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚",
 })  # fmt: skip
-_NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "半夜", "夜里"})
+_NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "nuit", "noche", "半夜", "夜里"})
 """Ends in the morning: at eleven is before midnight, at two after it."""
+_TO_NOON = frozenset({"matin", "matinée", "mañana"})
+"""Of the morning at whose end it is twelve: "las doce de la mañana"."""
 _PART_OF_DAY = re.compile(
     r"morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht"
 )
@@ -38,8 +41,8 @@ _THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
 """Of the hour that is to come: "viertel sechs" is a quarter past five."""
 _HALF = frozenset({
-    "half", "half an", "half a", "halbe", "einer halben", "eine halbe", "media", "demi", "une demi",
-    "半",
+    "half", "half an", "half a", "halbe", "einer halben", "eine halbe", "media", "medio", "demi",
+    "demie", "une demi", "半",
 })  # fmt: skip
 MINUTES = {
     "five": 5, "ten": 10, "twenty": 20, "twenty five": 25, "fünf": 5, "zehn": 10, "fünfzehn": 15,
@@ -74,6 +77,8 @@ _NUMBERS = {
 _LAST = ("last", "letzt", "dernier", "último", "ultimo", "最后")
 _GOES_ON = re.compile(r"[\d点分:：]")
 """What makes an hour of a number that is a day as well: 11点 is not the 国庆 of 十一."""
+_COUNT_TO_TWELVE = frozenset({"en", "zh"})
+"""Languages in which hours are told without their half of the day."""
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
@@ -150,7 +155,7 @@ class Reader:
             if minutes:
                 return self._within_a_day(pattern, minutes)
             self._take(pattern)
-            self._part = said.get("part") or ""
+            self._part = _part_in(said)
             if day is not None:
                 return DAILY, Cycle(month_day=day.day, month=day.month)
             if number := said.get("m"):
@@ -205,12 +210,16 @@ class Reader:
     def repeat(self) -> tuple[int, ...]:
         for name, days in REPEATS:
             if match := self._take(self._words[name]):
-                parts = match.groupdict()
-                self._part = (parts.get("part") or parts.get("parts") or "").removesuffix("s")
+                self._part = _part_in(match.groupdict()).removesuffix("s")
                 return days
+        names = self._words["days"]
+        if match := self._take(self._words["days_from_to"]):
+            first, last = (names.index(day.lower()) for day in match.groups())
+            return tuple(sorted((first + ahead) % 7 for ahead in range((last - first) % 7 + 1)))
         match = self._take(self._words["some_days"])
         if match is None:
             return ()
+        self._part = _part_in(match.groupdict()).removesuffix("s")
         if part := _PART_OF_DAY.search(match[0].lower()):
             self._part = part[0]
         return _days_in(match[0].lower(), self._words["days"], self._language)
@@ -218,15 +227,17 @@ class Reader:
     def day(self, today: date) -> date | None:
         if match := self._take(self._words["next_week"]):
             (day,) = _days_in(match[0].lower(), self._words["days"], self._language)
+            self._part = _part_in(match.groupdict())
             return today + timedelta(days=7 - today.weekday() + day)
         for pattern, offset in self._words["day_words"].items():
-            if self._take(pattern):
+            if match := self._take(pattern):
+                self._part = _part_in(match.groupdict())
                 return today + timedelta(days=offset)
         if match := self._take(self._words["nth_day"]):
             return self._nth_day(match, today)
         names, part = self._words["days"], self._words.get("day_part", "")
         if match := self._take(rf"{self._words['on_day']}({'|'.join(names)}){part}"):
-            self._part = match.groupdict().get("part") or ""
+            self._part = _part_in(match.groupdict())
             ahead = (names.index(match[1].lower()) - today.weekday()) % 7
             return today + timedelta(days=ahead or 7)
         return None
@@ -269,8 +280,11 @@ class Reader:
         match = self._take(self._words["delay"])
         if match is None:
             return None
-        amount = self._number(match["n"])
-        unit = match["unit"].lower()
+        amount, unit, said = self._number(match["n"]), match["unit"].lower(), match.groupdict()
+        if minutes := said.get("minutes"):
+            return timedelta(hours=amount, minutes=self._number(minutes))
+        if more := said.get("more"):
+            amount += 0.5 if more.lower() in _HALF else 0.25
         if unit.startswith(("sec", "sek", "seg", "秒")):
             return timedelta(seconds=amount)
         if unit.startswith(("w", "sem", "周", "星期", "礼拜")):
@@ -304,10 +318,23 @@ class Reader:
 
     def time_of_day(self) -> tuple[time | None, bool]:
         """The time of day, and whether the half of the day was said."""
+        if not self._part and (match := self._take(self._words["part_alone"])):
+            self._part = _part_in(match.groupdict())
         for pattern in self._words["times"]:
             if match := self._take(pattern):
-                return self._clock(match.groupdict())
+                said = match.groupdict()
+                return self._clock(said if said.get("part") else said | self._part_before())
         return None, False
+
+    def _part_before(self) -> dict[str, str | None]:
+        """The part of the day that stands first, apart from its hour: "morning, to take my pills,
+        at eight"."""
+        part = self._words.get("part_apart") or self._words["part"]
+        found = re.match(rf"\s*(?:{part})(?=[\s,])", self._text, re.IGNORECASE)
+        if found is None:
+            return {}
+        self._text = self._text[found.end() :]
+        return {"part": found["part"]}
 
     def hour_alone(self) -> tuple[time | None, bool]:
         """The hour that is all that is left: "nine tomorrow"; as `time_of_day`."""
@@ -318,15 +345,15 @@ class Reader:
         return self._clock({"h": found[1]})
 
     def _clock(self, said: dict[str, str | None]) -> tuple[time | None, bool]:
-        if word := said.get("word"):
-            return time(12 if word.lower() in _NOON else 0), True
-        hour = self._number(said["h"] or "0")
+        word = said.get("word")
+        noon = 12.0 if word and word.lower() in _NOON else 0.0
+        hour = noon if word else self._number(said["h"] or "0")
         minute = self._number(said.get("m") or "0")
         if tens := said.get("tens"):
-            minute = MINUTES[tens.lower()]
+            minute = MINUTES.get(tens.lower()) or self._number(tens)
         if (minutes := said.get("minutes")) and (side := said.get("side")):
             offset = MINUTES.get(minutes.lower().replace("-", " ")) or self._number(minutes)
-            earlier = side.lower() in ("to", "before", "vor")
+            earlier = side.lower() in ("to", "before", "vor", "moins", "menos", "para")
             hour, minute = (hour - 1, 60 - offset) if earlier else (hour, offset)
         if said.get("half"):
             minute = 30
@@ -338,16 +365,21 @@ class Reader:
             hour, minute = (hour, 15) if later else (hour - 1, 45)
             if quarter.lower() == _FIRST_QUARTER:
                 minute = 15
-        part = (said.get("part") or self._part).lower().replace(".", "")
+        if word:
+            return time(int(hour) % 24, int(minute)), True
+        part = (_part_in(said) or self._part).lower().replace(".", "")
         if part in _AFTERNOON and hour < 12:
             hour += 12
         if part in _NIGHT and 6 <= hour < 12:
             hour += 12
-        if part in (_MORNING | _NIGHT) and hour == 12:
+        if part in ((_MORNING - _TO_NOON) | _NIGHT) and hour == 12:
             hour = 0
         if not (0 <= hour <= 24 and 0 <= minute < 60):
             return None, False
-        return time(int(hour) % 24, int(minute)), bool(part) or hour > 12 or bool(said.get("m"))
+        # "4:15" may be in the afternoon where hours are counted to twelve, "04:15" is not.
+        by_24 = self._language not in _COUNT_TO_TWELVE or (said["h"] or "").startswith("0")
+        exact = bool(part) or hour > 12 or (bool(said.get("m")) and by_24)
+        return time(int(hour) % 24, int(minute)), exact
 
     def _number(self, word: str) -> float:
         word = word.strip().lower()
@@ -358,7 +390,15 @@ class Reader:
         hours = self._words["hours"]
         if word in hours:
             return float(hours.index(word) + 1)
-        return 0.5 if word in _HALF else 1.0
+        if word in _HALF:
+            return 0.5
+        figures = digits(word, self._language)
+        return float(figures) if figures.isdigit() else 1.0
+
+
+def _part_in(said: dict[str, str | None]) -> str:
+    """The part of the day that a pattern found; empty where it found none."""
+    return said.get("part") or said.get("parts") or ""
 
 
 def _chinese(word: str) -> float:
@@ -379,24 +419,38 @@ def words(language: str) -> dict[str, Any]:
     text = (Path(__file__).parent / "when.yaml").read_text(encoding="utf-8")
     read = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     words: dict[str, Any] = read.get(language) or read["en"]
-    hours, days = "|".join(words["hours"]), f"(?:{'|'.join(words['days'])})"
+    days = f"(?:{'|'.join(words['days'])})"
     months = f"(?:{'|'.join(MONTHS.get(language, '').lower().split())})"
+    hours = "|".join(words["hours"])
+    every_hour = "|".join([hours, *words.get("later_hours", ())])
+    minutes = [word for word, number in number_words(language).items() if int(number) < 60]
+    # What stands for others comes first.
+    places = {
+        "{clock_time}": words.get("clock_time", ""),
+        "{part}": words["part"],
+        "{ends}": words.get("ends", ""),
+        "{hour}": rf"(?P<h>\d{{1,2}}|{every_hour})",
+        "{minute}": rf"(?:[0-5]?\d|{'|'.join(sorted(minutes, key=len, reverse=True))})",
+        "{day}": days,
+        "{days}": days,
+        "{month}": months,
+        "{hour_words}": hours,
+        "{parts}": words.get("parts", ""),
+    }
 
     def filled(pattern: str) -> str:
-        return (
-            pattern.replace("{hour}", rf"(?P<h>\d{{1,2}}|{hours})")
-            .replace("{day}", days)
-            .replace("{month}", months)
-            .replace("{hour_words}", hours)
-            .replace("{part}", words["part"])
-        )
+        for place, meant in places.items():
+            pattern = pattern.replace(place, meant)
+        return pattern
 
+    named = ("some_days", "next_week", "sun", "hours_of_day", "delay", "weekdays")
     return words | {
-        "sun": filled(words["sun"]),
-        **{key: filled(words[key]) for key in ("some_days", "next_week")},
-        "hours_of_day": filled(words["hours_of_day"]),
+        **{key: filled(words[key]) for key in named},
         "nth_day": filled(words.get("nth_day", "(?!)")),
+        "days_from_to": filled(words.get("days_from_to", "(?!)")).replace(days, f"({days[3:]}"),
+        "part_alone": filled(words.get("part_alone", "(?!)")),
+        "day_part": filled(words.get("day_part", "")),
+        "day_words": {filled(said): ahead for said, ahead in words["day_words"].items()},
         "cycles": [filled(pattern) for pattern in words["cycles"]],
-        "delay": filled(words["delay"]),
         "times": [filled(pattern) for pattern in words["times"]],
     }

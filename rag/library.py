@@ -7,7 +7,7 @@ another. Must not know of HTTP, conversations or homes.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -50,6 +50,7 @@ from rag.types import (
     WaitUntilIdle,
 )
 from rag.vector_table import EmbedderRow
+from rag.within import Within
 
 REMOVED = "you removed it here; the file itself is still in its folder"
 
@@ -176,16 +177,24 @@ class Library:
                     Found([file], [], [], []), progress, wait_until_idle
                 )
 
-    async def retrieve(self, text: str, k: int = 5, *, visible: Visible = None) -> Retrieval:
+    async def retrieve(
+        self,
+        text: str,
+        k: int = 5,
+        *,
+        visible: Visible = None,
+        within: Collection[str] | None = None,
+    ) -> Retrieval:
         """The ``k`` passages that fit the question ``text`` best, best first.
 
-        Only documents in ``visible`` collections are searched. When the embedder is down, full-text
-        search answers alone.
+        Only documents in ``visible`` collections are searched, and of these the ones named in
+        ``within``, where it is given. When the embedder is down, full-text search answers alone.
         """
         embedder, reranker = self._embedder, self.reranker
         vector = await question_vector(embedder, text)
         wanted = max(k, RERANKED) if reranker else k
-        found = await self._thread.run(self._search, text, vector, embedder.model, wanted, visible)
+        asked = (text, vector, embedder.model, wanted, visible, within)
+        found = await self._thread.run(self._search, *asked)
         return await reranked(reranker, text, found, k) if reranker else found
 
     async def evidence(self, question: str, passages: Sequence[Passage]) -> Evidence:
@@ -410,10 +419,13 @@ class Library:
         model: str,
         k: int,
         visible: Visible,
+        within: Collection[str] | None,
     ) -> Retrieval:
         """Runs on the database thread, where the model may be another by now: then by words."""
         if model != self._store.table.model:
             vector = None
+        if within is not None:
+            return retrieve(Within(self._store, within, visible), text, vector, k)
         return retrieve(self._store, text, vector, k, visible)
 
     def _upload_slot(self, name: str) -> tuple[str, Path | None]:

@@ -4,7 +4,7 @@ Synchronous; one thread's. The index is made again by ``rebuild``.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -113,24 +113,40 @@ class Store:
             self.switch(self.table)
 
     def search_text(
-        self, fts_query: str, k: int, visible: Visible = None
+        self,
+        fts_query: str,
+        k: int,
+        visible: Visible = None,
+        among: Sequence[int] | None = None,
     ) -> list[tuple[int, float]]:
         """The ``k`` best chunks by BM25 as (id, score), best first; a higher score is better.
 
         ``fts_query`` is an FTS5 expression from ``rag.language.fts_query``; empty finds nothing.
-        Only chunks of the collections in ``visible`` are looked at.
+        Only chunks of the collections in ``visible``, and with these ids, are looked at.
         """
         if not fts_query.strip():
             return []
         # By bm25() and not by FTS5's own column rank, which sorts all matches and keeps where each
         # word stands: 32 ms instead of 24 for the 20 000 matches of a question among 100 000.
         allowed = "" if visible is None else f"AND rowid IN ({_VISIBLE_CHUNKS})"
+        these = "" if among is None else "AND rowid IN (SELECT value FROM json_each(?))"
+        ids = () if among is None else (msgspec.json.encode(list(among)).decode(),)
         rows = self._connection.execute(
             "SELECT rowid, -bm25(chunk_text) AS score FROM chunk_text "
-            f"WHERE chunk_text MATCH ? {allowed} ORDER BY score DESC, rowid LIMIT ?",
-            (fts_query, *_listed(visible), k),
+            f"WHERE chunk_text MATCH ? {allowed} {these} ORDER BY score DESC, rowid LIMIT ?",
+            (fts_query, *_listed(visible), *ids, k),
         )
         return [(int(row), float(score)) for row, score in rows]
+
+    def chunk_ids(self, documents: Collection[str], visible: Visible = None) -> list[int]:
+        """Of all chunks of these documents, as far as they are ``visible``."""
+        allowed = "" if visible is None else "AND collection IN (SELECT value FROM json_each(?))"
+        rows = self._connection.execute(
+            "SELECT chunks.id FROM chunks JOIN documents ON documents.id = document_id WHERE "
+            f"documents.name IN (SELECT value FROM json_each(?)) {allowed} ORDER BY chunks.id",
+            (msgspec.json.encode(sorted(documents)).decode(), *_listed(visible)),
+        )
+        return [int(row) for (row,) in rows]
 
     def search_vector(
         self, vector: NDArray[np.float32], k: int, visible: Visible = None

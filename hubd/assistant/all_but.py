@@ -29,17 +29,27 @@ _BUT = {
     "de": r",? ?\b(?:außer|ausser|ausgenommen|abgesehen von|bis auf|mit ausnahme (?:von|der|des)|"
     r"(?:aber|nur|bloß) nicht|nicht aber)\b",
     "zh": r"除了?",
+    "fr": r",? ?\b(?:sauf|excepté|à part|hormis|mais pas)\b",
+    "es": r",? ?\b(?:excepto|salvo|menos|aparte de|pero no)\b",
 }
 _ONLY = {
     "en": r",? ?\b(?:but|though) (?:only|just)\b",
     "de": r",? ?\b(?:aber|doch) (?:nur|bloß)\b",
+    "fr": r",? ?\bmais (?:seulement|uniquement)\b",
+    "es": r",? ?\bpero (?:solo|sólo|solamente)\b",
 }
-_PLAINLY = re.compile(r"^(?:the|my|our|that|those|den|die|das|dem|der|mein\w*)\b")
-"""How what is spared begins, where "all" is said before."""
+_PLAINLY = re.compile(
+    r"^(?:(?:the|my|our|that|those|den|die|das|dem|der|mein\w*|le|la|les|celle|celui|el|los|las)\b|l')"
+    r"(?! ?(?:week-?ends?|fin(?:es)? de semana)\b)"
+)
+"""How what is spared begins, where "all" is said before; all days but the weekend are days."""
 _THE_OTHERS = re.compile(
     r"^(?:以外|之外|外)?(?:的)?[，, ]*(?:其他的?|其它的?|别的|剩下的|其余的?)?"
 )
-_THE_ONES = re.compile(r"^(?:the )?ones? (?:in|on|at|of) ")
+_THE_ONES = re.compile(
+    r"^(?:(?:the )?ones? (?:in|on|at|of)|(?:celles?|celui|ceux) (?:du|(?:de|dans)(?: la| le)?)|"
+    r"(?:la|las|el|los) (?:del|(?:de|en)(?: la| el)?)) (?:l')?"
+)
 _THE_X_ONE = re.compile(r"(?:the|my|our) (?P<which>\w+(?: \w+)?) ones?\b")
 _ONES = re.compile(r"\b(?:ones?|in|on|at|the one in|die|der|das|dem|den|im|in der|vom)$")
 _LONGEST = 6

@@ -8,10 +8,13 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Pending
 from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import TIMED
 from plugins.moments import asked_when
 from plugins.when import parse
 
+OF_ANSWER = "it is about the last answer"
+"""The reason of a decision that takes its words from an answer of the documents."""
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 _AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
 _BESIDE = {
@@ -45,6 +48,15 @@ _AT_HOUR = {
     "de": re.compile(r"\S+$"),
     "zh": re.compile(r"(?<!晚上)(?:[一二两三四五六七八九十]{1,3}|\d{1,2})[点:]"),
 }
+INSTEAD = "instead"
+"""What is asked for with a question whether one that there is shall be changed."""
+_ANOTHER = {
+    "en": r"(?:no )?(?:(?:a|an|the) )?(?:second|another|new|extra)(?: one| alarm)?(?: please)?",
+    "de": r"(?:nein )?(?:(?:noch )?eine?n? )?(?:zweiten|neuen|weiteren|anderen|noch einen|dazu)"
+    r"(?: wecker)?(?: dazu)?(?: bitte)?",
+    "zh": r"(?:不)?(?:再|另|新)(?:设|加|定|外)?(?:一)?个?(?:新的?)?(?:闹钟)?",
+}
+"""What wants one more."""
 _BARE_HOUR = re.compile(r"[一二两三四五六七八九十]{1,3}|\d{1,2}")
 """An hour as it is answered in Chinese."""
 
@@ -60,6 +72,11 @@ def asked_hour(decision: Decision) -> str:
     return asked_when(when, decision.language) if lacks_hour else ""
 
 
+def is_another(text: str, language: str) -> bool:
+    """Whether ``text`` wants one more in place of a change."""
+    return re.fullmatch(_ANOTHER.get(language, "(?!)"), plain(text)) is not None
+
+
 def as_hour(pending: Pending, text: str) -> str:
     """``text``; where a time was asked for, an hour that is no time by itself in Chinese as one."""
     bare = pending.decision.tool in TIMED and pending.decision.language == "zh"
@@ -70,12 +87,16 @@ def at_that_hour(pending: Pending, text: str) -> Decision | None:
     """The decision for the days that were said, at the hour that is the answer; ``None`` where no
     days were said, or ``text`` is no hour."""
     decision, call = pending.decision, pending.decision.call
-    if call is None or pending.argument != "when" or not call.arguments.get("when"):
+    of_answer = decision.reason == OF_ANSWER
+    if call is None or pending.argument != "when" or not (call.arguments.get("when") or of_answer):
         return None
     joint = "" if decision.language == "zh" else link(call.tool, text, decision.language)
-    when = f"{call.arguments['when']}{joint}{text.strip(' .!。！')}"
+    said, before = text.strip(" .!。！"), call.arguments.get("when", "")
+    when = f"{before}{joint}{said}" if before else said
     told = parse(when, decision.language, datetime.now(UTC))
-    if not told.said or re.search(r"\w", told.rest):
+    if of_answer and not told.on and (days := parse(said, decision.language, datetime.now(UTC))).on:
+        when, told = f"{said} {before}".strip(), days
+    if not (told.said or (of_answer and told.on)) or re.search(r"\w", told.rest):
         return None
     arguments = {**call.arguments, "when": when}
     call = msgspec.structs.replace(call, arguments=arguments)

@@ -5,63 +5,38 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import contextlib
-from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import as_hour, asked_hour, at_that_hour, at_that_time, link
+from hubd.assistant.completed import completed
+from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
-from hubd.assistant.decision import Decision
-from hubd.assistant.dialogue import Dialogues, Pending, says_no, says_undo, says_yes
+from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
-from hubd.assistant.hearing import WORDED
-from hubd.assistant.later import LATER, of_what_was_done, of_what_was_left
+from hubd.assistant.later import LATER, of_what_was_left
+from hubd.assistant.narrowed import narrowed
+from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
-from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
+from hubd.assistant.questions_back import QuestionsBack
+from hubd.assistant.replies import asks_what_was_done, says_undo
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
-from hubd.assistant.understanding.targets import Targets
-from hubd.home.model import Entity
+from hubd.assistant.step import Outcome, Step, Steps
+from hubd.assistant.stopped import halves, stopped
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
-from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError, ToolResult
-from plugins.event_words import says_when
+from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError
 
-
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn does: call a tool, or say something and wait."""
-
-    decision: Decision
-    call: ToolCall | None = None
-    text: str = ""
-    """What is said instead of a call."""
-    confirmed: bool = False
-    undo: ToolCall | None = None
-    """What is taken back first, because the person corrects it."""
-    said: str = ""
-    """What a correction, or an answer to a question back, comes to, said at once; or the part of a
-    sentence that this step does."""
-    further: bool = False
-    """Whether it is another command of the sentence whose first was done before."""
-    then: tuple["Step", ...] = ()
-    """What else the sentence has done or asked, one after the other."""
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a call."""
-
-    call: ToolCall
-    text: str
-    ok: bool
-    result: ToolResult | None = None
-    asks: bool = False
-    """Whether the text is a question back."""
+ON_ITS_WAY = frozenset({"opening", "closing"})
+"""The states of what moves."""
 
 
 class Commands:
@@ -72,6 +47,8 @@ class Commands:
     ) -> None:
         self.decider = Decider(tools, router, semantics)
         self._tools, self._router, self._dialogues = tools, router, dialogues
+        self._steps = Steps(tools)
+        self._questions = QuestionsBack(self.decider, router, tools, self._steps)
         tools.set_carry_out(self.carry_out)
 
     async def step(
@@ -79,46 +56,41 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
-        text = of_what_was_left(text, memory.last)
-        if memory.last is not None:
-            things = [entity.name for entity in self._entities(memory.last)]
-            text = of_what_was_done(text, things, memory.last.language)
+        if (step := await self._stopped(text, conversation, area, person)) is not None:
+            return step
+        names = self._names(memory.last)
+        text = of_what_was_left(text, memory.last, memory.last_text, names)
+        text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
-            step = await self._answered(pending, text, person, area)
+            step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
-        if (again := of_another_day(text, memory.told)) is not None:
-            return self.step_of(again, conversation, text, person)
-        continued = follow.cancelled(text, memory) or continuation(text, memory)
-        if continued is not None:
-            return self.step_of(continued, conversation, text, person)
-        if says_undo(text):
-            return self._undo(conversation, text, language)
-        spoken = await self.decider.language_of(text, language)
-        if off_and_on := exchanged(self._router, text, spoken, memory):
-            parts = [Part(text=text, decision=one) for one in off_and_on]
-            return self._asked(self._joined(parts, person), conversation, text, person)
-        if step := await self._revised(text, conversation, area, person):
+        if step := await self._without_its_reason(text, conversation, language, area, person):
+            return step
+        if step := await self._going_on(text, conversation, language, area, person):
             return step
         decision = await self.decider.by_rules(text, language, area)
-        further = None
-        if memory.last:
-            snapshot = self._tools.home.snapshot()
-            last = follow.both(text, memory) or memory.last
-            further = follow.follow(self._router, text, last, snapshot)
+        further = self._followed(text, memory)
+        further = further or await self._also(text, memory, area)
         elliptic = follow.is_of_its_kind(text)
         if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
-        elif decision.tool == follow.CANCEL and memory.undo and follow.says_cancelled(text, memory):
+        elif (
+            decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
+        ):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         parts = await self.decider.resolved(decision, text, area, last=memory.last)
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
+        if len(parts) > 1:
+            parts = [self._part_followed(part, memory) for part in parts]
+        if revise.says_enough(text, decision.language):
+            parts = self.decider.asked_about(parts)
         if len(parts) > 1 or parts[0].text != text:
-            return self._asked(self._joined(parts, person), conversation, text, person)
+            return self._asked(self._steps.joined(parts, person), conversation, text, person)
         decision = parts[0].decision
         if decision.declined:
             return Step(decision=decision, text=ask(decision.language, decision.declined))
@@ -126,23 +98,94 @@ class Commands:
             return None
         return self.step_of(decision, conversation, text, person)
 
-    def _joined(self, parts: Sequence[Part], person: Person) -> Step:
-        """The steps of several commands, as one."""
-        steps = [self._part(part, person) for part in parts]
-        # What is asked comes last: an answer belongs to the last question.
-        first, *then = sorted(steps, key=lambda step: step.call is None)
-        then = [msgspec.structs.replace(step, further=True) for step in then]
-        return msgspec.structs.replace(first, then=tuple(then))
+    async def _going_on(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """What goes on with what was done or told before, takes it back, or changes it; ``None``
+        where ``text`` begins something new."""
+        memory = self._dialogues.of(conversation)
+        if (other_day := of_another_day(text, memory.told)) is not None:
+            return self.step_of(other_day, conversation, text, person)
+        again = once_more(text, memory.last) if memory.last else None
+        continued = again or follow.cancelled(text, memory) or continuation(text, memory)
+        if continued is not None:
+            return self.step_of(continued, conversation, text, person)
+        spoken = await self.decider.language_of(text, language)
+        if both := exchanged(self._router, text, spoken, memory):
+            parts = [Part(text=one, decision=decision) for one, decision in both]
+            return self._asked(self._steps.joined(parts, person), conversation, text, person)
+        if says_undo(text):
+            return self._undo(conversation, text, language)
+        if asks_what_was_done(text):
+            return self._told_again(conversation, language)
+        if memory.last and (
+            fewer := narrowed(text, memory.last, memory.undo, self._tools.home.snapshot())
+        ):
+            return Step(decision=fewer.decision, call=fewer.restore)
+        if step := await self._revised(text, conversation, area, person):
+            return step
+        return None
 
-    def _part(self, part: Part, person: Person) -> Step:
-        decision, language = part.decision, part.decision.language
-        if decision.tool is not None:
-            step = self._step(decision, part.text, person)
-        elif decision.declined:
-            step = Step(decision=decision, text=ask(language, decision.declined))
-        else:
-            step = Step(decision=decision, text=ask(language, "part_declined", said=part.text))
-        return msgspec.structs.replace(step, said=part.text)
+    async def _stopped(
+        self, text: str, conversation: str, area: str, person: Person
+    ) -> Step | None:
+        """The stop of the blind that was sent on its way last, and what is said behind it."""
+        memory = self._dialogues.of(conversation)
+        if memory.last is None or memory.pending is not None:
+            return None
+        moves = any(one.state in ON_ITS_WAY for one in self._steps.entities(memory.last))
+        first, rest = halves(text) or (text, "")
+        stop = stopped(first, memory, moves=moves)
+        if stop is None:
+            return None
+        parts = [Part(text=first, decision=stop)]
+        if rest:
+            names = self._names(memory.last)
+            whole = of_what_was_left(rest, memory.last, memory.last_text, names)
+            parts += await self.decider.parts(whole, stop.language, area)
+        # What it was moved with stays: "and close it at ten" is still of that.
+        step = msgspec.structs.replace(self._steps.joined(parts, person), said=memory.last_text)
+        return self._asked(step, conversation, text, person)
+
+    async def _without_its_reason(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """The same of what is left without a reason: "turn them off, I changed my mind"."""
+        memory = self._dialogues.of(conversation)
+        known = lexicon(memory.last.language) if memory.last else None
+        if known is None or known.corrected(text):
+            return None
+        said = without_reasons(text, known)
+        if not said or said == text:
+            return None
+        if step := await self._going_on(said, conversation, language, area, person):
+            return step
+        alone = await self.decider.by_rules(said, language, area)
+        further = self._followed(said, memory)
+        if further is None or follow.names_more(alone):
+            return None
+        return self.step_of(further, conversation, said, person)
+
+    def _followed(self, text: str, memory: Memory) -> Decision | None:
+        """What ``text`` asks for of the things that were spoken of last."""
+        it = memory.spoken_of if follow.PRONOUNS.search(text.casefold()) else memory.last
+        last = follow.both(text, memory) or it
+        if last is None:
+            return None
+        return follow.follow(self._router, text, last, self._tools.home.snapshot())
+
+    async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:
+        """What is done with something else as well: "the lights too"."""
+        last, other = memory.last, follow.also(text)
+        if last is None or not other or last.tool not in follow.SWITCHING:
+            return None
+        also = await self.decider.with_verb(other, memory.last_text, last.language, area)
+        return also if also.tool == last.tool else None
+
+    def _part_followed(self, part: Part, memory: Memory) -> Part:
+        """A part of a sentence that is not understood, of the things that were spoken of last."""
+        further = self._followed(part.text, memory) if lacks(part.decision) else None
+        return msgspec.structs.replace(part, decision=further) if further else part
 
     async def _revised(
         self, text: str, conversation: str, area: str, person: Person
@@ -158,11 +201,27 @@ class Commands:
         if found is None:
             return None
         step = self.step_of(found.decision, conversation, found.said, person)
+        if found.further:
+            memory.undo = memory.undo[1:]
+            step = msgspec.structs.replace(step, further=True)
         return msgspec.structs.replace(step, undo=found.undo, said=found.said)
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
-        return self._asked(self._step(decision, text, person), conversation, text, person)
+        return self._asked(self._steps.of(decision, text, person), conversation, text, person)
+
+    def asking_back(
+        self,
+        decision: Decision,
+        question: str,
+        conversation: str,
+        text: str,
+        person: Person,
+        argument: str,
+    ) -> Step:
+        """The step that asks ``question``, whose answer is that argument of the decision's call."""
+        self._dialogues.ask(conversation, decision, text, person, argument=argument)
+        return Step(decision=decision, text=question)
 
     async def run(self, step: Step, text: str, conversation: str, speaker: Speaker) -> Outcome:
         """Call the step's tool and remember it."""
@@ -194,15 +253,19 @@ class Commands:
                 step.decision, asks="confirm", call=step.call, proposed=False
             )
             self._dialogues.ask(conversation, decision, text, speaker.person)
-            said = ask(decision.language, "confirm", self._entities(decision), text)
+            things = self._steps.entities(decision)
+            said = confirmation(step.call, things, decision.language, text)
             return Outcome(call=step.call, text=said, ok=False, asks=True)
         except ToolError as error:
+            if self._tools.only_reads(step.call.tool):
+                self._dialogues.not_told(conversation, step.decision)
             return Outcome(call=step.call, text=str(error), ok=False)
         self._dialogues.done(
             conversation,
             step.decision,
             text,
             result.undo,
+            told=result.text,
             reads=self._tools.only_reads(step.call.tool),
             further=step.further,
         )
@@ -237,124 +300,6 @@ class Commands:
                 replies.append(str(error))
         return " ".join(replies)
 
-    async def _answered(
-        self, pending: Pending, text: str, person: Person, area: str
-    ) -> Step | None:
-        """What the answer to a question back comes to; ``None``: it was none."""
-        decision, language = pending.decision, pending.decision.language
-        if pending.asks == "confirm":
-            if says_yes(text, language):
-                if person != pending.person:
-                    return Step(decision=decision, text=ask(language, "other_person"))
-                plain = msgspec.structs.replace(decision, asks=None)
-                # What was proposed was harmless; if it is not any more, that is asked for itself.
-                sure = not decision.proposed
-                return Step(decision=plain, call=decision.call, confirmed=sure)
-            if says_no(text, language):
-                return self._dropped(decision)
-            return None
-        if says_no(text, language):
-            return self._dropped(decision)
-        if pending.asks == "which" and decision.call is not None:
-            chosen = self._chosen(text, decision)
-            if chosen is None or await self._is_another_command(text, decision, area):
-                return None
-            return self._step(chosen, pending.text, person)
-        if decision.tool in ANSWERED and pending.argument:
-            return await self._filled(pending, text, area)
-        if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
-            return None
-        text = as_hour(pending, text)
-        whole = at_that_hour(pending, text) or at_that_time(pending, text)
-        if whole is not None:
-            return Step(decision=whole, call=whole.call, said=f"{pending.text} {text}")
-        joint = link(decision.tool or "", text, language)
-        for joined in (f"{pending.text}{joint}{text}", f"{text} {pending.text}"):
-            complete, *further = (
-                p.decision for p in await self.decider.parts(joined, language, area)
-            )
-            if further:
-                continue
-            completed = complete.tool == decision.tool and complete.asks != "missing"
-            if completed and complete.call and complete.call != decision.call:
-                step = self._step(complete, joined, person)
-                return msgspec.structs.replace(step, said=joined)
-        return None
-
-    async def _filled(self, pending: Pending, text: str, area: str) -> Step | None:
-        """The call with the answer as what its tool asked for; ``None`` where that is no answer."""
-        decision, language = pending.decision, pending.decision.language
-        if decision.call is None or pending.argument not in ANSWERED.get(decision.call.tool, ()):
-            return None
-        if pending.argument in ("when", "to"):
-            answers = says_when(text, language, datetime.now(UTC))
-        else:
-            alone = await self.decider.by_rules(text, language, area)
-            kind, _ = await self.decider.kind(text, language)
-            answers = alone.tool is None and kind == "statement"
-        if not answers:
-            return None
-        arguments = {**decision.call.arguments, pending.argument: text.strip(" .!。！")}
-        call = ToolCall(tool=decision.call.tool, arguments=arguments)
-        whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
-        return Step(decision=whole, call=call, said=f"{pending.text} {text}")
-
-    async def _is_another_command(self, text: str, decision: Decision, area: str) -> bool:
-        """Whether what names one of the candidates asks for something else: "mute the TV"."""
-        alone = await self.decider.by_rules(text, decision.language, area)
-        done = alone.call is not None and alone.asks is None and alone.tool != decision.tool
-        return done and not self._tools.only_reads(alone.tool or "")
-
-    async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
-        """Whether an answer lacks nothing itself: another reminder, another event."""
-        alone = await self.decider.by_rules(text, language, area)
-        return alone.tool == tool and alone.call is not None and alone.asks is None
-
-    def _chosen(self, text: str, decision: Decision) -> Decision | None:
-        """The decision with the one candidate that ``text`` names."""
-        assert decision.call is not None
-        snapshot = self._tools.home.snapshot()
-        areas = {area.id: area.name for area in snapshot.areas}
-        said = text.casefold()
-        named = [
-            entity
-            for entity in self._entities(decision)
-            if any(name.casefold() in said for name in (entity.name, *entity.aliases))
-        ]
-        placed = [
-            entity
-            for entity in self._entities(decision)
-            if entity.area and areas.get(entity.area, "\0").casefold() in said
-        ]
-        for found in (named, placed):
-            if len(found) == 1:
-                arguments = {**decision.call.arguments, "entities": [found[0].id]}
-                call = ToolCall(tool=decision.call.tool, arguments=arguments)
-                plain = msgspec.structs.replace(
-                    decision, asks=None, entities=[found[0].id], call=call
-                )
-                return self._router.asking(plain, Targets((found[0],)))
-        return None
-
-    def _step(self, decision: Decision, text: str, person: Person) -> Step:
-        if decision.asks is None:
-            return Step(decision=decision, call=decision.call)
-        if decision.asks == "confirm" and decision.call is not None:
-            # Whoever may not is told so now, and not asked whether they are sure.
-            refusal = self._tools.refusal(decision.call, Speaker(person=person))
-            if refusal:
-                plain = msgspec.structs.replace(decision, asks=None)
-                return Step(decision=plain, text=refusal)
-        entities = self._entities(decision)
-        if decision.proposed and decision.call is not None:
-            asked = question(decision.call, entities, decision.language)
-            return Step(decision=decision, text=asked)
-        key: str = decision.asks
-        if decision.asks == "which" and not entities:
-            key = "unmeasured" if self._tools.only_reads(decision.tool or "") else "nothing"
-        asked = asked_hour(decision) or ask(decision.language, key, entities, text)
-        return Step(decision=decision, text=asked)
-
     def _asked(self, step: Step, conversation: str, text: str, person: Person) -> Step:
         """The step, with its question remembered if it is one; of several questions the last."""
         asking = [s for s in (step, *step.then) if s.call is None and s.decision.asks is not None]
@@ -362,10 +307,6 @@ class Commands:
             said = asking[-1].said or text
             self._dialogues.ask(conversation, asking[-1].decision, said, person)
         return step
-
-    def _dropped(self, decision: Decision) -> Step:
-        left = msgspec.structs.replace(decision, asks=None)
-        return Step(decision=left, text=ask(decision.language, "dropped"))
 
     def _undo(self, conversation: str, text: str, language: str | None) -> Step:
         memory = self._dialogues.of(conversation)
@@ -380,14 +321,13 @@ class Commands:
         )
         return msgspec.structs.replace(first, then=tuple(then))
 
-    def _entities(self, decision: Decision) -> list[Entity]:
-        wanted = set(decision.entities)
-        return [e for e in self._tools.home.snapshot().entities if e.id in wanted]
+    def _told_again(self, conversation: str, language: str | None) -> Step:
+        """What was done last, in the words in which it was told."""
+        memory = self._dialogues.of(conversation)
+        spoken = memory.last.language if memory.last else language or "en"
+        decision = Decision(route="grammar", score=1.0, reason="what was done", language=spoken)
+        return Step(decision=decision, text=memory.done or ask(spoken, "nothing_done"))
 
-
-ANSWERED = {
-    "calendar.add": frozenset({"title", "when", "calendar"}),
-    "calendar.move": frozenset({"to"}),
-}
-"""Tools and their arguments that an answer is as it stands; that to others makes one sentence with
-what was said."""
+    def _names(self, decision: Decision | None) -> list[str]:
+        """The names of the things of a decision."""
+        return [entity.name for entity in self._steps.entities(decision)] if decision else []

@@ -9,16 +9,24 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from hubd.assistant.corrections import corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
+from plugins.note_words import said_now
 from plugins.numbers import digits
+from plugins.reminders import task_in
+from plugins.spoken import DAYS
 from plugins.when import When, as_time, parse
 
 SCORE = 0.85
 LISTS = "lists."
+NOTE = "notes.change"
+NOTES = frozenset({"notes.add", "notes.recall", NOTE})
+UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
+LATER = frozenset({"routines.later", "routines.change"})
 ALARM, REMINDER = "alarms.set", "reminders.add"
 CHANGES = {
     one: f"{one.partition('.')[0]}.change"
@@ -26,10 +34,13 @@ CHANGES = {
 }
 """What changes the one that was set, or changed, last."""
 SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
+SET = frozenset({"alarms", "reminders"})
+"""The plugins of what is set, told of and chosen by its time."""
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _CLEARED = re.compile(
     r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
     r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
+    r"|mache? (?:sie|die|die liste)(?: ganz| komplett)? leer"
     r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
 )
 _ALL_CANCELLED = re.compile(
@@ -57,11 +68,21 @@ _IS_ON = re.compile(
     r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
     r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
 )
-CALCULATE = "calculator.calculate"
+CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
     r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
 )
+_GOES_ON = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?P<more>(?:plus|minus|times|multiplied by|divided by|less) .+)"
+    ),
+    "de": re.compile(
+        r"(?:und |dann )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)(?: noch| dann)?"
+    ),
+    "zh": re.compile(r"(?:那|再|然后)*(?P<more>(?:加|减|乘|除)(?:上|去|以)?.+?)(?:呢)?"),
+}
+"""What a sum that was told goes on with."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNTIL_THEN = re.compile(
     r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
@@ -70,6 +91,11 @@ _UNTIL_THEN = re.compile(
     r"(?: bis dahin)?(?: hin)?"
     r"|(?:离|距)?(?:那天|现在)?还有(?:多少|几)天(?:呢)?"
 )
+KINDS = (
+    *("light", "switch", "cover", "valve", "lock", "fan", "media_player", "climate", "humidifier"),
+    *("vacuum", "lawn_mower"),
+)
+"""Things that can be asked how they are by "is it on"."""
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
@@ -78,6 +104,8 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
             r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
             r"|(?:请)?(?:继续|接着)(?:扫|打扫|干|吧)?(?:吧)?"
+            r"|(?:remets|relance|reprends|continue)(?:[- ](?:la|le|ça))?"
+            r"|p[oó]nl[oa] otra vez|vuelve a ponerl[oa]|(?:continúa|sigue|reanúdal[oa])"
         ),
         {
             "vacuum.stop": "vacuum.start",
@@ -105,19 +133,38 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
         ),
         {"climate": "climate.target"},
     ),
+    (
+        re.compile(
+            r"(?:and )?(?:is|are) (?:it|they|that|those) (?:still |already |really )?"
+            r"(?:on|off|open|closed|shut|running|locked|unlocked|playing)"
+            r"(?: right now| now| already| yet)?"
+            r"|(?:und )?(?:ist|sind|läuft|laufen) (?:es|sie|er|das|die|der)"
+            r"(?: (?:noch|jetzt|schon|gerade|denn))*"
+            r"(?: (?:an|aus|auf|zu|offen|geschlossen|abgeschlossen|verriegelt))?"
+            r"|(?:它们?|那个|现在)?(?:还|现在)?(?:是)?(?:开|关|锁|放|亮|转)着(?:的)?(?:吗|呢|没|么)"
+        ),
+        dict.fromkeys(KINDS, "home.state"),
+    ),
 )
 """What is said of the thing that was spoken of last, and the tool for it: by the tool that was
 called, else by the kind of thing."""
 _MOVED = {
     "en": re.compile(
+        r"(?:(?:oh|no|wait|sorry|actually|well),? )*(?:it's|it is|that's)"
+        r"(?: actually| really| not until| only)* (?P<is>.+)|"
         r"(?:no,? )?(?:and )?(?:move|put|shift|change|reschedule|make|push) (?:it|that)"
         r"(?: back| forward)?(?: to| for)? (?P<to>.+)"
     ),
     "de": re.compile(
+        r"(?:(?:ach|oh|nein|nee|halt|moment),? )*(?:der|die|das|er|sie|es) ist"
+        r"(?: (?:doch|ja|eigentlich|nicht \w+,? sondern))*(?: erst| schon)? (?P<is>.+)|"
+        r"und (?:zwar|das) (?P<days>(?:jede|alle|täglich|unter der woche|an ).*)|"
         r"(?:nein,? )?(?:verschieb|verleg|schieb|mach|leg|änder)e? (?:ihn|sie|es|das|den)"
         r"(?: bitte)?(?: auf| nach)? (?:den )?(?P<to>.+)"
     ),
-    "zh": re.compile(r"(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"),
+    "zh": re.compile(
+        r"(?:不对?[,，]?|哦|啊)*(?:应该|其实)?是(?P<is>.+)|(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"
+    ),
 }
 _ON_DAYS = {
     "en": re.compile(
@@ -137,6 +184,24 @@ _ON_DAYS = {
     ),
 }
 """Another time on some of its days, for what repeats."""
+_EXCEPT = {
+    "en": re.compile(r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+)"),
+    "de": re.compile(r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+)"),
+    "zh": re.compile(
+        r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"
+        r"|除了(?P<but>.+?)(?:以外|之外)?"
+    ),
+}
+"""The days that are left out of what comes again."""
+_EACH = {"en": ("on ", "every "), "de": ("am ", "jeden "), "zh": ("每", "每")}
+"""What stands before days that are left out, and before those that stay."""
+_OF_COURSE = re.compile(
+    r"(?:,? (?:of course|obviously|I mean|natürlich|doch|mein(?:e|te) ich|not \w+|nicht \w+))+$"
+    r"|^(?:natürlich|doch|当然是?|应该是?)\s*"
+    r"|[，,]?不是(?:今天|明天)$",
+    re.IGNORECASE,
+)
+"""What is said beside a day that is put right, and says nothing else of it."""
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
@@ -166,16 +231,52 @@ _AND = {
 }
 
 
+_ONCE_MORE = re.compile(
+    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b|也|再"
+)
+"""What is said beside the time of another one, and says nothing of it."""
+_NOT_NEEDED = {
+    "en": re.compile(
+        r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
+        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)"
+    ),
+    "de": re.compile(
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
+        r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
+        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?"
+    ),
+    "zh": re.compile(r"(?P<which>.+?)(?:的|那个)+(?:不用|不要|用不着|可以去掉|可以删)了?"),
+}
+"""Which of those that were told of or set can go."""
+_ONE_MOVED = {
+    "en": re.compile(
+        r"(?:move|put|change|shift) the (?:one (?:at|for) )?(?P<which>.+?)(?: one)? to (?P<to>.+)"
+    ),
+    "de": re.compile(
+        r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
+        r"(?P<which>.+?)(?: bitte| lieber| doch)* auf (?P<to>.+?)"
+        r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
+    ),
+    "zh": re.compile(r"把?(?P<which>.+?)(?:的|那个)+(?:改到|挪到|改成|推迟到|提前到)(?P<to>.+)"),
+}
+"""Which of them is put where."""
+
+
 def continued(text: str, memory: Memory) -> Decision | None:
     """What ``text`` asks for after what was done last; ``None`` where it does not go on with it."""
     said, now, last = plain(text), datetime.now(UTC), memory.last
     if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
         return more
+    if (now_is := _is_now(text, memory)) is not None:
+        return now_is
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
+    if (one := _one_of(said, memory, now)) is not None:
+        return one
     if last is None or last.call is None or last.tool is None:
         return None
-    if (same := _of_the_same(said, last)) is not None:
+    if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
     if last.tool.startswith(LISTS):
         which = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
@@ -196,14 +297,39 @@ def continued(text: str, memory: Memory) -> Decision | None:
         days, to = on_days
         changed = {"to": to, "days": days, "which": which_changed(memory)}
         return _decision(last, ToolCall(tool=SOME_DAYS[last.tool], arguments=changed))
-    if last.tool in CHANGES and (to := _to_other_days(said, last, now)) and memory.undo:
+    if (
+        last.tool in LATER
+        and memory.undo
+        and (to := _but_not(said, last, now) or _put_at(said, last, now))
+    ):
+        which = memory.undo[0].arguments.get("instead_of") or memory.undo[0].arguments["which"]
+        call = ToolCall(tool="routines.change", arguments={"to": to, "which": which})
+        every = to if parse(to, last.language, now).repeat else last.arguments.get("every", "")
+        put = _decision(last, call)
+        return msgspec.structs.replace(put, arguments={**call.arguments, "every": every})
+    if (
+        last.tool in CHANGES
+        and memory.undo
+        and (to := _but_not(said, last, now) or _to_other_days(said, last, now))
+    ):
         changed = {"to": to, "which": which_changed(memory)}
         return _decision(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
-            given["what"] = parse(str(given["what"]), last.language, now).rest
+            given["what"] = task_in(parse(str(given["what"]), last.language, now))
         return _decision(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+    return None
+
+
+def _is_now(text: str, memory: Memory) -> Decision | None:
+    """What changes the note that was told or made last: "no, it's 34 now"."""
+    for spoken in (memory.told, memory.last):
+        call = spoken.call if spoken else None
+        if spoken and call and call.tool in NOTES and (now := said_now(text, spoken.language)):
+            kept = next((one for one in memory.undo if one.tool in UNDOES_NOTE), None)
+            about = str(kept.arguments["note"] if kept else call.arguments.get("about", ""))
+            return _decision(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
     return None
 
 
@@ -213,6 +339,29 @@ def _all_of(said: str, memory: Memory) -> Decision | None:
         plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
         if spoken and plugin in _ALL_OF:
             return _decision(spoken, _ALL_OF[plugin]) if _ALL_CANCELLED.fullmatch(said) else None
+    return None
+
+
+def _one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
+    """What cancels one of the alarms or reminders that were told of or set, or puts it elsewhere:
+    "the one at eight can go", "move the eight o'clock one to nine"."""
+    for spoken in (memory.told, memory.last):
+        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
+        if spoken is None or plugin not in SET:
+            continue
+        gone, moved = (table.get(spoken.language) for table in (_NOT_NEEDED, _ONE_MOVED))
+        if gone and (found := gone.fullmatch(said)):
+            which, to = _said_in(found), ""
+        elif moved and (found := moved.fullmatch(said)):
+            which, to = found["which"], found["to"]
+        else:
+            return None
+        whens = [parse(one, spoken.language, now) for one in (which, to) if one]
+        if any(not one.said or one.rest for one in whens):
+            return None
+        given = {"which": which, "to": to} if to else {"which": which}
+        tool = f"{plugin}.{'change' if to else 'cancel'}"
+        return _decision(spoken, ToolCall(tool=tool, arguments=given))
     return None
 
 
@@ -226,6 +375,15 @@ def _more_of(said: str, told: Decision) -> Decision | None:
         expression = str(call.arguments.get("expression", ""))
         changed = _with_number(expression, other["number"], told.language)
         return _decision(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    if call.tool == CALCULATE and (more := _GOES_ON.get(told.language, NEVER).fullmatch(said)):
+        expression = f"({call.arguments.get('expression', '')}) {more['more']}"
+        return _decision(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
+    if call.tool == CONVERT and other:
+        quantity = _with_number(
+            str(call.arguments.get("quantity", "")), other["number"], told.language
+        )
+        arguments = {**call.arguments, "quantity": quantity}
+        return _decision(told, ToolCall(tool=CONVERT, arguments=arguments))
     if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
         return _decision(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
     return None
@@ -287,8 +445,13 @@ def _moved_to(said: str, language: str, now: datetime) -> str:
     """Where the event that was spoken of is moved; empty where it is not."""
     pattern = _MOVED.get(language)
     found = pattern.fullmatch(said) if pattern else None
-    to = found["to"] if found else ""
+    to = _said_in(found)
     return to if to and event_words.says_when(to, language, now) else ""
+
+
+def _said_in(found: re.Match[str] | None) -> str:
+    """What a pattern of which one group matches has found."""
+    return next(filter(None, found.groupdict().values()), "") if found else ""
 
 
 def _to_other_days(said: str, last: Decision, now: datetime) -> str:
@@ -296,8 +459,38 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     empty where it is not. (A time alone is a value that is corrected.)"""
     pattern = _MOVED.get(last.language)
     found = pattern.fullmatch(said) if pattern else None
+    to = _said_in(found) if found else _OF_COURSE.sub("", corrects(said, last.language))
+    when = parse(to, last.language, now) if to else None
+    return to if when and (when.on or when.repeat) and not when.rest else ""
+
+
+def _but_not(said: str, last: Decision, now: datetime) -> str:
+    """The days on which what comes again still comes, where some are left out: "except Friday";
+    empty where none are."""
+    pattern = _EXCEPT.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    given = last.arguments | (last.call.arguments if last.call else {})
+    asked = (str(given.get(name) or "") for name in ("every", "when", "to", "what"))
+    days = next(filter(None, (parse(one, last.language, now).repeat for one in asked)), ())
+    if found is None or not days:
+        return ""
+    left_out = next(filter(None, found.groupdict().values())).strip()
+    on, every = _EACH[last.language]
+    said_so = (parse(f"{lead}{left_out}", last.language, now) for lead in (on, ""))
+    out = next((when for when in said_so if not when.rest), When())
+    without = set(out.repeat) or ({out.on.weekday()} if out.on else set())
+    kept = [DAYS[last.language][day] for day in days if day not in without]
+    joint = "、" if last.language == "zh" else ", "
+    return f"{every}{joint.join(kept)}" if without and kept else ""
+
+
+def _put_at(said: str, last: Decision, now: datetime) -> str:
+    """The time or the days to which the command for later is put; empty where it is not."""
+    pattern = _MOVED.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
     when = parse(found["to"], last.language, now) if found else None
-    return found["to"] if found and when and (when.on or when.repeat) and not when.rest else ""
+    timed = when is not None and (when.said or when.on or when.repeat)
+    return found["to"] if found and when and timed and not when.rest else ""
 
 
 def which_changed(memory: Memory) -> str:
@@ -328,7 +521,7 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     found = opening.match(said) if opening else None
     if found is None or last.call is None:
         return ""
-    rest = said[found.end() :]
+    rest = " ".join(_ONCE_MORE.sub(" ", said[found.end() :]).split()).strip(" ,，")
     when = parse(rest, last.language, now)
     if when.rest or not (when.said or when.on):
         return ""

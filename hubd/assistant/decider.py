@@ -18,10 +18,11 @@ from hubd.assistant.as_one import (
     without_a_cry,
     without_its_noise,
 )
-from hubd.assistant.continued import EVENT, and_remind, continued
+from hubd.assistant.continued import EVENT, REMINDER, and_remind, continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
+from hubd.assistant.each_reminded import each_reminded
 from hubd.assistant.excerpts import Excerpts
 from hubd.assistant.hearing import Hearing
 from hubd.assistant.misheard_things import heard_rightly
@@ -29,7 +30,7 @@ from hubd.assistant.misjoined import is_misjoined, of_something_else
 from hubd.assistant.music import on_its_player
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
-from hubd.assistant.revise import OF_A_LIST, also_listed, listed
+from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import asked_about
 from hubd.assistant.semantic import Semantics
@@ -41,6 +42,7 @@ from hubd.assistant.several import (
 )
 from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named, with_timer_alone, with_timer_named
+from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -57,6 +59,7 @@ from hubd.assistant.understanding.wished import wished
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
+from plugins.arrivals import arrival_last
 
 TURN_ON = "home.turn_on"
 REMEDIED = 0.7
@@ -101,11 +104,26 @@ class Decider:
         self, parts: list[Part], text: str, area: str, *, continues: bool = False
     ) -> list[Part]:
         """The commands of ``text``; where nothing of it is understood, what may be meant, to be
-        asked back, as is what the examples speak against.
+        asked back, as is what the examples speak against. What shall wait for something that
+        nothing here can watch is not asked about without that.
 
         continues: whether it goes on with what was said before ("and the bedroom"), and so is like
         no example
         """
+        found = await self._proposed(parts, text, area, continues=continues)
+        decision, known = found[0].decision, lexicon(found[0].decision.language)
+        guessed = is_open(decision) or decision.proposed or decision.route == "semantic"
+        if len(found) > 1 or not guessed:
+            return found
+        if awaited(text, known):
+            return [Part(text=text, decision=_declined(decision.language, "not_awaited"))]
+        if decision.proposed and is_limited(text, decision.language):
+            return [Part(text=text, decision=_declined(decision.language, "declined"))]
+        return found
+
+    async def _proposed(
+        self, parts: list[Part], text: str, area: str, *, continues: bool
+    ) -> list[Part]:
         first, *further = parts
         if len(text) > MAXIMUM_UTTERANCE:
             return parts
@@ -133,6 +151,16 @@ class Decider:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=proposal)]
+
+    def asked_about(self, parts: Sequence[Part]) -> list[Part]:
+        """The commands of ``parts`` as questions whether they are meant so."""
+        home = self._router.snapshot()
+        return [
+            part
+            if part.decision.call is None or self._excerpts.only_tells(part.decision)
+            else msgspec.structs.replace(part, decision=asked_about(part.decision, part.text, home))
+            for part in parts
+        ]
 
     async def _left(self, command: str, when: str, language: str, area: str) -> list[Part]:
         """A command that is left for a time; empty where it is none that could be done alone."""
@@ -244,6 +272,13 @@ class Decider:
     ) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
+        if reminders := each_reminded(text, whole.language):
+            each = [
+                Part(text=one, decision=await self.by_rules(one, whole.language, area))
+                for one in reminders
+            ]
+            if all(part.decision.tool == REMINDER for part in each):
+                return each
         if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
             return parts
         whole = await self.for_later(whole, text, area)
@@ -307,23 +342,20 @@ class Decider:
 
         async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
             snapshot = self._tools.home.snapshot()
-            further = on_list = None
+            further = listed = None
             if before is not None:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
-                on_list = also_listed(self._router, part, before, text[: text.find(part)])
+                listed = also_listed(self._router, part, before, text[: text.find(part)])
             elif last is not None and text.startswith(part):
                 further = follow.follow(self._router, part, last, snapshot)
-            spoken = before or last
-            if not on_list and spoken is not None and spoken.tool in OF_A_LIST:
-                on_list = listed(self._router, part, spoken)
             if verb_of:
-                return further or on_list or await self._with_verb(part, verb_of, language, area)
+                return further or listed or await self.with_verb(part, verb_of, language, area)
             if before is not None:
-                things = [e.name for e in snapshot.entities if e.id in before.entities]
-                part = later.of_what_was_done(part, things, language)
+                things = [one.name for one in snapshot.entities if one.id in before.entities]
+                part = later.of_what_was_left(part, before, "", things)
             decision = await self.by_rules(part, language, area)
-            if on_list and lacks(decision):
-                return on_list
+            if listed and lacks(decision):
+                return listed
             if not follow.names_more(decision):
                 decision = further or decision
             decision = await self.for_later(decision, part, area)
@@ -355,7 +387,8 @@ class Decider:
                     return True
         return False
 
-    async def _with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+    async def with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
+        """The decision on ``part``, which only names things, with the verb of another text."""
         async with self._routing:
             with_verb = self._router.with_verb
             return await asyncio.to_thread(with_verb, part, verb_of, language, area)
@@ -379,20 +412,26 @@ class Decider:
         worked = bool(found.entities) and not self._tools.only_reads(found.tool or "")
         if worked and timed.says_when_again(text, decision.language):
             return decision
+        if worked and await self._names_apart(text, decision.language):
+            return decision  # "the kitchen and the radio": of one alone it would be half
         return found
+
+    async def _names_apart(self, text: str, language: str) -> bool:
+        async with self._routing:
+            return await asyncio.to_thread(self._router.names_apart, text, language)
 
     async def by_rules(self, text: str, language: str | None, area: str) -> Decision:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
         if len(text) <= MAXIMUM_UTTERANCE:
-            text = unframed(text, lexicon(spoken).frames)
+            text = arrival_last(unframed(text, lexicon(spoken).frames), spoken)
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
         if is_watched_for(text, spoken):
-            return _not_watched(spoken)
-        decision = await self.by_sentences(text, spoken, area)
+            return _declined(spoken, "not_awaited")
+        decision = later.as_alarm(await self.by_sentences(text, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
@@ -439,14 +478,13 @@ class Decider:
         return ask(language, "do_what" if named else "declined", named)
 
 
-def _not_watched(language: str) -> Decision:
-    """The decision on what shall be done once something is measured."""
+def _declined(language: str, why: Literal["not_awaited", "declined"]) -> Decision:
+    """The decision on what is asked for only under a condition, or only in part."""
     return Decision(
-        route="words",
-        score=0.9,
-        reason="it waits for what something measures, and nobody here watches for that",
+        route="documents",
+        reason="what it waits for, or how far it goes, is not understood",
         language=language,
-        declined="not_watched",
+        declined=why,
     )
 
 

@@ -20,7 +20,7 @@ from hubd.assistant.understanding.reasons import BREAK, without_reasons
 from hubd.assistant.understanding.spans import spans
 from hubd.tools import ToolBox
 
-THANKS = "help.welcome"
+THANKS, ALARM = "help.welcome", "alarms.set"
 
 
 class Rules(Protocol):
@@ -91,7 +91,9 @@ class Excerpts:
             phrases = self._router.phrases(whole.language)
             first = (one.text for one in beginnings(text, known, phrases) if one.sure)
             asked = requested_first(text, known, phrases) or next(first, "")
-        taken_in = titled and (asked or any(comma in said for said in given for comma in ",，"))
+        in_pauses = any(comma in said for said in given for comma in ",，")
+        taken_in = titled and (asked or in_pauses)
+        taken_in = taken_in or (whole.tool == ALARM and in_pauses)
         if not (taken_in or (whole.route == "words" and self.only_tells(whole))):
             return None
         if not (said := asked or without_reasons(text, known)):

@@ -1,5 +1,5 @@
 """One item of a list in the place of another: "swap the eggs for tofu", „statt Eiern lieber Tofu“,
-鸡蛋不要了，换成豆腐.
+鸡蛋不要了，换成豆腐, „streich die Butter und schreib Margarine drauf“.
 
 Only of a list that is named, or of which something was said or done before. Decides and does
 nothing.
@@ -9,11 +9,12 @@ import re
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.revise import ADD, OF_A_LIST, as_said, list_call
+from hubd.assistant.revise import ADD, OF_A_LIST, as_said, list_call, listed
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 
+_BOTH = re.compile(r",? (?:and|und)(?: then| dann)? |[，,；](?:再|然后)?", re.IGNORECASE)
 _LIST = {
     "en": r"(?: on (?:the|my|our) (?:shopping )?list)?",
     "de": r"(?: auf der (?:einkaufs)?liste)?",
@@ -60,8 +61,23 @@ _NAMES_LIST = {
 }
 
 
-def exchanged(router: Router, text: str, language: str, memory: Memory) -> list[Decision]:
-    """The removal of one item and the adding of another; empty where no item is exchanged."""
+def exchanged(
+    router: Router, text: str, language: str, memory: Memory
+) -> list[tuple[str, Decision]]:
+    """The removal of one item and the adding of another, each with the words for it; empty where
+    it is not both."""
+    last = memory.last
+    if last is not None and last.call is not None and last.tool in OF_A_LIST:
+        found = [(one, listed(router, one, last)) for one in _BOTH.split(text.strip(" .!。！"))]
+        known = [(one, decision) for one, decision in found if decision]
+        both = len(found) == len(known) == 2
+        if both and {decision.tool for _, decision in known} == {"lists.remove", ADD}:
+            return known
+    return [(text, one) for one in _in_its_place(router, text, language, memory)]
+
+
+def _in_its_place(router: Router, text: str, language: str, memory: Memory) -> list[Decision]:
+    """Of "swap the eggs for tofu", whose parts are no commands alone."""
     spoken = memory.told or memory.last
     of_list = spoken is not None and spoken.tool in OF_A_LIST and spoken.language == language
     last = spoken if spoken and of_list else Decision(route="words", tool=ADD, language=language)

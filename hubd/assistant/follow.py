@@ -8,15 +8,14 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.route import Router
 from hubd.assistant.understanding import words
+from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.compose import (
     NOUN_DOMAINS,
     SIMPLE,
     STEPPED,
     STEPS,
-    TINT,
-    TINTED,
-    TINTED_SO,
     VALUED,
+    WARMTH,
     changed_by,
     in_mode,
     kelvin_of,
@@ -36,7 +35,14 @@ OPENINGS = re.compile(
     r"^(?:and|what about|how about|same (?:for|in)|also|now|und|und was ist mit|auch|et|et aussi|y|"
     r"y también|那|那么|还有)\s*(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
 )
-ENDINGS = re.compile(r"\s*(?:too|as well|again|please|auch|aussi|también|呢|也)$")
+ENDINGS = re.compile(
+    r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us)|auch|aussi|también|呢|也)$"
+)
+ALSO = re.compile(
+    r"^(?:(?:and|und) )?(?P<a>.+?) (?:too|as well|also|auch(?: noch)?)$"
+    r"|^(?:还有)?(?P<b>.+?)也(?:是|一样)$"
+)
+"""What is done with something else as well: "the lights too"."""
 BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两个都|俩都|两个|都"
@@ -60,8 +66,11 @@ CANCELLED = re.compile(
     r"|(?:lösche?|streiche?) diese[nrs]? (?:erinnerung|wecker|timer)(?: wieder)?"
     r"|(?:取消|删除|删掉)(?:掉)?[这那]个(?:提醒|闹钟|计时器)(?:吧)?|把[这那]个(?:提醒|闹钟|计时器)(?:取消|删掉|删除)(?:了|掉|吧)*"
     r"|(?:取消|删除|删掉|停掉)(?:它|这个|那个|掉)?(?:了|吧)?|把?它(?:取消|删掉|删除|停掉)(?:了|掉)?"
-    r"|(?:annule|supprime|arrête)(?:-le|-la| ça| le| la)"
-    r"|(?:cancéla|bórra|quíta)l[oa]|cancela (?:eso|esto)"
+    r"|annule(?:[- ](?:le|la|les|ça|cela|tout ça))?"
+    r"|(?:supprime|arrête|enlève|efface)(?:[- ](?:le|la)| ça)"
+    r"|(?:annule|supprime|efface|enlève) (?:ce|cet|cette) (?:rappel|réveil|alarme|minuteur)(?:-là)?"
+    r"|(?:cancela|anula)(?: (?:eso|esto))?|(?:cancéla|bórra|quíta|anúla|elimína)l[oae]"
+    r"|(?:cancela|borra|anula|quita|elimina) es[ea] (?:recordatorio|alarma|temporizador)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
 _NOT_SO = re.compile(
@@ -70,14 +79,21 @@ _NOT_SO = re.compile(
     re.IGNORECASE,
 )
 """What is not meant, where what is meant follows: 不是暂停，取消掉."""
-_SPANISH = re.compile(r"(?P<verb>\w*[áéíóú]\w*?|pon)(?P<it>l[aoe]s?)\b")
-CANCEL = "timers.cancel"
+_BARE_CANCEL = re.compile(r"annule|cancela|anula")
+"""Cancels what was set last, and nothing that was only told of."""
+CANCELS = frozenset({"timers.cancel", "help.never_mind"})
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT, CLIMATE = "lights.set", "climate"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
+
+
+def also(text: str) -> str:
+    """What ``text`` adds to what was done last, without a verb; empty where it adds nothing."""
+    found = ALSO.match(plain(text))
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def names_more(decision: Decision) -> bool:
@@ -115,6 +131,9 @@ def cancelled(text: str, memory: Memory) -> Decision | None:
     if last is None or not says_cancelled(text, memory):
         return None
     made = next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
+    sets = made is not None and made.tool.endswith(".cancel")
+    if _BARE_CANCEL.fullmatch(plain(text)) and not sets:
+        return None
     plugin = _plugin(made.tool if made else last.tool or "")
     if plugin not in KEPT_BY_TIME:
         return None
@@ -145,7 +164,7 @@ def follow(
         return None
     known = lexicon(last.language)
     said = ENDINGS.sub(
-        "", OPENINGS.sub("", _apart(known.fixed(known.stripped(text)), last.language))
+        "", OPENINGS.sub("", apart(known.fixed(known.stripped(text)), last.language))
     )
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said):
@@ -157,7 +176,7 @@ def follow(
     if reading.names or reading.areas or reading.floors:
         action = next(iter(reading.actions), "")
         again = not action or {SIMPLE.get((action, one)) for one in domains} == {last.tool}
-        if reading.numbers or not again:
+        if reading.numbers or not again or router.names_apart(text, last.language):
             return None
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
@@ -165,6 +184,8 @@ def follow(
         alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
         if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
+        if at_once and set(found.ids) <= set(last.entities):
+            return None  # "the radio, and the kitchen too", which is where it is
         return _again(router, last, last.tool, last.call.arguments, found, slots)
     of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
     if reading.nouns and not of_its_color:
@@ -177,10 +198,18 @@ def follow(
         return _again(router, last, tool, {}, found, {}) if tool else None
     domain = next(iter(domains))
     if reading.colors and domain == "light":
+        if reading.numbers or reading.actions & set(FACTORS):
+            return None  # "blue, and half as bright" are two wishes
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
-    if domain == "light" and (tinted := _tinted(reading, action, last)):
-        return _again(router, last, tinted[0], tinted[1], found, tinted[1])
+    if of_its_color or "kelvin" in reading.units:
+        kelvin = kelvin_of(reading) if domain == "light" else None
+        if kelvin is not None:
+            white: dict[str, object] = {"kelvin": kelvin}
+            return _again(router, last, SET_LIGHT, white, found, white)
+    if action in WARMTH and domain == "light" and not reading.numbers:
+        whiter: dict[str, object] = {"color": WARMTH[action]}
+        return _again(router, last, SET_LIGHT, whiter, found, whiter)
     if of_its_color or "kelvin" in reading.units:
         return None
     if reading.modes:
@@ -213,35 +242,6 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
-
-
-def _tinted(
-    reading: words.Reading, action: str, last: Decision
-) -> tuple[str, dict[str, object]] | None:
-    """Tool and arguments for another color temperature of the lights that were spoken of.
-
-    "Warmer" is said of a room as well: of lights only behind what changed how they shine.
-    """
-    of_color = reading.nouns == {"color_temperature"}
-    if of_color or "kelvin" in reading.units:
-        kelvin = kelvin_of(reading)
-        if kelvin is not None:
-            return SET_LIGHT, {"kelvin": kelvin}
-    of_light = of_color or action in TINTED or (last.tool or "").startswith("lights.")
-    if action in TINTED_SO and of_light and not reading.numbers:
-        return TINT, {"step": TINTED_SO[action]}
-    return None
-
-
-def _apart(said: str, language: str) -> str:
-    """ "Éteins-la" and "apágala" with the verb and the pronoun apart."""
-    if language == "fr":
-        return re.sub(r"-(la|le|les)\b", r" \1", said)
-    found = _SPANISH.match(said) if language == "es" else None
-    if found is None:
-        return said
-    verb = found["verb"].translate(str.maketrans("áéíóú", "aeiou"))
-    return f"{verb} {found['it']}{said[found.end() :]}"
 
 
 def _again(

@@ -1,6 +1,6 @@
 """A question answered from the documents: retrieve, weigh the evidence, ask the model, ground."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -9,8 +9,11 @@ import msgspec
 from engine.protocol import ChatMessage
 from hubd.assistant import prompt
 from hubd.assistant.answer_cache import AnswerCache, asked
+from hubd.assistant.answers_given import Talk
+from hubd.assistant.cited_again import answered_there
 from hubd.assistant.ground import Grounded, Grounding
-from hubd.assistant.query_rewriting import standalone
+from hubd.assistant.query_rewriting import Asked
+from hubd.assistant.query_rewriting import asked as asked_after
 from hubd.assistant.questions import ask
 from hubd.assistant.turn_clock import Clock, done_with
 from hubd.assistant.write import write
@@ -22,7 +25,7 @@ from hubd.supervisor import EngineDown
 from hubd.turn_events import Cited, Event, PromptPart, Retrieved, Token
 from rag.evidence import Verdict, verdict
 from rag.library import Library
-from rag.types import Evidence
+from rag.types import Evidence, Retrieval
 
 
 class Looked(NamedTuple):
@@ -45,35 +48,53 @@ class FromDocuments:
         self._engine = engine
         self._answers = answers
 
-    async def look(self, text: str, before: Sequence[ChatMessage], person: Person) -> Looked:
+    async def look(self, text: str, talk: Talk, person: Person) -> Looked:
         """Find what answers; what the question leaves to the conversation ("and when does it end?")
-        is put in."""
-        question = standalone(text, [one.text() for one in before if one.role == "user"])
-        visible = visible_to(person, self._config.rag)
-        retrieval = await self._library.retrieve(
-            question, self._config.rag.passages, visible=visible
-        )
+        is put in, and the documents that the last answer cites are asked before all others."""
+        if (there := await self.look_there(text, talk, person)) is not None:
+            return there
+        question = _asked(text, talk).whole
+        count, visible = self._config.rag.passages, visible_to(person, self._config.rag)
+        retrieval = await self._library.retrieve(question, count, visible=visible)
         evidence = await self._library.evidence(question, retrieval.passages)
-        found = verdict(evidence)
-        quote = evidence.quotes[0] if found == "answers" else None
-        retrieved = Retrieved(
-            passages=retrieval.passages, quote=quote, reranking=retrieval.reranking
-        )
-        return Looked(question, evidence, found, retrieved)
+        return _looked(question, retrieval, evidence)
 
-    async def not_told(self, looked: Looked, language: str, person: Person) -> str:
-        """That the documents do not tell, or that there are none."""
+    async def look_there(self, text: str, talk: Talk, person: Person) -> Looked | None:
+        """The same in the documents that the last answer cites; ``None`` where they do not answer,
+        or ``text`` does not go on with it."""
+        asked, cited = _asked(text, talk), talk.given[-1].citations if talk.given else ()
+        count, visible = self._config.rag.passages, visible_to(person, self._config.rag)
+        found = await answered_there(self._library, asked, cited, count, visible)
+        return _looked(asked.whole, *found) if found else None
+
+    async def not_told(
+        self, looked: Looked, language: str, person: Person, *, asked_for: bool = True
+    ) -> str:
+        """That the documents do not tell, or that there are none.
+
+        asked_for: whether it was a question; of what is none it is said that it was not understood
+        """
         visible = visible_to(person, self._config.rag)
         there_are = looked.retrieved.passages or await self._library.documents(visible=visible)
-        lead = ask(language, "not_told" if there_are else "no_documents")
-        return lead + self._being_read(language, person)
+        if asked_for:
+            lead = "not_told" if there_are else "no_documents"
+        else:
+            lead = "not_understood_nor_told" if there_are else "not_understood"
+        return ask(language, lead) + self._being_read(language, person)
 
     async def refuse(
-        self, looked: Looked, language: str, person: Person, conversation: str, clock: Clock
+        self,
+        looked: Looked,
+        language: str,
+        person: Person,
+        conversation: str,
+        clock: Clock,
+        *,
+        asked_for: bool,
     ) -> AsyncGenerator[Event, None]:
         """The same as events, with what comes closest."""
         if looked.found != "close":
-            text = await self.not_told(looked, language, person)
+            text = await self.not_told(looked, language, person, asked_for=asked_for)
             clock.mark("first_token_ms")
             yield Token(text=text)
             yield done_with(text, conversation, clock, refused=True)
@@ -156,6 +177,17 @@ class FromDocuments:
         async with aclosing(pieces) as written:
             async for grounded in written:
                 yield grounded
+
+
+def _asked(text: str, talk: Talk) -> Asked:
+    return asked_after(text, talk.questions, talk.given[-1].person if talk.given else "")
+
+
+def _looked(question: str, retrieval: Retrieval, evidence: Evidence) -> Looked:
+    found = verdict(evidence)
+    quote = evidence.quotes[0] if found == "answers" else None
+    retrieved = Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
+    return Looked(question, evidence, found, retrieved)
 
 
 def _closest(

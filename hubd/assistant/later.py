@@ -6,8 +6,11 @@ nobody's answer when its time has come. Many commands for a while later ("in ten
 sentences of the grammar. One may come every day, and wait for the sun: "every evening at sunset".
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+
+import msgspec
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.timed import (
@@ -18,7 +21,7 @@ from hubd.assistant.timed import (
     has_happened,
     is_bare,
     knows_times,
-    of_that,
+    named_command,
     of_the_same,
     parted,
     says_another_time,
@@ -32,12 +35,13 @@ from hubd.assistant.understanding.readings import wonders
 from plugins.api import ToolCall
 from plugins.when import parse
 
-LATER = "routines.later"
+LATER, ALARM = "routines.later", "alarms.set"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
+CLOSING, LIT = frozenset({"home.close", "home.lock"}), frozenset({"home.turn_on", "lights.set"})
 MOST_TIMES = 4
 MOST_THINGS = 3
 """Of what "them" is said to be, by their names."""
-_AND = {"en": "and", "de": "und", "zh": "和"}
+_AND = {"en": " and ", "de": " und ", "zh": "和", "fr": " et ", "es": " y "}
 SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
@@ -64,7 +68,7 @@ async def for_a_while(text: str, known: Lexicon, decide: Decide) -> list[tuple[s
     now, then = [one for spoken in (command, back) for one in await decide(spoken)]
     if any(one.call is None or one.asks or not one.entities for one in (now, then)):
         return []
-    return [(command, now), (back, left_for(back, when, now))]
+    return [(command, now), (back, left_for(as_written(back, text), when, now))]
 
 
 async def at_several_times(text: str, known: Lexicon, decide: Decide) -> list[Decision]:
@@ -112,7 +116,8 @@ async def _left(
     if wonders(text, known.language):
         return None
     command = as_written(command, text).rstrip("?？.!。！ ")
-    arguments = {"command": command, "when": when, "every": every, "after": after}
+    late = all(map(_is_of_the_evening, decisions))
+    arguments = {"command": command, "when": when, "every": every, "after": after, "late": late}
     call = ToolCall(tool=LATER, arguments={name: said for name, said in arguments.items() if said})
     return Decision(
         route=decisions[0].route,
@@ -125,30 +130,33 @@ async def _left(
     )
 
 
-def of_what_was_left(text: str, last: Decision | None) -> str:
-    """ "And turn them off at 11" with what was left for later before; else as it stands."""
-    if last is None or last.tool != LATER or last.call is None or not knows_times(last.language):
+def of_what_was_left(
+    text: str, last: Decision | None, last_text: str, things: Sequence[str] = ()
+) -> str:
+    """ "And turn them off at 11" with what was left for later before, or worked; else as it stands.
+
+    last_text: with what it was said; things: the names of what was worked
+    """
+    if last is None or last.call is None or not knows_times(last.language):
+        return text
+    if last.tool != LATER and not last.entities:
         return text
     said = parted(without_and(text), lexicon(last.language))
-    before = str(last.call.arguments.get("command", ""))
-    command = of_the_same(said.command, plain(before), last.language)
-    if not said.when or command == said.command:
+    before = str(last.call.arguments.get("command", "")) if last.tool == LATER else last_text
+    several = _AND.get(last.language, "").join(things)
+    named = named_command(several, last.language) if 0 < len(things) <= MOST_THINGS else ""
+    for spoken in (before, named) if said.command else ():
+        command = of_the_same(said.command, plain(spoken), last.language)
+        if command != said.command:
+            command = as_written(command, spoken)
+            break
+    else:
         return text
-    joint = " " if lexicon(last.language).spaces else ""
-    return joint.join([command, said.every, said.when]).strip()
-
-
-def of_what_was_done(text: str, things: Sequence[str], language: str) -> str:
-    """ "Turn it off in ten minutes" with the things that were worked before; else as it stands."""
-    if not things or len(things) > MOST_THINGS or not knows_times(language):
+    if said.when in ("", A_LITTLE):
         return text
-    known = lexicon(language)
-    said = parted(without_and(text), known)
-    joint = " " if known.spaces else ""
-    command = of_that(said.command, f"{joint}{_AND[language]}{joint}".join(things), language)
-    if not said.when or said.when == A_LITTLE or command == said.command:
-        return text
-    return joint.join(one for one in (command, said.every, said.when) if one)
+    if not lexicon(last.language).spaces:
+        return f"{said.every}{said.when}{command}"
+    return f"{command} {said.every} {said.when}".strip()
 
 
 def _then_undone(text: str, known: Lexicon) -> bool:
@@ -192,6 +200,32 @@ def _can_wait(decision: Decision, *, bare: bool) -> bool:
         return False
     valued = {tool for tool, _, _ in VALUED.values()} | set(STEPPED.values())
     return not (bare and decision.tool in valued)
+
+
+def _is_of_the_evening(decision: Decision) -> bool:
+    """Whether it is rather for the evening: what closes, and light."""
+    lights = all(entity.startswith("light.") for entity in decision.entities)
+    return decision.tool in CLOSING or (decision.tool in LIT and lights)
+
+
+_WAKES = {
+    "en": re.compile(r"(?:please )?wake (?:me|us)(?: up)?(?: again)?"),
+    "de": re.compile(r"(?:bitte )?wecke? (?:mich|uns)(?: (?:bitte|wieder|auf))*|wecken"),
+}
+_IN = {"en": "in {} minutes", "de": "in {} Minuten"}
+
+
+def as_alarm(decision: Decision) -> Decision:
+    """The decision; where what is left for a while later wakes somebody, that on an alarm. (Home
+    Assistant's sentences have any command in front of "in twenty minutes".)"""
+    given = decision.call.arguments if decision.call and decision.tool == LATER else {}
+    wakes = _WAKES.get(decision.language)
+    if given.get("when") or not wakes or not wakes.fullmatch(plain(str(given.get("command", "")))):
+        return decision
+    minutes = round(60 * float(given.get("hours", 0)) + float(given.get("minutes", 0)))
+    when = {"when": _IN[decision.language].format(minutes)}
+    call = ToolCall(tool=ALARM, arguments=when)
+    return msgspec.structs.replace(decision, tool=ALARM, arguments=dict(when), call=call)
 
 
 async def unless_unattended(decision: Decision, decide: Decide) -> Decision:

@@ -20,7 +20,7 @@ from hubd.assistant.understanding.titles import is_played
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
-from plugins.notes import words_of
+from plugins.note_words import words_of
 from plugins.numbers import digits
 from plugins.when import parse
 from plugins.whereabouts import PEOPLE, is_place
@@ -41,6 +41,7 @@ SOUND = re.compile(
 """What speaks of how loud something is: "up" alone may be a blind's."""
 SEARCH, VOLUME = "media.search", "media.change_volume"
 STATE, TIMERS = "home.state", "timers.list"
+STARTS = "timers.start"
 LATER, REMINDER = "routines.later", "reminders.add"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
@@ -150,7 +151,15 @@ MAY = re.compile(
     re.IGNORECASE,
 )
 """What no event's name begins with, but a wish about one."""
+ANNOUNCES = re.compile(
+    r"(?:please |can you |could you )*(?:announce|broadcast|(?:tell|let) (?:everyone|everybody|"
+    r"them|the family)(?: know)?) that .+ in .+"
+    r"|(?:bitte )?(?:sag|gib)e? (?:allen|bescheid|durch).*\bdass\b.+"
+)
+"""What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
+NO_NAME = re.compile(r"\b(?:it|but|about to|needs?|is|are)\b|\b(?:timer|alarm)'s\b", re.IGNORECASE)
+"""What no timer is called, but is said of one."""
 CLAUSE = re.compile(r"[,，]\s*(?:(?:and|und|et|y)\s|然后|还有)?")
 
 
@@ -185,10 +194,14 @@ def is_misread(
         return True
     if tool.name == STATE and _is_of_no_place(match, decision, text, home):
         return True  # "is Ann allergic to nuts"
+    if tool.name == STARTS and NO_NAME.search(str(match.slots.get("name", ""))):
+        return True  # "the timer's about to go off but it needs another two minutes"
     if tool.name == TIMERS and _is_of_the_house(str(match.slots.get("name", "")), home):
         return True  # 洗衣机好了没
-    if tool.name == LATER and _is_at_another_time(match, text, language):
-        return True
+    if tool.name == LATER and (
+        _is_at_another_time(match, text, language) or ANNOUNCES.match(plain(text))
+    ):
+        return True  # "announce that dinner's in ten minutes" is said now
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
         return True  # "schick den Rasenmäher zurück, die Kinder möchten auf dem Rasen spielen"

@@ -20,6 +20,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Il n'y a rien ici pour cela. Où, ou lequel ?",
         "es": "Aquí no hay nada con que hacerlo. ¿Dónde, o cuál?",
     },
+    "nothing_there": {
+        "en": "There is nothing in “{said}” that I could do that with.",
+        "zh": "“{said}”里没有可以这样操作的设备。",
+        "de": "In „{said}“ gibt es nichts, womit ich das tun könnte.",
+        "fr": "Dans « {said} », il n'y a rien pour cela.",
+        "es": "En «{said}» no hay nada con que hacerlo.",
+    },
     "confirm": {
         "en": "“{said}” ({names}): shall I do that? Yes or no.",
         "zh": "“{said}”（{names}）：确定要这样做吗？请回答是或否。",
@@ -62,6 +69,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Il n'y a rien à annuler.",
         "es": "No hay nada que deshacer.",
     },
+    "nothing_done": {
+        "en": "I have not done anything in the last ten minutes.",
+        "zh": "最近十分钟我什么都没做。",
+        "de": "In den letzten zehn Minuten habe ich nichts getan.",
+        "fr": "Je n'ai rien fait ces dix dernières minutes.",
+        "es": "No he hecho nada en los últimos diez minutos.",
+    },
     "declined": {
         "en": "I did not understand what I shall do, so I did nothing."
         " Name the device and what it shall do.",
@@ -69,7 +83,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Ich habe nicht verstanden, was ich tun soll, und habe nichts getan."
         " Nenne das Gerät und was es tun soll.",
         "fr": "Je n'ai pas compris ce que je dois faire ; je n'ai rien fait."
-        " Nomme l'appareil et l'action.",
+        " Nommez l'appareil et l'action.",
         "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
     },
     "no_room": {
@@ -103,14 +117,31 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "No lo sé: tus documentos no lo dicen claramente. Lo más parecido está en {said}:",
     },
     "no_documents": {
-        "en": "I don't know yet: there are no documents."
-        " Add some on the page, or with `hubd ingest`.",
-        "zh": "我还不知道：还没有文档。请在页面上添加，或使用 `hubd ingest`。",
-        "de": "Das weiß ich noch nicht: Es gibt keine Dokumente."
-        " Füge welche auf der Seite hinzu, oder mit `hubd ingest`.",
-        "fr": "Je ne sais pas encore : il n'y a pas de documents."
-        " Ajoutez-en sur la page, ou avec `hubd ingest`.",
-        "es": "Aún no lo sé: no hay documentos. Añade algunos en la página o con `hubd ingest`.",
+        "en": "I don't know that. There are no documents yet that could tell:"
+        " add some on the page.",
+        "zh": "这个我不知道。还没有能查的文档，可以在页面上添加。",
+        "de": "Das weiß ich nicht. Es gibt noch keine Dokumente, in denen es stehen könnte:"
+        " Füge welche auf der Seite hinzu.",
+        "fr": "Je ne sais pas. Il n'y a pas encore de documents qui pourraient le dire :"
+        " ajoutez-en sur la page.",
+        "es": "No lo sé. Aún no hay documentos que puedan decirlo: añade algunos en la página.",
+    },
+    "not_understood": {
+        "en": "I did not understand that, so I did nothing. Say it again in other words.",
+        "zh": "这句我没听懂，所以什么都没做。请换个说法再说一次。",
+        "de": "Das habe ich nicht verstanden und deshalb nichts getan."
+        " Sag es bitte noch einmal anders.",
+        "fr": "Je n'ai pas compris et je n'ai donc rien fait. Dites-le autrement.",
+        "es": "No lo entendí, así que no hice nada. Dilo de otra manera.",
+    },
+    "not_understood_nor_told": {
+        "en": "I did not understand that as something to do, and your documents do not tell"
+        " anything about it.",
+        "zh": "这句我没听懂要做什么，您的文档里也没有写到。",
+        "de": "Ich habe nicht verstanden, was ich damit tun soll,"
+        " und in deinen Dokumenten steht nichts darüber.",
+        "fr": "Je n'ai pas compris ce que je dois en faire, et vos documents n'en disent rien.",
+        "es": "No entendí qué debo hacer con eso, y tus documentos no dicen nada de ello.",
     },
     "being_read": {
         "en": " Still being read: {said} of them. Ask me again when that is done.",
@@ -133,19 +164,17 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Das hebe ich nicht für später auf: Es muss jemand zustimmen, wenn es geschieht."
         " Sag es mir dann noch einmal.",
         "fr": "Je ne le remets pas à plus tard : il faut dire oui au moment voulu."
-        " Redemande-le-moi alors.",
+        " Redemandez-le-moi alors.",
         "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
         " Pídemelo entonces.",
     },
-    "not_watched": {
-        "en": "I cannot watch for that, so nothing is set. Home Assistant can, with an automation.",
-        "zh": "这样的条件我没法盯着，所以没有设。可以在 Home Assistant 里用自动化来做。",
-        "de": "Darauf kann ich nicht achten, also ist nichts eingerichtet."
-        " Home Assistant kann das mit einer Automation.",
-        "fr": "Je ne peux pas surveiller cela ; rien n'est réglé."
-        " Home Assistant le peut, avec une automatisation.",
-        "es": "No puedo vigilar eso, así que no hay nada puesto."
-        " Home Assistant puede, con una automatización.",
+    "not_awaited": {
+        "en": "I can only wait for a time or for the sun, not for that, so I did nothing.",
+        "zh": "我只能等到某个时间，或者日出日落，等不了这个，所以什么都没做。",
+        "de": "Ich kann nur auf eine Uhrzeit oder auf die Sonne warten, darauf nicht,"
+        " und habe nichts getan.",
+        "fr": "Je ne peux attendre qu'une heure ou le soleil, pas cela ; je n'ai rien fait.",
+        "es": "Solo puedo esperar una hora o el sol, eso no, y no hice nada.",
     },
     "other_person": {
         "en": "Only the person who asked can confirm that.",

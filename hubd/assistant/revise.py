@@ -12,14 +12,17 @@ from datetime import UTC, date, datetime
 import msgspec
 
 from hubd.assistant.continued import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
+from hubd.assistant.corrections import WEAK, corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
+from hubd.assistant.later import LATER
 from hubd.assistant.route import Router
+from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.values import VALUE
+from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
 from plugins.days import span_of
 from plugins.event_words import says_when
@@ -34,37 +37,22 @@ LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
 SCORE = 0.85
 
-_STRONG = {
-    "en": r"no|nope|not that(?: one)?|i mean|i meant|i said|"
-    r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
-    "de": r"nein|nee|nicht|quatsch|ich meine|ich meinte|ich sagte|mach(?:e)? (?:daraus|das)",
-    "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
-    "fr": r"non|je veux dire|plutôt",
-    "es": r"no|quiero decir|mejor",
+_ENOUGH = {
+    "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
+    r" (?:enough|plenty|sufficient)(?: too)?|(?P<b>.+?) (?:will|would) do",
+    "de": r"(?:es )?(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en))(?: auch)? (?P<a>.+)|(?P<b>.+?) "
+    r"(?:reich(?:t|en)|genüg(?:t|en)|lang(?:t|en)|tut es|tun es|tun's|sind genug)"
+    r"(?: auch| schon| doch| völlig)*",
+    "zh": r"(?P<a>.+?)(?:就|也)?(?:够|行|可以|好)(?:了|啦|的)?",
 }
-_WEAK = {
-    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
-    "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
-    "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
-    "fr": r"pardon|attends",
-    "es": r"perdón|espera",
-}
-_INSTEAD = {
-    "en": re.compile(
-        r"(?:(?:no|oh|sorry),? )*(?:it's )?not [^,]{1,24}, (?:but |it's |i mean )?(?P<meant>.+)"
-    ),
-    "de": re.compile(r"(?:(?:nein|nee|ach),? )*nicht [^,]{1,24}, (?:sondern )?(?P<meant>.+)"),
-    "zh": re.compile(
-        r"(?:不对[，, ]*)?不是[^，, ]{1,10}[，, ]+(?:应该)?(?:是)?(?P<meant>.+?)"
-        r"(?:[，, ]+(?:帮我)?改(?:一下|一改|过来)?吧?)?"
-    ),
-}
-"""What is not meant, and what is: 不是下周五，是这周五."""
+"""What says that less is enough: "five minutes is enough"."""
 _UNIT = re.compile(r"(?:%|[^\W\d]).*$")
 _FILLER = {
     "en": r"(?:at|to|for|the|a|an|instead|please|rather|then|in|\s)*",
     "de": r"(?:um|auf|für|in|bitte|lieber|dann|\s)*",
     "zh": r"(?:吧|的|了|在|到|请|之?后|以后|\s)*",
+    "fr": r"(?:à|au|pour|sur|de|dans|vers|plutôt|s'il te plaît|\s)*",
+    "es": r"(?:al?|las?|para|en|de|mejor|por favor|\s)*",
 }
 _FILLED = re.compile(r"^(?:it's |es ist |是|在)|(?:吧|的)$")
 """What stands around a time that is corrected."""
@@ -76,20 +64,40 @@ _FURTHER = {
     "es": r"(?:y|también|añade)\s+",
 }
 _PUT_ON = {
-    "en": r"add (?:some |the |a |an )?(?P<a>.+?)(?: to it| as well| too| please)*",
-    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch )?(?P<a>.+?) (?:noch )?"
-    r"(?:hinzu|dazu|(?:mit )?drauf)|(?P<b>.+?) (?:noch |wieder |mit )*(?:drauf|dazu)",
+    "en": r"(?:add|put) (?:some |the |a |an )?(?P<a>.+?)"
+    r"(?: (?:to|on) it| on instead| instead| on| as well| too| please)*",
+    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch |dafür |stattdessen )*"
+    r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)|"
+    r"(?P<b>.+?) (?:noch |wieder |mit )*(?:drauf|dazu)",
     "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?|"
     r"把?(?P<b>[^,，]+?)(?:也|再|还要|要)?(?:加上|加进去|添上|加一下|补上)(?:吧)?",
+    "fr": r"(?:r?ajoute|mets)(?:[- ]y)? (?:aussi |encore )?"
+    r"(?:du |de la |des |de l'|une? |le |la |les )?(?P<a>.+?)(?: aussi)?",
+    "es": r"(?:añade|agrega|apunta|pon) (?:también )?(?:el |la |los |las |un |una )?(?P<a>.+?)"
+    r"(?: también)?",
 }
 """What goes on a list of which something was told before."""
-_LASTS = re.compile(r"(?:\d+|an?|half an|eine?|半|一)个? ?(?:sec|min|hour|sek|stund|秒|分|小时)\S*")
+_UNLESS = {
+    "en": r",? (?:but )?(?:only )?if (?:it's|it is|they're|they are) not (?:already )?"
+    r"(?:on (?:it|there)|there)(?: already| yet)?$",
+    "de": r",? (?:aber )?(?:nur )?(?:wenn|falls|sofern) (?:\w+ )?noch nicht (?:drauf|darauf)"
+    r"(?: ist| sind| steht| stehen)?$",
+    "zh": r"[，,]?(?:如果|要是)?(?:上面)?还没有?(?:的话)?$",
+}
+"""What need not be said: nothing is on a list twice."""
+_LASTS = re.compile(
+    r"(?:\d+|an?|half an|eine?|une|un|una|半|一)个? ?"
+    r"(?:sec|min|hour|sek|stund|heure|hora|seg|秒|分|小时)\S*(?: (?:de plus|más))?"
+)
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
     r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
     "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
+    "fr": r"(?:enlève|retire|supprime|raye) (?:aussi )?"
+    r"(?:le |la |les |l'|du |de la |des )?(?P<a>.+)",
+    "es": r"(?:quita|borra|elimina|tacha) (?:también )?(?:el |la |los |las )?(?P<a>.+)",
 }
 
 _TOO = {
@@ -120,9 +128,14 @@ _SPANS = {
         (r"\beine[r]? minute\b", "1 minute"),
     ),
     "zh": ((r"(?<!个)半个?(?:小时|钟头)", "30分钟"), (r"一刻钟", "15分钟")),
+    "fr": (
+        (r"\bune demi[- ]heure\b", "30 minutes"),
+        (r"\bun quart d'heure\b", "15 minutes"),
+    ),
+    "es": ((r"\bmedia hora\b", "30 minutos"), (r"\bun cuarto de hora\b", "15 minutos")),
 }
 """How long, said without a number."""
-_CLAUSE = re.compile(r"\s*[,，;；]\s*|(?<=[\u4e00-\u9fff])\s+|\s+(?:and|und)\s+")
+_NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -140,27 +153,19 @@ class Revised(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     said: str
     """The utterance as it would have been said at once."""
+    further: bool = False
+    """Whether what was done in the same sentence before stays."""
 
 
 Decide = Callable[[str], Awaitable[Decision]]
 
 
-def corrects(text: str, language: str) -> str:
-    """What is left of a correction without its opening; empty where it is none."""
-    if language not in _STRONG:
-        return ""
-    space = r"[\s,]+" if lexicon(language).spaces else r"[\s,]*"
-    weak, strong = _WEAK[language], _STRONG[language]
-    pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
-    said = plain(text)
-    if (instead := _INSTEAD.get(language)) and (
-        found := instead.fullmatch(text.casefold().strip(" .!。！"))
-    ):
-        return found["meant"].strip(" ,，")
-    if language == "de" and (wrapped := re.fullmatch(r"mache? (.+) daraus", said)):
-        return wrapped[1]
-    opening = re.match(pattern, said)
-    return said[opening.end() :].strip(" ,，") if opening else ""
+def says_enough(text: str, language: str) -> str:
+    """How long is enough, where ``text`` says that and no more; empty where it does not."""
+    said = re.sub(rf"^(?:(?:{WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
+    found = re.fullmatch(_ENOUGH.get(language, NEVER), said)
+    span = next(filter(None, found.groups()), "") if found else ""
+    return span if _LASTS.fullmatch(_in_digits(span, language)) else ""
 
 
 def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
@@ -181,9 +186,11 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=further, said=text)
         return None
-    rest = corrects(text, last.language)
+    rest = corrects(text, last.language) or says_enough(text, last.language)
     if not rest:
         return None
+    if last.tool == LATER:
+        return _at_another_time(rest, memory, last)
     if last.tool == ADD:
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
@@ -196,7 +203,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
 
 
 def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
-    """Another time of the reminder or alarm that was set, or changed, last: 不对，是晚上十点."""
+    """Another time of the reminder, alarm or event that was set or changed last: 是晚上十点."""
     now = datetime.now(UTC)
     said = as_time(_FILLED.sub("", rest), last.language, now)
     if last.tool in OF_EVENTS and said and says_when(said, last.language, now):
@@ -218,6 +225,18 @@ def _instead(last: Decision, tool: str, arguments: dict[str, object]) -> Decisio
         call=ToolCall(tool=tool, arguments=arguments),
         language=last.language,
     )
+
+
+def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """What was left for later, at another time or after another while."""
+    assert last.call is not None
+    when = replaced(str(last.call.arguments.get("when", "")), rest, last.language)
+    if not when:
+        return None
+    arguments = {**last.call.arguments, "when": when}
+    call = ToolCall(tool=LATER, arguments=arguments)
+    decision = msgspec.structs.replace(last, arguments=arguments, call=call)
+    return Revised(decision=decision, undo=_undo(memory), said=memory.last_text, further=True)
 
 
 async def _other_item(
@@ -302,9 +321,9 @@ def _value(text: str, language: str) -> str | None:
 def listed(router: Router, text: str, last: Decision) -> Decision | None:
     """What else goes on the list, or off it again."""
     assert last.call is not None
-    known, said = lexicon(last.language), plain(text)
-    if _says_two(said, last.language):
-        return None
+    known = lexicon(last.language)
+    text = re.sub(_UNLESS.get(last.language, NEVER), "", text.strip(" .!。！"), flags=re.IGNORECASE)
+    said = plain(text)
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
         item = as_said(text, next(value for value in off.groupdict().values() if value))
@@ -316,16 +335,13 @@ def listed(router: Router, text: str, last: Decision) -> Decision | None:
             list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
         ]
         return added[0] if added and all(added) else None
-    further = re.match(_FURTHER.get(last.language, r"(?!)"), said) if last.tool == ADD else None
+    if last.tool != ADD:
+        return None
+    further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
     item = as_said(text, said[further.end() :]) if further else ""
+    if not item and (too := re.fullmatch(_TOO.get(last.language, NEVER), said)):
+        item = as_said(text, next(filter(None, too.groupdict().values())))
     return list_call(router, last, ADD, {"items": [item], **name}, item, known)
-
-
-def _says_two(said: str, language: str) -> bool:
-    """Whether ``said`` changes a list twice: 把豆腐加上，鸡蛋删掉 is no removal of both."""
-    patterns = (_OFF.get(language, r"(?!)"), _PUT_ON.get(language, r"(?!)"))
-    clauses = _CLAUSE.split(said)
-    return sum(any(re.fullmatch(one, clause) for one in patterns) for clause in clauses) > 1
 
 
 def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
@@ -333,8 +349,11 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
 
     said: what was said before ``text``
     """
-    if last.tool != ADD or last.call is None:
+    if last.call is None or last.tool not in OF_A_LIST:
         return None
+    if last.tool != ADD:
+        put_on = re.fullmatch(_PUT_ON.get(last.language, NEVER), plain(text))
+        return listed(router, text, last) if put_on else None
     too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
     item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
     if too is not None:
@@ -373,9 +392,11 @@ def list_call(
         return None  # "and on Saturday" is a question, and no item
     if _LASTS.fullmatch(digits(plain(item), last.language)):
         return None  # "add five minutes" is of a timer
+    if _NAMES_A_LIST.search(item) or not router.knows(tool):
+        return None  # which is decided on by itself: "take the eggs off the list"
     spoken = mentions(item, known, router.phrases(last.language))
     of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
-    if of_things or not router.knows(tool):
+    if of_things and not is_bought(plain(item), last.language):
         return None
     return Decision(
         route="words",

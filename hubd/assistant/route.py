@@ -61,14 +61,22 @@ from plugins.numbers import digits
 STATE, MOVE, LATER = "home.state", "home.move", "routines.later"
 BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
 """Tools that go all the way, and which way."""
+SLIGHT = {"lights.change": 10, "fans.change": 10}
+"""Tools that go by steps, and what "a bit" is there, in percent."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
+ALL_LIKE_HERE = frozenset({"fr", "es"})
+"""The languages in which Home Assistant's sentences for all things of a kind are those for what is
+in the room."""
+_PLACED = frozenset({"name", "area", "floor"})
 REQUESTS = re.compile(
     r"\b(?:could|can|would|will) (?:you|ya)\b(?!.*\b(?:tell|check|see|look|say|know)\b)|"
     r"\b(?:kannst|könntest|würdest) du\b(?!.*\b(?:sagen|nachsehen|nachschauen|schauen|gucken)\b)",
     re.IGNORECASE,
 )
 """What asks for a deed and tells no state."""
+JOINTS = re.compile(r",|\b(?:and|und|sowie|plus|et|y)\b|[，、和跟]")
+"""What stands between two things that are both meant."""
 
 
 REMEMBERED = 64
@@ -140,11 +148,19 @@ class Router:
         return self.by_a_bit(found, text)
 
     def by_a_bit(self, found: Decision, text: str) -> Decision:
-        """The decision; where it opens or closes and ``text`` says by a bit, only that much."""
+        """The decision; where it opens or closes, or dims, and ``text`` says by a bit, only that
+        much."""
+        if found.tool in SLIGHT and found.call and lexicon(found.language).slightly(text):
+            slight = {**found.call.arguments, "by": SLIGHT[found.tool]}
+            if "by" not in found.call.arguments:
+                call = ToolCall(tool=found.tool, arguments=slight)
+                return msgspec.structs.replace(found, call=call)
         if found.tool not in BIT_BY_BIT:
             return found
         things = [e for e in self._snapshot().entities if e.id in found.entities]
-        if not lexicon(found.language).a_bit(text) or any(e.domain != "cover" for e in things):
+        if not lexicon(found.language).a_bit(fluent(text, found.language)) or any(
+            e.domain != "cover" for e in things
+        ):
             return found
         by = {"step": BIT_BY_BIT[found.tool or ""], "by": A_BIT}
         call = ToolCall(tool=MOVE, arguments={**by, "entities": found.entities})
@@ -174,6 +190,7 @@ class Router:
         if lexicon(spoken).corrected(text):
             return Decision(route="documents", reason="it corrects itself", language=spoken)
         match = self._matched(text, spoken, area_name)
+        match = self._of_the_house(match, text, spoken) if match else None
         by_grammar = decided(match, self._tools, snapshot, area, spoken) if match else None
         by_grammar = of_what_is_set(by_grammar, text) if by_grammar else None
         if match and by_grammar and self._is_misread(match, by_grammar, text, spoken):
@@ -190,7 +207,7 @@ class Router:
             return Decision(route="documents", reason=why, language=spoken)
         reason = "no sentence of the grammar, and words that no command explains"
         nothing = Decision(route="documents", reason=reason, language=spoken)
-        asked = None if by_grammar and by_grammar.call else self._from_question(text, spoken)
+        asked = None if by_grammar and by_grammar.call else self._from_question(text, spoken, area)
         # Words that are all known tell more than a sentence that leaves room for any text.
         return by_words or asked or by_grammar or nothing
 
@@ -224,6 +241,14 @@ class Router:
             if better or put_right(match, free, said == fixed, language):
                 free = match
         return free
+
+    def _of_the_house(self, match: Match, text: str, language: str) -> Match:
+        """A reading of all things of a kind, which the sentences of some languages take for those
+        of the room where it is said."""
+        if language not in ALL_LIKE_HERE or not match.here or _PLACED & match.slots.keys():
+            return match
+        whole = self.mentions(text, language).everything and not lexicon(language).is_here(text)
+        return match._replace(everything=whole)
 
     def _match(self, said: str, language: str, area_name: str, original: str) -> Match | None:
         """As `Grammar.match`: an utterance and its parts are looked at several times."""
@@ -287,6 +312,8 @@ class Router:
         if known.times(digits(plain(said), language)):
             return None
         reading = words.read(said, known, self.phrases(language))
+        if reading and reading.names and reading.areas and self.names_apart(text, language):
+            return None
         if reading is not None and verbs:
             reading = reading._replace(actions=verbs)
         composed = compose(reading, snapshot, area) if reading else None
@@ -311,12 +338,19 @@ class Router:
             return msgspec.structs.replace(asked, asks="confirm", reason=reason)
         return asked
 
-    def _from_question(self, text: str, language: str) -> Decision | None:
+    def names_apart(self, text: str, language: str) -> bool:
+        """Whether a room is named by itself beside a thing: "the kitchen, and the radio too" is not
+        the radio in the kitchen."""
+        said = [self.mentions(part, language) for part in JOINTS.split(plain(text))]
+        rooms = any(one.areas and not (one.names or one.nouns) for one in said)
+        return rooms and any(one.names and not one.areas for one in said)
+
+    def _from_question(self, text: str, language: str, area: str) -> Decision | None:
         """The decision on a question for the state of one thing."""
         said = self.mentions(text, language)
         if said.rooms_not_here or (said.actions and REQUESTS.search(text)):
             return None  # "the blind, could you open it?"
-        found = asked_state(text, said, self._snapshot(), lexicon(language))
+        found = asked_state(text, said, self._snapshot(), lexicon(language), area)
         if not found or STATE not in self._tools:
             return None
         ids = [entity.id for entity in found]

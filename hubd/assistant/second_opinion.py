@@ -19,6 +19,7 @@ from hubd.assistant.later import LATER
 from hubd.assistant.misheard_things import as_meant
 from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.proposals import phrase
+from hubd.assistant.understanding.bought import is_bought, without_amounts
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.likeness import ENCODED
 from hubd.assistant.understanding.plain import plain
@@ -113,6 +114,12 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     tagged = list(filter(None, dict.fromkeys(tagged)))
     if _words(said) == _words(tagged):
         return None
+    if argument == "items":
+        things = [without_amounts(_words([one]), decision.language) for one in said]
+        if all(is_bought(" ".join(one), decision.language) for one in things):
+            return None  # "flour, two packs of butter": each of them is known
+        if set().union(*things) == without_amounts(_words(tagged), decision.language):
+            return None  # "two packs of butter" are two packs, and no "two"
     if not tagged or len(" ".join(tagged)) >= len(" ".join(said)):
         return decision
     named = tagged if argument == "items" else ", ".join(tagged)

@@ -51,7 +51,7 @@ from hubd.assistant.understanding.likeness import (
     classifier_of,
     intents_of,
 )
-from hubd.assistant.understanding.mentions import without_bystanders
+from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.readings import wonders
@@ -73,6 +73,11 @@ from rag.errors import EmbedderError
 
 log = logging.getLogger(__name__)
 
+ALARM = "alarms.set"
+GOES_ON = re.compile(
+    r"\s*(?:(?:and|und)\b|[那还]|(?:the|der|die|das|den) (?:one )?(?:at|um)\b)", re.I
+)
+"""What is said of something else: "and tomorrow too", "the one at eight"."""
 PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
 PUT_DOWN = frozenset({"lists.add", "lists.remove"})
@@ -267,6 +272,8 @@ class Semantics:
         )
         if found is None or not (self._reads(tool) or may_be_meant(tool, text, language)):
             return None
+        if _goes_on_with_none(tool, text, heard.said):
+            return None
         if self._reads(tool) and chance < OVERRULES and ("?" in text or "？" in text):
             return None  # "what do you say, pizza or pasta?" may be asked of somebody else
         elsewhere = found.targets.entities and not heard.said.names and ON_A_PLAYER.search(text)
@@ -306,6 +313,8 @@ class Semantics:
         if tool in self._tools and self._reads(tool):
             found = last_resort.told(tool, chances[tool], heard, text, language)
             return decision_of(found, language) if found else None
+        if _goes_on_with_none(tool, text, heard.said):
+            return None
         if not wishes or tool not in self._tools or chances[tool] < last_resort.LEAST:
             return None
         found = last_resort.candidate(tool, chances[tool], heard, language)
@@ -428,3 +437,9 @@ def _loaded(language: str) -> Classifier:
     with lasting():
         model_of(language)
         return classifier_of(language)
+
+
+def _goes_on_with_none(tool: str, text: str, said: Mentions) -> bool:
+    """Whether it would be an alarm, speaks of none and goes on with what nobody knows: "and at five
+    tomorrow"."""
+    return tool == ALARM and "alarms" not in said.subjects and GOES_ON.match(text) is not None

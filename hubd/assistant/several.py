@@ -18,13 +18,15 @@ from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.idle import is_needed
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.mentions import Mentions
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.polarity import OPPOSITE, undoes
 from hubd.assistant.understanding.reasons import is_reason
 from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
+SCENE = "home.activate"
+"""What the name of a scene alone asks for."""
 LISTED = "lists.add"
 TELLING = ("home.state", "climate.temperature", "weather.", "clock.")
 """Tools that only tell how something is."""
@@ -40,6 +42,20 @@ _JOINTS = {
     "fr": r"\s*[,;]?\s+(?:et puis|puis|et|mais)\s+|\s*[,;]\s+",
     "es": r"\s*[,;]?\s+(?:y luego|luego|y|pero)\s+|\s*[,;]\s+",
 }
+_LISTING = {
+    "fr": (
+        re.compile(r"(?:ajoute|rajoute|mets|note|écris)\b", re.IGNORECASE),
+        re.compile(r"\b(?:à|sur|dans) (?:la|ma|notre) liste\b", re.IGNORECASE),
+        " et ",
+    ),
+    "es": (
+        re.compile(r"(?:añade|agrega|pon|apunta)\b", re.IGNORECASE),
+        re.compile(r"\b(?:a|en) (?:la|mi|nuestra) lista\b", re.IGNORECASE),
+        " y ",
+    ),
+}
+"""How it begins that items are put on a list, how the list is named behind them, and what joins
+them."""
 _NO_DURATION = {
     "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b))",
     "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
@@ -96,10 +112,26 @@ def split(text: str, known: Lexicon) -> list[str]:
         return []
     joints = f"{_NO_DURATION.get(known.language, '')}(?:{_JOINTS[known.language]})"
     parts = [part.strip(" .!?。！？") for part in re.split(joints, text)]
+    parts = _with_lists_whole(parts, known)
     parts = [part for part in parts if known.stripped(part)]
     if known.asks(said) and not _asks_besides(parts, known):
         return []
     return parts if 2 <= len(parts) <= MOST_PARTS else []
+
+
+def _with_lists_whole(parts: list[str], known: Lexicon) -> list[str]:
+    """The parts, with the items that are put on a list together up to where the list is named: "add
+    bread", "eggs to the list" are one."""
+    begins, list_named, joint = _LISTING.get(known.language, (NEVER, NEVER, ""))
+    whole: list[str] = []
+    for at, part in enumerate(parts):
+        listing = bool(whole) and begins.match(whole[-1]) and not list_named.search(whole[-1])
+        ends = any(map(list_named.search, parts[at:]))
+        if listing and ends and not known.commands(known.stripped(part)):
+            whole[-1] = f"{whole[-1]}{joint}{part}"
+        else:
+            whole.append(part)
+    return whole
 
 
 def _asks_besides(parts: list[str], known: Lexicon) -> bool:
@@ -149,7 +181,9 @@ async def commands_in(
             return []  # "shut the blind, you know, up in Ellie's room"
         bare = _is_bare(said)
         if bare and not verb_of and _names(said):
-            return []  # "the lamp and the radio off": the verb comes last, and is of both
+            if (await decide(piece, last, "")).tool != SCENE:
+                return []  # "the lamp and the radio off": the verb comes last, and is of both
+            bare = False
         if (not verb_of and _is_topic(said, known)) or _EXAMPLE.search(plain(piece)):
             return []  # "the timer, pause that"; "everything, like the lights"
         if last is None and _is_number(said):
@@ -195,12 +229,11 @@ async def commands_in(
                 return []  # "butter and cling film on the list": two items of one command
             if any(_disagree(decision, part.decision) for part in parts):
                 return []  # "two and twenty degrees" is neither 2 nor 20
-            # "take the milk off and bread on" shares no verb
-            other_way = last is not None and decision.tool in OF_LISTS - {last.tool}
             last = decision
             if decision.route == "semantic" and not (said.actions or said.names):
                 hints.append(decision)
-            shared = bare and bool(verb_of) and not other_way
+            same = not parts or parts[-1].decision.tool in (None, decision.tool)
+            shared = bare and bool(verb_of) and same
             parts.append(Part(text=text if shared else piece, decision=decision))
         elif (
             last is not None

@@ -6,6 +6,7 @@ Words alone: nothing is decided here.
 import re
 from typing import NamedTuple
 
+from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.numbers import digits
@@ -18,9 +19,26 @@ _DAY = {
     r"this (?:morning|afternoon|evening)|in the (?:morning|afternoon|evening)),?",
     "de": r"(?:(?:heute|morgen|übermorgen)(?: früh| morgen| mittag| vormittag| nachmittag| abend|"
     r" nacht)?|(?:am )?(?:morgen|vormittag|nachmittag|abend)|morgens|abends|nachmittags|nachts),?",
+    "fr": r"(?:(?:demain|après-demain)(?: (?:matin|après-midi|soir))?|aujourd'hui|"
+    r"ce (?:soir|matin)|cet après-midi|cette nuit|"
+    r"(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)"
+    r"(?: prochain)?(?: (?:matin|après-midi|soir))?),?",
+    "es": r"(?:(?:mañana|pasado mañana|hoy)(?: por la (?:mañana|tarde|noche))?|esta (?:noche|tarde|"
+    r"mañana)|el (?:próximo )?(?:lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
+    r"(?: que viene)?(?: por la (?:mañana|tarde|noche))?),?",
 }
 _HOUR = r"(?:\d{1,2}(?:[:. ][0-5]\d)?|one|noon|midnight)"
 _UHR = r"(?:\d{1,2}(?:[:.][0-5]\d)?(?: ?uhr(?: [0-5]?\d\b)?)?|eins|mittag|mitternacht)"
+_HEURES = (
+    r"(?:(?:midi|minuit|(?:\d{1,2}|une) ?h(?:eures?)?)(?: ?[0-5]\d(?! ?(?:%|pour ?cent|degrés?))|"
+    r" et (?:demie?|quart|\d\d?)| moins (?:le quart|\d\d?))?|\d{1,2}[:h][0-5]\d)"
+    r"(?: (?:pile|du matin|du soir|de l'après-midi|de la nuit))?"
+)
+_HORAS = (
+    r"(?:las? (?:\d{1,2}|una)(?:[:.][0-5]\d| y (?:media|cuarto|\d\d?)| menos (?:cuarto|\d\d?)|"
+    r" [0-5]\d(?! ?(?:%|por|grados?)))?(?: horas?| ?h\b)?(?: en punto)?|mediodía|medianoche)"
+    r"(?: (?:de la (?:mañana|tarde|noche|madrugada)|del mediodía|[ap]\.? ?m\b\.?))?"
+)
 _FOR_A_WHILE = {
     "en": re.compile(
         r"(?P<verb>turn|switch|put) (?:(?P<a>on|off) (?P<b>.+)|(?P<c>.+) (?P<d>on|off)) "
@@ -34,8 +52,24 @@ _FOR_A_WHILE = {
         r"(?P<verb>打开|开启|开|关掉|关闭|关)(?P<thing>[^开关]{1,20}?)"
         r"(?P<span>(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?))"
     ),
+    "fr": re.compile(
+        r"(?P<verb>allume|éteins|ouvre|ferme|mets en marche) (?P<thing>.+?) "
+        r"(?:pendant|pour|durant) (?P<span>une demi[- ]heure|un quart d'heure|3 quarts d'heure|"
+        r"(?:\d+|une) (?:seconde|minute|heure)s?(?: et demie)?)"
+    ),
+    "es": re.compile(
+        r"(?P<verb>enciende|prende|apaga|abre|cierra) (?P<thing>.+?) (?:durante|por) "
+        r"(?P<span>media hora|hora y media|un cuarto de hora|"
+        r"(?:\d+|un|una) (?:segundo|minuto|hora)s?(?: y media)?)"
+    ),
 }
-_UNDONE = {"开": "关掉", "打开": "关掉", "关": "打开"}
+_UNDONE = {
+    "开": "关掉", "打开": "关掉", "关": "打开",
+    "allume": "éteins", "éteins": "allume", "ouvre": "ferme", "ferme": "ouvre",
+    "mets en marche": "éteins", "enciende": "apaga", "prende": "apaga", "apaga": "enciende",
+    "abre": "cierra", "cierra": "abre",
+}  # fmt: skip
+_AFTER = {"zh": "{}后", "fr": "dans {}", "es": "dentro de {}"}
 _BACK = {"on": "off", "off": "on", "an": "aus", "ein": "aus", "aus": "an"}
 _CLOCK = {
     "en": re.compile(
@@ -54,6 +88,14 @@ _CLOCK = {
         r"(?:今天|明天|后天|明(?=[早晚]))?(?:今晚|早上|早晨|上午|中午|下午|晚上|傍晚|凌晨|半夜|夜里|早|晚)?"
         r"(?:\d{1,2}点(?!亮)(?:半|一刻|三刻|\d{1,2}分?|钟|整)?|\d{1,2}[:：][0-5]\d)(?:的?时候|时|，|,)?"
     ),
+    "fr": re.compile(
+        rf"(?<![\w'])(?:{_DAY['fr']} )?(?:(?:à|vers|dès) |(?=midi|minuit)(?<!après-)){_HEURES}"
+        rf"(?: {_DAY['fr']})?(?!\w)(?! ?(?:%|pour ?cent|degrés?))"
+    ),
+    "es": re.compile(
+        rf"(?<!\w)(?:{_DAY['es']} )?(?:por la (?:mañana|tarde|noche) )?(?:a|sobre|al) {_HORAS}"
+        rf"(?: {_DAY['es']})?(?!\w)(?! ?(?:%|por ciento|grados?))"
+    ),
 }
 """Over plain text with its numbers in digits."""
 _HYPHENED = re.compile(r"\b(\d{1,2})-([0-5]\d)\b")
@@ -63,6 +105,14 @@ _DELAY = {
     "de": re.compile(r"\bin (?:einer(?: halben)? stunde|\d+ (?:sekunde|minute|stunde)n?)\b"),
     "zh": re.compile(
         r"(?P<before>再?过|等)?(?:半|\d+)个?(?:小时|钟头|分钟|秒钟?)(?(before)(?:之?后|以后)?再?|(?:之?后|以后)再?)"
+    ),
+    "fr": re.compile(
+        r"\b(?:dans|d'ici) (?:une demi[- ]heure|un quart d'heure|3 quarts d'heure|"
+        r"(?:\d+|une) (?:seconde|minute|heure)s?(?: et (?:demie|quart))?)\b"
+    ),
+    "es": re.compile(
+        r"\b(?:en|dentro de) (?:media hora|hora y media|un cuarto de hora|3 cuartos de hora|"
+        r"(?:\d+|un|una) (?:segundo|minuto|hora)s?(?: y (?:media|cuarto))?)\b"
     ),
 }
 _AWAITED = {
@@ -82,11 +132,15 @@ _DAY_ALONE = {
     "en": r"\b(?:today|tomorrow)\b",
     "de": r"\b(?:heute|morgen|übermorgen)\b",
     "zh": "今天|明天|后天",
+    "fr": rf"\b{_DAY['fr']}(?!\w)",
+    "es": rf"\b{_DAY['es']}(?!\w)",
 }
 _UNKNOWN_REPEAT = re.compile(
     r"\b(?:(?:every|each) (?:other|second|third|few|\d+|hour|minute|week|month|year)|"
     r"jede[nrms]? (?:zweite|dritte|\d|stunde|minute|woche|monat|jahr)|alle (?:\d+|paar)|monthly|"
-    r"weekly|hourly|monatlich|stündlich)|每(?:隔|两|\d|半|月|年|个月|个?小时|个?钟头|分钟)"
+    r"weekly|hourly|monatlich|stündlich|(?:chaque|tous les|toutes les) (?:\d|heure|minute|semaine|"
+    r"mois|an)|un \w+ sur (?:2|3)|cada (?:\d|hora|minuto|semana|mes|año)|todos los (?:meses|años))|"
+    r"每(?:隔|两|\d|半|月|年|个月|个?小时|个?钟头|分钟)"
 )
 """What may not be done once: "every other day"."""
 MOST_OF_A_TIME, MOST_CHARACTERS = 5, 8
@@ -97,29 +151,39 @@ _HAS_HAPPENED = re.compile(
     "[，,](?:天都?(?:黑|亮)|太阳都?(?:下山|落山|出来|升起来?))了[。！!啦呢]*$"
 )
 """天黑了，把灯打开: it is dark already."""
-_AND = re.compile(r"^\s*(?:and|und|然后|再)\s*(?:then |dann )?", re.IGNORECASE)
-_VALUE = re.compile(r"\d ?(?:%|°|percent|per cent|degrees?|prozent|grad|度)|百分之")
+_AND = re.compile(r"^\s*(?:and|und|et|y|然后|再)\s*(?:then |dann )?", re.IGNORECASE)
+_VALUE = re.compile(
+    r"\d ?(?:%|°|percent|per cent|degrees?|prozent|grad|度|pour ?cent|degrés?|por ciento|"
+    r"grados?)|百分之"
+)
 """A value in the command itself, so that the number beside it is a time."""
 _SAYS_A_TIME = re.compile(
     r"[ap]\.?m|o'clock|[:.]\d\d|noon|midnight|half|quarter|tonight|morning|afternoon|evening|night|"
-    r"uhr|halb|viertel|mittag|mitternacht|abend|früh|nacht|[点:：]"
+    r"uhr|halb|viertel|mittag|mitternacht|abend|früh|nacht|[点:：]|\d ?h(?:eures?)?\b|midi|minuit|"
+    r"matin|soir|\blas? (?:\d|una)|mañana|tarde|noche"
 )
 
 _JOINT = {
     "en": re.compile(r"\s*,?\s+(?:and then|then|and)\s+|\s*,\s+"),
     "de": re.compile(r"\s*,?\s+(?:und dann|dann|und)\s+|\s*,\s+"),
     "zh": re.compile(r"\s*(?:[，,；;。]|然后|并且|再)+\s*"),
+    "fr": re.compile(r"\s*,?\s+(?:et puis|et ensuite|puis|et)(?! (?:demie?|quart|\d))\s+|\s*,\s+"),
+    "es": re.compile(r"\s*,?\s+(?:y luego|y después|luego|y)(?! (?:media|cuarto|\d))\s+|\s*,\s+"),
 }
 _WORK = {
     "en": r"(?:turn|switch|put|open|close|shut|start|stop|lock|raise|lower|draw)",
     "de": r"(?:mach|schalt|stell|fahr|öffn|schließ|zieh|dreh|start)e?",
     "zh": r"(?:打开|开启|开|关掉|关上|关闭|关了|关|拉上|拉开|启动|停掉|停了|停)",
+    "fr": r"(?:rallume|allume|éteins|rouvre|ouvre|referme|ferme|lève|monte|baisse|lance|arrête)",
+    "es": r"(?:enciende|prende|apaga|abre|cierra|sube|baja|levanta|inicia|para)",
 }
 _WAY = {"en": "(?:on|off|up|down)", "de": "(?:an|aus|ein|zu|auf|hoch|rauf|runter|herunter)"}
 _WORKED = {
     "en": re.compile(rf"{_WORK['en']}(?: {_WAY['en']})? (?P<thing>.+?)(?: {_WAY['en']})?"),
     "de": re.compile(rf"{_WORK['de']} (?P<thing>.+?)(?: {_WAY['de']})?"),
     "zh": re.compile(rf"把?(?:{_WORK['zh']})?(?P<thing>.+?)(?:{_WORK['zh']})?"),
+    "fr": re.compile(rf"{_WORK['fr']} (?P<thing>.+)"),
+    "es": re.compile(rf"{_WORK['es']} (?P<thing>.+)"),
 }
 """A command, and what it works."""
 _SAME = {
@@ -131,7 +195,9 @@ _SAME = {
         rf"(?P<verb>{_WORK['de']})? ?(?:es|sie|ihn|das|die|den)? ?(?:dann )?(?:wieder ?)?"
         rf"(?P<end>{_WAY['de']})?"
     ),
-    "zh": re.compile(rf"(?:把(?:它们?|他们))?(?P<verb>{_WORK['zh']})(?:它们?|他们)?"),
+    "zh": re.compile(rf"(?:再)?(?:把(?:它们?|他们))?再?(?P<verb>{_WORK['zh']})(?:它们?|他们)?"),
+    "fr": re.compile(rf"(?P<verb>{_WORK['fr']}) (?:le|la|les)(?P<end>)"),
+    "es": re.compile(rf"(?P<verb>{_WORK['es']}) l[aoe]s?(?P<end>)"),
 }
 """What is done with the same thing: "turn them off", "off again"."""
 
@@ -245,19 +311,21 @@ def says_another_time(command: str, language: str) -> bool:
 
 def of_the_same(command: str, before: str, language: str) -> str:
     """ "Turn them off" with what the command before it works; as it stands where it says what."""
+    same = _SAME[language].fullmatch(apart(command, language))
     worked = _WORKED[language].fullmatch(before)
-    return of_that(command, worked["thing"], language) if worked else command
-
-
-def of_that(command: str, thing: str, language: str) -> str:
-    """ "Turn it off" with the thing that it is said of; as it stands where it says what."""
-    if (same := _SAME[language].fullmatch(command)) is None:
+    if same is None or worked is None:
         return command
-    said = same.groupdict()
+    said, thing = same.groupdict(), worked["thing"]
     if language == "zh":
         return f"{said['verb'].replace('了', '掉')}{thing}"
     verb = said["verb"] or ("turn" if language == "en" else "mach")
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
+
+
+def named_command(thing: str, language: str) -> str:
+    """A command that works ``thing``, as ``of_the_same`` takes it apart."""
+    verb = {"en": "turn ", "de": "mach "}.get(language, "打开")
+    return f"{verb}{thing}"
 
 
 def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:
@@ -269,10 +337,11 @@ def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:
     if found is None:
         return None
     which = found.groupdict()
-    if known.language == "zh":
+    if "thing" in which:
         back = next(back for begin, back in _UNDONE.items() if which["verb"].startswith(begin))
-        thing = which["thing"]
-        return f"{which['verb']}{thing}", f"{back}{thing}", f"{which['span']}后"
+        thing, joint = which["thing"], " " if known.spaces else ""
+        when = _AFTER[known.language].format(which["span"])
+        return f"{which['verb']}{joint}{thing}", f"{back}{joint}{thing}", when
     verb, span, way = which["verb"], which["span"], which.get("a") or which["d"]
     thing = which.get("b") or which["c"]
     if known.language == "de":

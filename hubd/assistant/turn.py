@@ -14,18 +14,24 @@ import msgspec
 
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage
+from hubd.assistant.after_answers import TIMERS, AfterAnswers, may_go_on, told_from
 from hubd.assistant.agent import Agent, Ran, Wanted
 from hubd.assistant.answer_cache import AnswerCache
-from hubd.assistant.commands import Commands, Outcome, Step
+from hubd.assistant.answers_given import REMEMBERED as TURNS
+from hubd.assistant.answers_given import Talk, talk_in, talk_of
+from hubd.assistant.commands import Commands
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
-from hubd.assistant.dialogue import Dialogues, says_again
-from hubd.assistant.from_documents import FromDocuments
+from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.from_documents import FromDocuments, Looked
 from hubd.assistant.questions import ask
+from hubd.assistant.replies import says_again
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.step import Outcome, Step
 from hubd.assistant.turn_clock import Clock, done_with
 from hubd.config import Config
+from hubd.folders import visible_to
 from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
 from hubd.store.conversations import Conversations
@@ -35,6 +41,8 @@ from hubd.tools import ToolBox
 from hubd.turn_events import (
     Acted,
     Action,
+    Citation,
+    Cited,
     Done,
     Event,
     Failed,
@@ -87,12 +95,14 @@ class Assistant:
         # One that may come out otherwise the next time is not kept.
         kept = 0 if config.assistant.temperature else config.assistant.answer_cache
         self.answers = AnswerCache(kept)
+        self._config, self._tools = config, tools
         self._documents = FromDocuments(config, library, engine, self.answers)
         router = Router(tools.tools(), tools.sentence_files(), tools.home.snapshot)
         # A server's model is large enough to do better than ask.
         proposes = not config.engine.url
         self.semantics = Semantics(embedder.embed, router, tools.tools(), proposes=proposes)
         self.commands = Commands(tools, router, Dialogues(clock), self.semantics)
+        self._after_answers = AfterAnswers(self.commands, library, clock)
         self.agent = Agent(
             engine.client,
             tools,
@@ -108,22 +118,24 @@ class Assistant:
         clock = Clock()
         yield Started(conversation=conversation)
         again = says_again(utterance.text)
-        step = None
-        if not again:
-            step = await self.commands.step(
-                utterance.text,
-                _memory(utterance, conversation),
-                language=utterance.language,
-                area=utterance.area,
-                person=utterance.person,
-            )
+        talk = await self._talk(utterance)
+        about = None if again else told_from(utterance.text, utterance.language, talk)
+        step = None if again or about else await self._step(utterance, talk, conversation)
+        there = None
+        if step is not None and self._may_go_on(step, utterance.text, talk):
+            there = await self._documents.look_there(utterance.text, talk, utterance.person)
+            step = None if there is None and await self._tells_nothing(step, talk) else step
         clock.mark("route_ms")
         if again:
             events = self._again(utterance, conversation, clock)
+        elif about is not None:
+            events = self._about(*about, conversation, clock)
+        elif there is not None:
+            events = self._answer_there(there, utterance, conversation, clock)
         elif step is not None:
             events = self._act(step, utterance, conversation, clock)
         else:
-            events = self._understood_by_none(utterance, conversation, clock)
+            events = self._understood_by_none(utterance, talk, conversation, clock)
         try:
             async with asyncio.timeout(STOP_AFTER_S), aclosing(events):
                 async for event in events:
@@ -151,6 +163,65 @@ class Assistant:
                 hint="Try again in a moment, or with a shorter question.",
             )
 
+    async def _talk(self, utterance: Utterance) -> Talk:
+        """What of the conversation was about documents; a text from outside has none."""
+        if utterance.history is not None:
+            return talk_in([one.text() for one in utterance.history if one.role == "user"])
+        if not utterance.conversation or utterance.provenance != "person":
+            return Talk()
+        name = utterance.person.name
+        return talk_of(await self._conversations.recent(utterance.conversation, TURNS, name))
+
+    async def _step(self, utterance: Utterance, talk: Talk, conversation: str) -> Step | None:
+        """What the utterance has done or asked: with the last answer, or by itself."""
+        memory = _memory(utterance, conversation)
+        step = await self._after_answers.step(
+            utterance.text,
+            talk,
+            memory,
+            language=utterance.language,
+            person=utterance.person,
+            visible=visible_to(utterance.person, self._config.rag),
+        )
+        return step or await self.commands.step(
+            utterance.text,
+            memory,
+            language=utterance.language,
+            area=utterance.area,
+            person=utterance.person,
+        )
+
+    def _may_go_on(self, step: Step, text: str, talk: Talk) -> bool:
+        reads = self._tools.only_reads(step.decision.tool or "")
+        return step.decision.tool is not None and may_go_on(step, text, talk, reads=reads)
+
+    async def _tells_nothing(self, step: Step, talk: Talk) -> bool:
+        """Whether it asks for timers where none runs, right after an answer."""
+        if not talk.is_last or step.call is None or step.call.tool != TIMERS:
+            return False
+        return not (await self._tools.call(step.call, Speaker())).data["timers"]
+
+    async def _about(
+        self, text: str, citations: list[Citation], conversation: str, clock: Clock
+    ) -> AsyncGenerator[Event, None]:
+        """Where the last answer is from."""
+        clock.mark("first_token_ms")
+        yield Token(text=text)
+        for index, citation in enumerate(citations):
+            yield Cited(index=index, citation=citation)
+        yield done_with(text, conversation, clock, citations=citations, refused=not citations)
+
+    async def _answer_there(
+        self, looked: Looked, utterance: Utterance, conversation: str, clock: Clock
+    ) -> AsyncGenerator[Event, None]:
+        """From the documents that the last answer cites."""
+        clock.mark("retrieve_ms")
+        yield looked.retrieved
+        before = await self._history(utterance)
+        async with aclosing(self._documents.answer(looked, before, conversation, clock)) as events:
+            async for event in events:
+                yield event
+
     async def _act(
         self, step: Step, utterance: Utterance, conversation: str, clock: Clock
     ) -> AsyncGenerator[Event, None]:
@@ -164,7 +235,9 @@ class Assistant:
             if one.call is not None:
                 speaker = _speaker(utterance, conversation, one.decision.language)
                 memory = _memory(utterance, conversation)
-                outcome = await self.commands.run(one, utterance.text, memory, speaker)
+                outcome = await self.commands.run(
+                    one, one.said_alone or utterance.text, memory, speaker
+                )
                 text = outcome.text
                 if outcome.asks:
                     asked = asked or "missing"
@@ -197,7 +270,7 @@ class Assistant:
         yield done
 
     async def _understood_by_none(
-        self, utterance: Utterance, conversation: str, clock: Clock
+        self, utterance: Utterance, talk: Talk, conversation: str, clock: Clock
     ) -> AsyncGenerator[Event, None]:
         """What no sentence and no word explains: a command goes to the model, a question to the
         documents, a statement to the documents and then to the model."""
@@ -205,7 +278,7 @@ class Assistant:
         if kind == "command":
             events = self._by_model(utterance, language, conversation, clock)
         else:
-            events = self._answer(utterance, language, conversation, clock, kind)
+            events = self._answer(utterance, talk, language, conversation, clock, kind)
         async with aclosing(events):
             async for event in events:
                 yield event
@@ -261,6 +334,7 @@ class Assistant:
     async def _answer(
         self,
         utterance: Utterance,
+        talk: Talk,
         language: str,
         conversation: str,
         clock: Clock,
@@ -269,17 +343,19 @@ class Assistant:
         """From the documents; a statement that they say nothing about may still be a command."""
         before = await self._history(utterance)
         person = utterance.person
-        looked = await self._documents.look(utterance.text, before, person)
+        looked = await self._documents.look(utterance.text, talk, person)
         clock.mark("retrieve_ms")
         yield looked.retrieved
         decider = self.commands.decider
         if looked.found == "answers":
             events = self._documents.answer(looked, before, conversation, clock)
         elif kind == "statement" and await decider.speaks_of_home(utterance.text, language):
-            otherwise = await self._documents.not_told(looked, language, person)
+            otherwise = await self._documents.not_told(looked, language, person, asked_for=False)
             events = self._by_model(utterance, language, conversation, clock, otherwise)
         else:
-            events = self._documents.refuse(looked, language, person, conversation, clock)
+            events = self._documents.refuse(
+                looked, language, person, conversation, clock, asked_for=kind == "question"
+            )
         async with aclosing(events):
             async for event in events:
                 yield event

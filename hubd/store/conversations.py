@@ -127,6 +127,22 @@ class Conversations:
         outcome = await self._database.run(select)
         return msgspec.json.decode(outcome, type=Done) if outcome else None
 
+    async def recent(
+        self, conversation: str, limit: int, person: str = OWNER.name
+    ) -> list[tuple[str, Done]]:
+        """What that person said last and what came of it, oldest first, ``limit`` turns at most."""
+
+        def select(connection: apsw.Connection) -> list[tuple[str, str]]:
+            rows = connection.execute(
+                "SELECT utterance, outcome FROM turn WHERE conversation = ? AND person = ? "
+                "ORDER BY id DESC LIMIT ?",
+                (conversation, person, limit),
+            )
+            return [(str(utterance), str(outcome)) for utterance, outcome in rows][::-1]
+
+        turns = await self._database.run(select)
+        return [(said, msgspec.json.decode(outcome, type=Done)) for said, outcome in turns]
+
     async def history(
         self, conversation: str, limit: int = 10, person: str = OWNER.name
     ) -> list[ChatMessage]:

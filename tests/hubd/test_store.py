@@ -42,6 +42,13 @@ async def test_history_is_the_last_messages_oldest_first(database):
     ]
 
 
+async def test_the_last_turns_are_told_with_what_came_of_them(database):
+    conversations = Conversations(database)
+    await said(conversations, "c", ("one", "1"), ("two", "2"), ("three", "3"))
+    assert await conversations.recent("c", 2) == [("two", done("2")), ("three", done("3"))]
+    assert await conversations.recent("c", 2, "somebody else") == []
+
+
 async def test_conversations_are_apart(database):
     conversations = Conversations(database)
     await said(conversations, "a", ("hello", "hi"))

@@ -52,19 +52,31 @@ async def family(workshop, tmp_path):
 async def test_what_is_on_a_day(family):
     result = await family("calendar.agenda", day="tomorrow")
     assert result.text == (
-        "tomorrow: Ann's birthday: all day (Family); Dentist: 10:00, Main Street 5 (Family)."
+        "Tomorrow: Ann's birthday: all day (Family); Dentist: 10:00, Main Street 5 (Family)."
     )
     assert [event["calendar"] for event in result.data["events"]] == ["Family", "Family"]
     assert (await family("calendar.agenda")).text == "Nothing is in the calendar today."
     nothing = await family("calendar.agenda", day="on the 29th")
     assert nothing.text == "Nothing is in the calendar Sunday 29 March."
     week = await family("calendar.agenda", day="next week")
-    assert week.text == "next week: Choir: Monday 30 March 19:00 (Family)."
+    assert week.text == "Next week: Choir: Monday 30 March 19:00 (Family)."
     coming = await family("calendar.agenda", day="the next three days")
     assert [event["title"] for event in coming.data["events"]] == ["Ann's birthday", "Dentist"]
     between = await family("calendar.agenda", day="2026-03-28/2026-03-30")
     titles = [event["title"] for event in between.data["events"]]
     assert titles == ["Ann's birthday", "Dentist", "Choir"]
+
+
+async def test_a_week_that_ends_today_is_not_told_as_today(family):
+    await family.pass_time(days=2)
+    assert family.time.weekday() == 6
+    week = await family("calendar.agenda", day="this week")
+    assert week.text.startswith("Nothing is in the calendar this week. Next is: Choir: ")
+    assert "Monday 30 March 19:00" in week.text or "tomorrow 19:00" in week.text
+    today = await family("calendar.agenda", day="today")
+    assert today.text == "Nothing is in the calendar today."
+    german = await family("calendar.agenda", "de", day="diese Woche")
+    assert german.text.startswith("Diese Woche steht nichts im Kalender. Als Nächstes: ")
 
 
 async def test_when_something_is_next(family):
@@ -80,7 +92,9 @@ async def test_when_something_is_next(family):
 
 async def test_in_other_languages(family):
     assert "Dentist：10:00" in (await family("calendar.agenda", "zh", day="明天")).text
-    assert (await family("calendar.agenda", "de", day="heute")).text == "Nichts im Kalender: heute."
+    assert (
+        await family("calendar.agenda", "de", day="heute")
+    ).text == "Heute steht nichts im Kalender."
 
 
 async def test_it_answers_when_something_is_and_nothing_else(family):

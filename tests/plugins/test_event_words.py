@@ -173,3 +173,18 @@ def test_a_move_to_nowhere_or_into_the_past():
 )
 def test_what_is_nothing_but_a_time(language, text, says):
     assert says_when(text, language, NOW) == says
+
+
+@pytest.mark.parametrize(
+    ("said", "begins", "ends"),
+    [
+        ("soccer Wednesday from four to five thirty", "16:00", "17:30"),
+        ("soccer Wednesday from 4 to 5:30", "16:00", "17:30"),
+        ("soccer Wednesday from four fifteen to five thirty", "16:15", "17:30"),
+        ("party Saturday from 8 pm to 1 am", "20:00", "01:00"),
+        ("night shift Friday from 22:00 to 5:30", "22:00", "05:30"),
+    ],
+)
+def test_hours_with_minutes(said, begins, ends):
+    event = read(said, "en", NOW).event
+    assert (f"{event.start:%H:%M}", f"{event.end:%H:%M}") == (begins, ends)

@@ -64,6 +64,15 @@ async def test_covers_climate_fans_and_players(workshop):
     )
 
 
+async def test_a_humidifier_that_is_off_is_turned_on_with_what_it_is_set_to(workshop):
+    await workshop("home.turn_off", entities=["humidifier.damp"])
+    damper = await workshop("humidifiers.set", entities=["humidifier.damp"], humidity=55)
+    assert damper.text == "Humidifier is on. Humidifier is set to 55% humidity."
+    assert workshop.entity("humidifier.damp").state == "on"
+    await workshop(damper.undo.tool, **damper.undo.arguments)
+    assert workshop.entity("humidifier.damp").state == "off"
+
+
 async def test_robots_scenes_and_the_weather(workshop):
     assert (await workshop("vacuum.start", entities=["vacuum.robbie"])).text == (
         "Robbie is cleaning."
@@ -86,9 +95,9 @@ async def test_what_plays_is_told_with_title_and_artist(workshop):
 
 async def test_states_are_told(workshop):
     locked = await workshop("home.state", entities=["lock.front"], state="locked")
-    assert locked.text == "Yes: Front Door."
+    assert locked.text == "Yes, the Front Door is locked."
     off = await workshop("home.state", entities=["light.ceiling"], state="on")
-    assert off.text == "No. Ceiling: off."
+    assert off.text == "No, Ceiling is off."
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ async def test_which_one_is_asked(workshop):
         await workshop("routines.cancel", which="the lights")
     cancelled = await workshop("routines.cancel", which="lights off")
     assert cancelled.text == "Cancelled: “lights off”: every day 23:00."
-    with pytest.raises(ToolError, match="Nothing is left for later"):
+    with pytest.raises(ToolError, match="Nothing like that is left for later"):
         await workshop("routines.cancel", which="the sprinkler")
     assert (await workshop("routines.cancel")).text == "Cancelled: “lights on”: every day 19:00."
 

@@ -253,7 +253,7 @@ def test_names_are_told_as_people_mean_them():
 LANGUAGES = {
     "en": ("The pasta timer is set for 1 hour and 2 minutes.", "The pasta timer is done."),
     "zh": ("“pasta”计时器已设定，时长1小时2分钟。", "“pasta”计时器时间到了。"),
-    "de": ("Der Timer „pasta“ läuft: 1 Stunde und 2 Minuten.", "Der Timer „pasta“ ist abgelaufen."),
+    "de": ("Der Timer „Pasta“ läuft: 1 Stunde und 2 Minuten.", "Der Timer „Pasta“ ist abgelaufen."),
     "fr": (
         "Le minuteur « pasta » est réglé : 1 heure et 2 minutes.",
         "Le minuteur « pasta » est terminé.",
@@ -328,7 +328,7 @@ async def test_a_timer_is_found_by_the_beginning_of_its_name(workshop):
     await workshop("timers.start", "de", minutes=5, name="Eier")
     assert (
         await workshop("timers.pause", "de", timer="Nudel-")
-    ).text == "Der Timer „nudeln“ ist angehalten."
-    assert "„eier“" in (await workshop("timers.cancel", "de", timer="Eiertimer")).text
+    ).text == "Der Timer „Nudeln“ ist angehalten."
+    assert "„Eier“" in (await workshop("timers.cancel", "de", timer="Eiertimer")).text
     with pytest.raises(ToolError, match="Einen Timer „pizza“ gibt es nicht"):
         await workshop("timers.cancel", "de", timer="Pizza")

@@ -14,6 +14,7 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 CABINET = SAMPLES / "cabinet"
 CASES = read_cases(SAMPLES / "cabinet-questions.jsonl")
 SPOKEN = read_cases(SAMPLES / "spoken-questions.jsonl")
+FOLLOW_UPS = read_cases(SAMPLES / "follow-up-questions.jsonl")
 ALL = [*CASES, *read_cases(SAMPLES / "questions.jsonl")]
 DOCUMENTS = sorted(CABINET.iterdir())
 
@@ -38,7 +39,7 @@ def test_every_document_of_the_cabinet_is_asked_about():
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in (*CASES, *SPOKEN) if c.answerable], ids=lambda case: case.id
+    "case", [c for c in (*CASES, *SPOKEN, *FOLLOW_UPS) if c.answerable], ids=lambda case: case.id
 )
 def test_the_answer_stands_in_its_document(case: Case):
     assert case.document

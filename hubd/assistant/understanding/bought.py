@@ -3,10 +3,11 @@
 from functools import cache
 from pathlib import Path
 
-from hubd.assistant.understanding.data_files import values
+from hubd.assistant.understanding.data_files import texts_in, values
 from hubd.assistant.understanding.plain import plain
+from plugins.numbers import digits
 
-FILE = Path(__file__).with_name("items.yaml")
+FILE, AMOUNTS = Path(__file__).with_name("items.yaml"), Path(__file__).with_name("amounts.yaml")
 
 
 @cache
@@ -24,3 +25,15 @@ def is_bought(word: str, language: str) -> bool:
 @cache
 def _plainly(language: str) -> frozenset[str]:
     return frozenset(map(plain, bought(language)))
+
+
+def without_amounts(words: set[str], language: str) -> set[str]:
+    """Words (plain) without those that say how much: „zwei Pakete Butter“ is Butter."""
+    much = _amounts(language)
+    return {w for w in words if w not in much and not digits(w, language)[:1].isdigit()}
+
+
+@cache
+def _amounts(language: str) -> frozenset[str]:
+    listed = texts_in(AMOUNTS).get(language, ())
+    return frozenset(plain(word).replace("ß", "ss") for word in listed)

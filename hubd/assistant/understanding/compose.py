@@ -79,11 +79,11 @@ STEPS = {
     "quieter": ("media_player", "down"),
 }
 """Verbs that say by themselves what is stepped."""
-TINTED = {"yellower": "warmer", "whiter": "cooler"}
-"""Verbs that say which way the color temperature of a light is stepped."""
-TINTED_SO = TINTED | {"warmer": "warmer", "cooler": "cooler"}
-"""The same where it is said that the color is meant: a lamp may be warm in other ways."""
-TINT = "lights.change_color_temperature"
+WARMTH = {"warmer": "warmer", "cooler": "cooler", "yellower": "warmer", "whiter": "cooler"}
+"""Steps of the light, where lamps are named or meant, and which way each goes; the first two are of
+heating as well."""
+TINTED = frozenset({"yellower", "whiter"})
+"""Those that are said of light alone."""
 COLDEST_LIGHT = 12_000
 """Kelvin; 1000 and more of a light are no brightness."""
 VALUED = {
@@ -306,6 +306,8 @@ def _tool(
     domain = next(iter(kinds))
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
+    if kinds == {"light"} and action in WARMTH and not reading.numbers:
+        return "lights.set", {"color": WARMTH[action]}
     if reading.colors:
         return None  # "blue and brighter" is two things
     if reading.modes:
@@ -314,8 +316,6 @@ def _tool(
         kelvin = kelvin_of(reading)
         fits = kinds == {"light"} and kelvin is not None and action in ("", "on", "up", "down")
         return ("lights.set", {"kelvin": kelvin}) if fits else None
-    if kinds == {"light"} and _is_tinted(reading, action) and not reading.numbers:
-        return TINT, {"step": TINTED_SO[action]}
     sound = reading.nouns == {"volume"} and kinds == {"media_player"} and not reading.numbers
     if sound and action in SOUND:
         return SOUND[action], {}
@@ -352,7 +352,7 @@ def _tool(
 def _is_tinted(reading: Reading, action: str) -> bool:
     """Whether the color temperature of a light is stepped."""
     of_color = "color_temperature" in reading.nouns
-    return action in TINTED or (of_color and action in TINTED_SO)
+    return action in TINTED or (of_color and action in WARMTH)
 
 
 def kelvin_of(reading: Reading) -> int | None:

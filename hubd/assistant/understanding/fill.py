@@ -21,7 +21,7 @@ from hubd.assistant.understanding.likeness import Intent, vocabulary
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.targets import NOBODY, Targets, find
+from hubd.assistant.understanding.targets import NOBODY, Targets, find, openings
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in
@@ -41,6 +41,7 @@ ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
 STATE = "home.state"
 TALK = "help."
+STATE = "home.state"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -216,10 +217,8 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         slots["floor"] = said.floors[0]
     if len(said.classes) == 1:
         slots["device_class"] = next(iter(said.classes))
-    if intent.tool == STATE and domains == {"binary_sensor"} and slots.get("device_class"):
-        domains.add("cover")  # a window that a motor moves tells whether it is open as well
-        near = find(snapshot, slots, domains, area=area)
-        return near if near.entities else find(snapshot, slots, domains, everywhere=True)
+    if intent.tool == STATE and (opening := openings(snapshot, slots, area=area)).entities:
+        return opening
     found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
     return measuring(intent.tool, found)
 

@@ -18,6 +18,14 @@ _HESITATION = {
         r"(?<=[，,])(?:那个|那什么|就是说?)[，,…]+"
     ),
 }
+_WITHIN = re.compile(
+    r"(?i)(?<=\w), (?:u+h+m*|u+m+|er+m*|ä+h*m*|ö+hm*|hm+)[,.…]* (?=(?:"
+    r"(?:unter|über|hinter|vor|an|in|bei|von|zu)(?:m|s|r)?|am|im|beim|zum|zur|vom|"
+    r"under|behind|inside|beside|next|above|below|in|on|at|near|with|"
+    r"höher|tiefer|heller|dunkler|wärmer|kälter|leiser|lauter|hoch|runter|rauf|higher|lower|"
+    r"brighter|darker|warmer|cooler|louder|quieter|up|down)\b)"
+)
+"""A hesitation within a clause: "klebt, äh, unterm Router", "a bit, um, higher"."""
 _CHINESE_RESTARTED = re.compile(
     r"([\u4e00-\u9fff]{0,5}[给把到成在对叫让的跟和])[，,…]+(?:那个?[，,…]+)?(?=\1)"
 )
@@ -75,6 +83,7 @@ _WHAT_ELSE = {
 _LEFT_OPEN = re.compile(
     r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
     r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))|"
+    r"\b(in)(?:, like)?, (?=(?:\w+ ){1,2}(?:minute|stunde|sekunde|viertelstunde)n?\b)|"
     r"\b(at|by|until|till|um|bis)(?:, like)?, (?=(?:\d+|half |halb |quarter |viertel |noon|"
     r"midnight|mittag|mitternacht|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b)|"
@@ -121,6 +130,7 @@ def fluent(text: str, language: str) -> str:
     hesitation = _HESITATION.get(language)
     between = "" if language == "zh" else " "
     said = _WHAT_ELSE[language].sub(between, text) if language in _WHAT_ELSE else text
+    said = _WITHIN.sub(" ", said)
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
         said = _CHINESE_RESTARTED.sub("", said)

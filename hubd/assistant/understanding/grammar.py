@@ -34,14 +34,17 @@ LANGUAGES = {"en": "en", "zh": "zh-CN", "de": "de", "fr": "fr", "es": "es"}
 SMALL_TALK = frozenset({"HassNevermind", "HassRespond", "HassMediaPause"})
 """Intents that do nothing, or that a bare "stop" means only where nothing rings: a sentence of ours
 comes before them."""
-OURS_FIRST = {"en": SMALL_TALK | {"HassShoppingListCompleteItem"}}
+OURS_FIRST = {
+    "en": SMALL_TALK | {"HassShoppingListCompleteItem"},
+    "es": SMALL_TALK | {"HassPauseTimer"},
+}
 """Language → the intents that a sentence of ours comes before, where it is not those alone. What is
 removed from a shopping list is done to Home Assistant, whose tests want that in German and Chinese,
-and say nothing of it in English."""
+and say nothing of it in English. In Spanish "para" ends a timer."""
 
 REMIND = re.compile(
     r"(?:please )?(?:remind |(?:tell|ping|nudge|prod) (?:me|us) (?:to|that) )|erinner|rappelle|"
-    r"recuérda|提醒|[叫喊](?:我|我们)(?:[把去要该得]|记得)",
+    r"recuérda|despiérta|提醒|[叫喊](?:我|我们)(?:[把去要该得]|记得)",
     re.IGNORECASE,
 )
 ITEMS = frozenset({"item", "items"})

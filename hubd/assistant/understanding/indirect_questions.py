@@ -48,7 +48,11 @@ def _english(clause: str) -> str:
     for told, state in _DONE_BY:
         clause = told.sub(state, clause)
     clause = re.sub(r"^(i|we|it|you)(?:'ll| will) (.+)$", r"will \1 \2", clause)
-    clause = re.sub(r"^(\w+)'s (?=home|in|on|off|open|closed|locked|back|worth)", r"\1 is ", clause)
+    clause = re.sub(
+        r"^((?:the |my |our )?\w+(?: \w+)?)'s (?=home|in|on|off|open|closed|locked|back|worth)",
+        r"\1 is ",
+        clause,
+    )
     return re.sub(r"^(.+?) (is|are|was|has|have) (.+)$", r"\2 \1 \3", clause)
 
 

@@ -1,6 +1,6 @@
 """Which light stays on where all the others are turned off: "leave the hall light on and turn off
-the rest", „lass das Flurlicht an, die anderen aus“, 走廊灯留着，其他的都关了; and what stays as it is
-beside a command: "leave the TV on and turn off the lamp".
+the rest", „lass das Flurlicht an, die anderen aus“, 走廊灯留着，其他的都关了; and what stays as it
+is beside a command: "leave the TV on and turn off the lamp".
 
 How that is said is in left_on.yaml. Knows nothing of the house: what stays may be no light.
 """

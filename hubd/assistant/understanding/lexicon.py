@@ -26,7 +26,7 @@ something works, which is one for the documents. ``remarks``: how a part of a se
 that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
-``a_bit``: a pattern of a move that is not all the way.
+``a_bit``: a pattern of a move that is not all the way. ``slightly``: one of less than a step.
 ``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``:
 words that join two things. ``room_kinds``: what the only room of its kind is called besides.
 ``links``: what stands between the two parts of a name, and ``owned_by`` between a thing and its
@@ -127,7 +127,9 @@ class Lexicon:
         self._negation = pattern(data["negation"])
         self._forbidding = [re.compile(pattern) for pattern in data.get("forbidding", ())]
         self._asking = pattern([*data["asking"], *data["past"]])
+        self._here = pattern(data["here"])
         self._a_bit = re.compile(data.get("a_bit", "(?!)"))
+        self._slightly = re.compile(data.get("slightly", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
         self.room_kinds: Sequence[str] = data.get("room_kinds", ())
         self.joints = frozenset(map(plain, data.get("joints", ())))
@@ -199,6 +201,10 @@ class Lexicon:
         tag = self.phrases.get(plain(text))
         return tag is not None and tag.kind == "noun"
 
+    def is_here(self, text: str) -> bool:
+        """Whether ``text`` says that it is about the room where it is said."""
+        return self._here.search(plain(text)) is not None
+
     def alike(self, noun: str) -> list[str]:
         """The words for the kind of thing that ``noun`` is; none where it is no such word. What
         plays is of many kinds: a radio is no television."""
@@ -212,6 +218,16 @@ class Lexicon:
     def a_bit(self, text: str) -> bool:
         """Whether ``text`` says that a blind shall be moved by a bit, and not all the way."""
         return self._a_bit.search(plain(text)) is not None
+
+    def slightly(self, text: str) -> bool:
+        """Whether ``text`` says that light, or a fan, shall change by less than a step."""
+        return self._slightly.search(plain(text)) is not None
+
+    def says_here(self, text: str) -> bool:
+        """Whether ``text`` speaks of where it is said: "how humid is it in here"."""
+        said = f" {plain(text)} "
+        phrases = (phrase for phrase, tag in self.phrases.items() if tag.kind == "here")
+        return any((f" {one} " if self.spaces else one) in said for one in phrases)
 
     def without_lacking(self, text: str) -> str:
         """``text`` without what it says is used up."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _PUNCTUATION = re.compile(
-    r"[!?.,;:…。，！？；：、\"“”„«»¿¡()\[\]]+(?=\s|$)|(?<=s)'(?=\s|$)|[。，！？；：、“”…]"
+    r"[¿¡«]+|[!?.,;:…。，！？；：、\"“”„»()\[\]]+(?=\s|$)|(?<=s)'(?=\s|$)|[。，！？；：、“”…]"
 )
 NEVER = re.compile(r"(?!)")
 """What is nowhere found."""

@@ -1,5 +1,6 @@
 """What helps against what somebody complains of, where the room has just one such thing: "the study
-is so damp" is its dehumidifier, "the kitchen is full of smoke" its hood.
+is so damp" is its dehumidifier, "the kitchen is full of smoke" its hood; and what makes the coffee
+that somebody asks for.
 
 What is complained of, and what the thing against it is called, is in remedies.yaml. The room has to
 be named, or the one that it is said in, and the thing has to be off. Only for what nothing else
@@ -28,6 +29,7 @@ COMMANDED = frozenset({"on", "off", "open", "close", "lock", "unlock", "start", 
 class _Forms(NamedTuple):
     """What remedies.yaml says of a language."""
 
+    makes: Sequence[tuple[re.Pattern[str], re.Pattern[str]]]
     against: Sequence[tuple[re.Pattern[str], re.Pattern[str]]]
     no_complaint: re.Pattern[str]
 
@@ -38,21 +40,30 @@ def _forms() -> Mapping[str, _Forms]:
     read = texts_in(Path(__file__).parent / "remedies.yaml")
     return {
         language: _Forms(
-            [(re.compile(bad), re.compile(good)) for bad, good in parts["against"].items()],
+            _patterns(parts["makes"]),
+            _patterns(parts["against"]),
             re.compile(parts["no_complaint"]),
         )
         for language, parts in read.items()
     }
 
 
+def _patterns(words: Mapping[str, str]) -> Sequence[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [(re.compile(said), re.compile(called)) for said, called in words.items()]
+
+
 def remedy(
     text: str, said: Mentions, snapshot: Snapshot, area: str, known: Lexicon
 ) -> Entity | None:
-    """The one thing that helps; ``None`` where nothing is complained of, or nothing is sure.
+    """The one thing that helps, or makes what is asked for; ``None`` where nothing is complained
+    of, or nothing is sure.
 
     area: the id of the asking device's area
     """
     forms, spoken = _forms().get(known.language), plain(text)
+    for called in (thing for wish, thing in forms.makes if wish.search(spoken)) if forms else ():
+        makers = [e for e in _there(said, snapshot, area) if _is_called(e, called)]
+        return makers[0] if len(makers) == 1 and makers[0].state == "off" else None
     if forms is None or forms.no_complaint.search(spoken) or wonders(text, known.language):
         return None
     if known.inquires(spoken) or known.forbids(spoken) or known.keeps(text):

@@ -26,6 +26,15 @@ _NOT_BUT = {
     )
 }
 """One verb that is denied, and another one for the same: "don't cancel it, just pause it"."""
+_OF_BOTH = {
+    "de": re.compile(
+        r"(?P<verb>(?:bitte )?(?:mach|schalt|stell|dreh|fahr|zieh)e?(?: bitte| mal)*) "
+        r"(?P<one>.+?) und (?P<other>.+?) "
+        r"(?P<way>an|aus|ein|ab|auf|zu|hoch|runter|herunter|rauf)(?: bitte)?",
+        re.IGNORECASE,
+    )
+}
+"""A verb that is said in two parts, with two things between them."""
 MOST_REWORDED = 3
 """Of the sentences that one which corrects itself may come to, those that may be said otherwise."""
 MOST_WORDS_ASIDE = 5
@@ -61,6 +70,8 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         taken_up = [_taken_up(parts, known, phrases) for parts in parted if len(parts) > 1]
         further = (one for said in made[:MOST_REWORDED] for one in rewordings(said, known, phrases))
         return list(dict.fromkeys([*made, *filter(None, taken_up), *further]))
+    if both := _of_both(text, known, phrases):
+        return [both]
     if instead := _done_instead(text, known):
         return [instead, *rewordings(instead, known, phrases)]
     if (now := without_meanwhile(text, known.language)) != text:
@@ -89,6 +100,21 @@ def _left(segments: Sequence[str], kept: Sequence[int], known: Lexicon) -> str:
     for before, at in itertools.pairwise(kept):
         text += (", " if at == before + 1 else " ") + segments[at]
     return text
+
+
+def _of_both(text: str, known: Lexicon, phrases: Phrases) -> str:
+    """ "Mach die Küche und den Fernseher aus" as two commands; empty where it is not of two things
+    that are named and nothing else."""
+    pattern = _OF_BOTH.get(known.language)
+    found = pattern.fullmatch(text.strip(" .!")) if pattern else None
+    if found is None:
+        return ""
+    for thing in (found["one"], found["other"]):
+        kinds = {kind_of(piece) for piece in pieces_of(known.stripped(thing), known, phrases)}
+        if not kinds <= {"thing", "room", "ignore"} or kinds <= {"ignore"}:
+            return ""
+    verb, way = found["verb"], found["way"]
+    return f"{verb} {found['one']} {way} und {verb} {found['other']} {way}"
 
 
 def _done_instead(text: str, known: Lexicon) -> str:

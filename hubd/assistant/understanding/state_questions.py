@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.kinds import class_of, measures_a_thing
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.locks import locks_of
+from hubd.assistant.understanding.locks import LOCK, locks_of
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
@@ -69,8 +69,13 @@ def _compiled(parts: Mapping[str, Any]) -> _Forms:
     return _Forms(quantities=quantities, **rest)
 
 
-def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> Sequence[Entity]:
-    """The one thing that ``text`` asks about; empty where it asks for something else."""
+def asked_state(
+    text: str, said: Mentions, snapshot: Snapshot, known: Lexicon, area: str = ""
+) -> Sequence[Entity]:
+    """The one thing that ``text`` asks about; empty where it asks for something else.
+
+    area: the id of the asking device's area, which "here" means
+    """
     forms = _forms().get(known.language)
     if forms is None or said.colors or said.numbers or said.times:
         return ()
@@ -87,13 +92,14 @@ def asked_state(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -
         return ()
     found: Sequence[Entity] = ()
     if quantity:
-        found = _measured(quantity, spoken, said, named, snapshot, forms)
+        here = {area} if area and known.says_here(spoken) else set()
+        found = _measured(quantity, spoken, said, named, snapshot, forms, here)
         if not found and forms.state.search(stripped):
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"
     elif forms.state.search(stripped) or _holds(named):
-        found = named or _ways_in(places(said, snapshot), snapshot)
+        found = named or _ways_in(places(said, snapshot), snapshot) or _locks(said, snapshot)
         if forms.locked.search(stripped):
-            found = locks_of(named, snapshot) or named
+            found = locks_of(named, snapshot) or found
     whole = not (found or named or said.areas or said.floors) and quantity in OF_THE_HOUSE
     if whole:
         found = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]
@@ -115,8 +121,9 @@ def _measured(
     named: Sequence[Entity],
     snapshot: Snapshot,
     forms: _Forms,
+    here: Collection[str],
 ) -> Sequence[Entity]:
-    """What measures ``quantity`` of the thing, or in the room, that is named."""
+    """What measures ``quantity`` of the thing, or in the room, that is named, or else ``here``."""
     sensors = [e for e in snapshot.entities if e.attributes.get("device_class") == quantity]
     domains = MEASURING[quantity]
     for fitting in (
@@ -128,7 +135,7 @@ def _measured(
             return fitting
     if named:
         return ()
-    rooms = places(said, snapshot)
+    rooms = places(said, snapshot) or here
     there = [e for e in sensors if e.area in rooms and not measures_a_thing(e)]
     return there or [e for e in snapshot.entities if e.area in rooms and e.domain in domains]
 
@@ -137,6 +144,12 @@ def _ways_in(rooms: Collection[str], snapshot: Snapshot) -> Sequence[Entity]:
     """What is opened where the room itself is said to be open: "is the garage open"."""
     covers = [e for e in snapshot.entities if e.domain == "cover" and e.area in rooms]
     return [e for e in covers if class_of(e) in ("garage", "gate")]
+
+
+def _locks(said: Mentions, snapshot: Snapshot) -> Sequence[Entity]:
+    """The locks of the house, where a door is spoken of and no other thing and no room."""
+    alone = said.domains == {LOCK} and not (said.areas or said.floors)
+    return [e for e in snapshot.entities if e.domain == LOCK] if alone else ()
 
 
 def _holds(named: Sequence[Entity]) -> bool:

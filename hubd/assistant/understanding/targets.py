@@ -15,6 +15,11 @@ SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather"
 ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
 """Of several players the one that plays is meant."""
 
+OPENINGS = frozenset({"window", "door", "garage", "gate"})
+"""Device classes of what opens to somewhere: it may be a cover, or a sensor may tell of it."""
+OPENING_DOMAINS = ("cover", "binary_sensor")
+_SENSED_AS = {"garage": "garage_door"}
+"""Device classes of covers, as sensors of the same have them."""
 _ALIKE = frozenset({"blind", "shade"})
 """Device classes of what people call by either word."""
 _STAND_INS = _ALIKE | {"shutter"}
@@ -78,6 +83,21 @@ def _is_sensed_here(
     wanted = _classes(device_class)
     here = [e for e in snapshot.entities if area and e.area == area]
     return wanted == {"window"} and any(class_of(e) == "window" for e in here)
+
+
+def openings(
+    snapshot: Snapshot, slots: Mapping[str, Any], *, area: str = "", everywhere: bool = True
+) -> Targets:
+    """The covers and the sensors of the device class that the slots name; none where it is nothing
+    that opens. ``area`` and ``everywhere`` as for ``find``."""
+    wanted = _classes(slots.get("device_class"))
+    if not wanted or not wanted <= OPENINGS:
+        return NOBODY
+    classes = wanted | {_SENSED_AS[one] for one in wanted & _SENSED_AS.keys()}
+    of_all = {key: value for key, value in slots.items() if key != "domain"}
+    of_all["device_class"] = classes
+    found = find(snapshot, of_all, OPENING_DOMAINS, area=area, everywhere=everywhere)
+    return found._replace(unclear=False)
 
 
 def _areas(snapshot: Snapshot, slots: Mapping[str, Any]) -> set[str] | None:

@@ -15,7 +15,7 @@ _WATCHED = {
     ),
     "de": re.compile(
         r"\b(?:wenn|sobald|falls)\b[^,]*?\b(?:über|unter|(?:mehr|weniger|höher|niedriger|wärmer|"
-        r"kälter) als|auf)\b \D{0,8}\d",
+        r"kälter) als|(?:steigt|fällt|sinkt|klettert) auf)\b \D{0,8}\d",
         re.IGNORECASE,
     ),
     "zh": re.compile(

@@ -65,7 +65,7 @@ def test_the_garage_door_is_asked_about_first(hub, home_assistant):
     home_assistant.wait_for("cover.garage_door", "closed", 30)
     asked = ask(hub, "open the garage door")
     assert home_assistant.state("cover.garage_door") == "closed"
-    assert "shall I do that?" in asked["answer"]
+    assert "Shall I open" in asked["answer"]
     done = ask(hub, "yes", asked["conversation"])
     assert [action["ok"] for action in done["actions"]] == [True]
     assert home_assistant.state("cover.garage_door") in ("open", "opening")

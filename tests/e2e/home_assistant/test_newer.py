@@ -310,7 +310,7 @@ def test_a_door_stays_closed_since_this_version_names_no_conversation(both, wyom
     process.service("cover.close_cover", entity_id="cover.garage_door")
     process.wait_for("cover.garage_door", "closed", 30)
     asked = say(process, wyoming_agent, "open the garage door")
-    assert "shall I do that?" in speech(asked)
+    assert "Shall I open" in speech(asked)
     say(process, wyoming_agent, "yes", asked["conversation_id"])
     assert process.state("cover.garage_door") == "closed"
 

@@ -47,7 +47,7 @@ async def test_it_is_done_only_after_the_confirmation_of_who_asked(house, comman
     await house.say("remember that the alarm company is called Safe", conversation="other")
     before = await everything(house)
     reply = await house.say(command, person=ANN)
-    assert (house.called, "shall I do that" in reply) == ([], True), reply
+    assert (house.called, "shall i" in reply.casefold()) == ([], True), reply
     assert await everything(house) == before
     await house.say("yes", person=BOB, conversation="his own")
     assert house.called == []

@@ -1,0 +1,194 @@
+"""What the answer to a question back comes to: a yes or no, one of several things, what lacked.
+
+Decides with the router and does nothing. What no answer is begins something new.
+"""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from hubd.assistant import follow, revise
+from hubd.assistant.answered import INSTEAD, as_hour, at_that_hour, at_that_time, is_another, link
+from hubd.assistant.decider import Decider
+from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.dialogue import Pending
+from hubd.assistant.hearing import WORDED
+from hubd.assistant.questions import ask
+from hubd.assistant.replies import besides_no, besides_yes, says_yes
+from hubd.assistant.route import Router
+from hubd.assistant.step import Step, Steps
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.targets import Targets
+from hubd.policy import Person
+from hubd.tools import ToolBox
+from plugins.api import ToolCall
+from plugins.event_words import says_when
+
+ANSWERED = {
+    "alarms.set": frozenset({INSTEAD}),
+    "calendar.add": frozenset({"title", "when", "calendar"}),
+    "calendar.move": frozenset({"to"}),
+    "reminders.add": frozenset({"who"}),
+}
+"""Tools and their arguments that an answer is as it stands; that to others makes one sentence with
+what was said."""
+LONGEST_NAME = 30
+"""Characters of an answer that says who is meant."""
+
+
+class QuestionsBack:
+    """Reads what is said after a question back."""
+
+    def __init__(self, decider: Decider, router: Router, tools: ToolBox, steps: Steps) -> None:
+        self._decider, self._router, self._tools, self._steps = decider, router, tools, steps
+
+    async def answered(self, pending: Pending, text: str, person: Person, area: str) -> Step | None:
+        """What the answer to a question back comes to; ``None``: it was none."""
+        decision, language = pending.decision, pending.decision.language
+        one_more = pending.argument == INSTEAD and is_another(text, language)
+        refused = None if one_more else besides_no(text, language)
+        if refused is not None:
+            step = await self._instead(pending, text, refused, person, area) if refused else None
+            return step or self._steps.dropped(decision)
+        if pending.asks == "confirm":
+            if not await self._agrees(pending, text, area):
+                return None
+            if person != pending.person:
+                return Step(decision=decision, text=ask(language, "other_person"))
+            agreed = msgspec.structs.replace(decision, asks=None)
+            # What was proposed was harmless; if it is not any more, that is asked for itself.
+            return Step(decision=agreed, call=decision.call, confirmed=not decision.proposed)
+        if pending.asks == "which" and decision.call is not None:
+            chosen = self._chosen(text, decision)
+            if chosen is None or await self._is_another_command(text, decision, area):
+                return None
+            return self._steps.of(chosen, pending.text, person)
+        if pending.argument in ANSWERED.get(decision.tool or "", ()):
+            return await self._filled(pending, text, area)
+        if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):
+            return None
+        text = as_hour(pending, text)
+        whole = at_that_hour(pending, text) or at_that_time(pending, text)
+        if whole is not None:
+            return Step(decision=whole, call=whole.call, said=f"{pending.text} {text}")
+        joint = link(decision.tool or "", text, language)
+        for joined in (f"{pending.text}{joint}{text}", f"{text} {pending.text}"):
+            complete, *further = (
+                p.decision for p in await self._decider.parts(joined, language, area)
+            )
+            if further:
+                continue
+            completed = complete.tool == decision.tool and complete.asks != "missing"
+            if completed and complete.call and complete.call != decision.call:
+                step = self._steps.of(complete, joined, person)
+                return msgspec.structs.replace(step, said=joined)
+        return None
+
+    async def _agrees(self, pending: Pending, text: str, area: str) -> bool:
+        """Whether ``text`` is a yes to what was asked, and asks for nothing else beside it: "yes,
+        close it"."""
+        decision = pending.decision
+        rest = besides_yes(text, decision.language)
+        if not rest:
+            return rest is not None
+        if _repeats(rest, pending.text, decision.language):
+            return True
+        snapshot = self._tools.home.snapshot()
+        again = follow.follow(self._router, rest, decision, snapshot)
+        again = again or await self._decider.by_rules(rest, decision.language, area)
+        return again.tool == decision.tool and set(again.entities) == set(decision.entities)
+
+    async def _instead(
+        self, pending: Pending, text: str, rest: str, person: Person, area: str
+    ) -> Step | None:
+        """What is asked for behind a no: another thing, another value or time, or something else
+        ("no, the bedroom", "no, in half an hour"). ``None`` where that is not understood.
+
+        rest: what stands behind the no
+        """
+        decision, language = pending.decision, pending.decision.language
+        if pending.asks == "which" and decision.call is not None:
+            chosen = self._chosen(rest, decision)
+            if chosen is not None:
+                return self._steps.of(chosen, pending.text, person)
+        other = follow.follow(self._router, rest, decision, self._tools.home.snapshot())
+        if other is not None:
+            return self._steps.of(other, rest, person)
+        joint = " " if lexicon(language).spaces else ""
+        timed = says_when(rest, language, datetime.now(UTC))
+        corrected = revise.replaced(pending.text, rest, language)
+        for said in (corrected, f"{pending.text}{joint}{rest}" if timed else "", rest):
+            parts = await self._decider.parts(said, language, area) if said else []
+            if parts and not any(lacks(part.decision) for part in parts):
+                return self._steps.joined(parts, person)
+        return None
+
+    async def _filled(self, pending: Pending, text: str, area: str) -> Step | None:
+        """The call with the answer as what its tool asked for; ``None`` where that is no answer."""
+        decision, language = pending.decision, pending.decision.language
+        if decision.call is None:
+            return None
+        answer: object = text.strip(" .!。！")
+        if pending.argument == INSTEAD:
+            answer = not is_another(text, language)
+            answers = not answer or says_yes(text, language)
+        elif pending.argument == "who":
+            answers = len(text) <= LONGEST_NAME
+        elif pending.argument in ("when", "to"):
+            answers = says_when(text, language, datetime.now(UTC))
+        else:
+            alone = await self._decider.by_rules(text, language, area)
+            kind, _ = await self._decider.kind(text, language)
+            answers = alone.tool is None and kind == "statement"
+        if not answers:
+            return None
+        arguments = {**decision.call.arguments, pending.argument: answer}
+        call = ToolCall(tool=decision.call.tool, arguments=arguments)
+        whole = msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
+        return Step(decision=whole, call=call, said=f"{pending.text} {text}")
+
+    async def _is_another_command(self, text: str, decision: Decision, area: str) -> bool:
+        """Whether what names one of the candidates asks for something else: "mute the TV"."""
+        alone = await self._decider.by_rules(text, decision.language, area)
+        done = alone.call is not None and alone.asks is None and alone.tool != decision.tool
+        return done and not self._tools.only_reads(alone.tool or "")
+
+    async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
+        """Whether an answer lacks nothing itself: another reminder, another event."""
+        alone = await self._decider.by_rules(text, language, area)
+        return alone.tool == tool and alone.call is not None and alone.asks is None
+
+    def _chosen(self, text: str, decision: Decision) -> Decision | None:
+        """The decision with the one candidate that ``text`` names."""
+        assert decision.call is not None
+        snapshot = self._tools.home.snapshot()
+        areas = {area.id: area.name for area in snapshot.areas}
+        said = text.casefold()
+        named = [
+            entity
+            for entity in self._steps.entities(decision)
+            if any(name.casefold() in said for name in (entity.name, *entity.aliases))
+        ]
+        placed = [
+            entity
+            for entity in self._steps.entities(decision)
+            if entity.area and areas.get(entity.area, "\0").casefold() in said
+        ]
+        for found in (named, placed):
+            if len(found) == 1:
+                arguments = {**decision.call.arguments, "entities": [found[0].id]}
+                call = ToolCall(tool=decision.call.tool, arguments=arguments)
+                settled = msgspec.structs.replace(
+                    decision, asks=None, entities=[found[0].id], call=call
+                )
+                return self._router.asking(settled, Targets((found[0],)))
+        return None
+
+
+def _repeats(rest: str, asked: str, language: str) -> bool:
+    """Whether ``rest`` says a part of what was asked about once more, and nothing else."""
+    known, said = lexicon(language), plain(asked)
+    if not known.spaces:
+        return rest.strip("吧了啊呀,") in said
+    return set(rest.split()) <= {*said.split(), "it", "them", "that", "please"}

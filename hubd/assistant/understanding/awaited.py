@@ -1,0 +1,72 @@
+"""What a command waits for that nothing here can watch: "turn off the lamp when I'm asleep", „mach
+das Licht an, falls jemand klingelt“, 有人来的时候打开灯; and what limits it: "but not all the way".
+
+Times, the sun and somebody's coming home are understood before. How it is said is in awaited.yaml.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.plain import NEVER, plain
+
+SHORTEST = 3
+"""Words of a clause that stands before its command."""
+
+
+class _Forms(NamedTuple):
+    """What awaited.yaml says of a language."""
+
+    trailing: re.Pattern[str]
+    leading: re.Pattern[str]
+    led: re.Pattern[str]
+    limits: re.Pattern[str]
+
+
+def awaited(text: str, known: Lexicon) -> str:
+    """The clause for which the command that ``text`` is shall wait; empty where it is none, or
+    waits for nothing."""
+    forms = _forms().get(known.language)
+    said = plain(text)
+    if forms is None:
+        return ""
+    if (behind := forms.trailing.fullmatch(said)) and _commands(behind["command"], known):
+        return behind["clause"]
+    if (led := forms.led.fullmatch(said)) and _commands(led["command"], known):
+        return led["clause"]
+    if forms.leading.match(said) is None:
+        return ""
+    words = said.split()
+    for at in range(SHORTEST, len(words)):
+        if _commands(" ".join(words[at:]), known):
+            return " ".join(words[:at]).strip(" ,")
+    return ""
+
+
+def is_limited(text: str, language: str) -> bool:
+    """Whether only a part of what is commanded is meant: "but not all the way"."""
+    forms = _forms().get(language)
+    return forms is not None and forms.limits.search(plain(text)) is not None
+
+
+def _commands(text: str, known: Lexicon) -> bool:
+    return known.commands(known.stripped(text.strip(" ,，")), whole=False)
+
+
+@cache
+def _forms() -> dict[str, _Forms]:
+    read = texts_in(Path(__file__).with_suffix(".yaml"))
+    found = {}
+    for language, forms in read.items():
+        clause = rf"{forms['begins']} (?!{forms['polite']})"
+        led = forms.get("led")
+        found[language] = _Forms(
+            re.compile(rf"(?P<command>.+?),? (?P<clause>{clause}.+)"),
+            re.compile(clause),
+            re.compile(rf"(?!.{{0,3}}{forms['polite']}){led}") if led else NEVER,
+            re.compile(forms["limits"]),
+        )
+    return found
