@@ -42,6 +42,14 @@ class MissingArgumentError(ToolError):
         self.argument = argument
 
 
+class OfferedError(ToolError):
+    """Another call may be meant: the message asks the person whether it is."""
+
+    def __init__(self, call: "ToolCall", question: str) -> None:
+        super().__init__(question)
+        self.call = call
+
+
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """A tool's name and arguments: what routing, undo and the HTTP endpoint exchange."""
 

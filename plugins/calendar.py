@@ -62,7 +62,7 @@ from plugins.ics import Occurrence
 from plugins.note_words import words_of
 from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
-from plugins.still_today import still_today
+from plugins.waiting import waiting_on
 from plugins.when import parse
 
 plugin = Plugin("calendar", sentences="calendar.{language}.yaml")
@@ -138,7 +138,7 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 @plugin.tool(risk="read", fits=_is_day)
 async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
-    """Tell what is in the family's calendars on a day; of today also what else waits for its time.
+    """Tell what is in the family's calendars on a day, and what else waits for its time then.
 
     day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: what is in the
         calendars today, and no more
@@ -149,8 +149,9 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         raise ToolError(say(context.language, "no_day", [day]))
     first, last = (datetime.combine(d, time(), context.now.tzinfo) for d in span)
     until = last + timedelta(days=1)
-    waiting = await still_today(context) if day and span == (today, today) else []
-    also = say(context.language, "also_today", [_together(waiting, context.language)])
+    waiting = await waiting_on(context, span[0]) if day and span[0] == span[1] else []
+    key = "also_today" if span[0] == today else "also_then"
+    also = say(context.language, key, [_together(waiting, context.language)])
     kept = await calendars(context, days=(first, until))
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0}

@@ -28,7 +28,7 @@ _MOVED = {
           r"(?:the |my |our )?(?P<event>.+?)(?: back| forward| out)? (?:to|until|till) (?P<to>.+)",
     "de": r"(?:verschiebe?|verlege?|schiebe?|ändere?) (?:den |die |das |meinen? |unseren? )?"
           r"(?P<event>.+?) (?:auf|nach) (?:den |die |das )?(?P<to>.+)",
-    "zh": r"(?:把|将)(?P<event>.+?)(?:时间)?"
+    "zh": r"(?:把|将)?(?P<event>.+?)(?:时间)?"
           r"(?:改到|挪到|推迟到|推到|提前到|移到|换到|改成|改在)(?P<to>.+)",
     "fr": r"(?:déplace|décale|reporte|repousse) (?:le |la |l'|mon |ma |notre )?(?P<event>.+?)"
           r" (?:à|au) (?P<to>.+)",

@@ -9,7 +9,7 @@ from msgspec import Meta
 from plugins.acting import EntityIds, act, act_by_value, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.degrees import CELSIUS, FAHRENHEIT, WARMEST, unit_of
-from plugins.speech import say, state_word
+from plugins.speech import full_stop, joined, say, state_word
 
 plugin = Plugin("climate", sentences="climate.{language}.yaml")
 
@@ -19,6 +19,7 @@ STEP = 1.0
 COOLING = frozenset({"cool", "dry", "fan_only"})
 HEATING = frozenset({"heat", "heat_cool", "auto"})
 """Modes of Home Assistant's climate entities."""
+Mode = Literal["cool", "heat", "dry", "fan_only", "auto", "heat_cool"]
 Degrees = Annotated[float, Meta(ge=-30, le=120)]
 
 
@@ -29,6 +30,13 @@ def heating_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
     cools = bool(things) and not any(map(_heats, things))
     very_warm = float(arguments.get("temperature") or 0) > limit
     return "dangerous" if very_warm and not cools else "act"
+
+
+def heating_in_mode_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
+    """The same of a temperature that is said with a mode."""
+    limit = WARMEST[unit_of(snapshot.entities)]
+    very_warm = float(arguments.get("temperature") or 0) > limit
+    return "dangerous" if very_warm and arguments.get("mode") in HEATING else "act"
 
 
 def _heats(entity: Entity) -> bool:
@@ -59,6 +67,46 @@ async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) 
         return result
     text = f"{result.text} {say(context.language, 'still_off', off)}"
     return msgspec.structs.replace(result, text=text)
+
+
+@plugin.tool(risk="act", risk_rule=heating_in_mode_risk)
+async def set_mode(
+    context: ToolContext, entities: EntityIds, mode: Mode, temperature: Degrees | None = None
+) -> ToolResult:
+    """Let air conditioners and heaters cool, heat, dry the air or only blow.
+
+    temperature: degrees, in the device's own unit
+    """
+    language = context.language
+    things = found(context, entities)
+    able = [thing for thing in things if mode in _modes(thing)]
+    word = state_word(mode, language)
+    if not able:
+        others = [state_word(one, language) for one in _modes(things[0]) if one != "off"]
+        names = [thing.name for thing in things]
+        key = "no_such_mode" if others else "no_mode"
+        raise ToolError(f"{say(language, key, names, word)}{joined(language, others)}"
+                        f"{full_stop(language) if others else ''}")  # fmt: skip
+    ids = [thing.id for thing in able]
+    result = await act(
+        context,
+        ids,
+        {"climate": "set_hvac_mode"},
+        "mode_set",
+        data={"hvac_mode": mode},
+        reached=lambda e: e.state == mode,
+        value=lambda e: word,
+    )
+    if temperature is None:
+        return result
+    warmed = await set_(context, ids, temperature=temperature)
+    return msgspec.structs.replace(result, text=f"{result.text} {warmed.text}", data=warmed.data)
+
+
+def _modes(thing: Entity) -> list[str]:
+    """Home Assistant's modes that a thing has."""
+    modes = thing.attributes.get("hvac_modes")
+    return [str(mode) for mode in modes] if isinstance(modes, list) else []
 
 
 @plugin.tool(risk="act")

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolContext, ToolError, ToolResult
 from plugins.days import day_of, moved
+from plugins.feasts import feast_named
 from plugins.speech import full_stop, say
 from plugins.spoken import count, full_date, together
 
@@ -56,6 +57,8 @@ async def day(context: ToolContext, day: Said) -> ToolResult:
 def _counted(context: ToolContext, said: str, unit: Unit, *, past: bool) -> ToolResult:
     today, found = context.now.date(), _day(context, said, past=past)
     named, days = full_date(found, context.language), (found - today).days
+    if feast_named(said.strip(" ?？"), context.language) is not None:
+        named = say(context.language, "feast_on", [said.strip(" ?？")], named)
     if not days:
         text = say(context.language, "date_is_today", value=named)
     else:

@@ -8,13 +8,14 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, say
+from plugins.speech import joined, labelled, say
 from plugins.states import answer, how, told
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
 SECURE_COVERS = frozenset({"garage", "gate", "door"})
 
+HVAC_MODES = frozenset({"heat", "cool", "dry", "fan_only", "auto", "heat_cool"})
 Position = Annotated[int, Meta(ge=0, le=100)]
 NOT_OFF = frozenset({"off", "unavailable", "unknown"})
 
@@ -206,11 +207,19 @@ async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
         after += found(context, [before.id])
-    names = [f"{entity.name}: {told(context, entity)}" for entity in after]
+    names = [labelled(one.name, _told_again(context, one), context.language) for one in after]
     return ToolResult(
         text=say(context.language, "restored", [joined(context.language, names)]),
         data={"entities": [shown(entity) for entity in after]},
     )
+
+
+def _told_again(context: ToolContext, entity: Entity) -> str:
+    """How a thing is, and how bright a light."""
+    brightness, text = entity.attributes.get("brightness"), told(context, entity)
+    if entity.domain != "light" or entity.state != "on" or brightness is None:
+        return text
+    return text + say(context.language, "and_bright", value=round(float(brightness) / 2.55))
 
 
 def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
@@ -225,13 +234,16 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
     if domain == "vacuum":
         return [("vacuum.start" if before.state == "cleaning" else "vacuum.return_to_base", {})]
     calls: list[tuple[str, dict[str, Any]]] = []
-    if domain == "light" and before.state == "on" and before.brightness is not None:
-        lit: dict[str, Any] = {"brightness_pct": round(before.brightness / 2.55)}
-        if before.color_temp_kelvin is not None:
-            lit["color_temp_kelvin"] = before.color_temp_kelvin
-        return [("light.turn_on", lit)]
+    if domain == "light" and before.state == "on":
+        shining = _shining(before)
+        return [("light.turn_on", data) for data in shining] or [("homeassistant.turn_on", {})]
+    in_mode = domain == "climate" and before.state in HVAC_MODES
+    if in_mode:
+        calls.append(("climate.set_hvac_mode", {"hvac_mode": before.state}))
     if domain == "climate" and before.temperature is not None:
         calls.append(("climate.set_temperature", {"temperature": before.temperature}))
+    if in_mode:
+        return calls
     if domain == "fan" and before.state == "on" and before.percentage is not None:
         return [("fan.set_percentage", {"percentage": before.percentage})]
     if domain == "humidifier" and before.state == "on" and before.humidity is not None:
@@ -242,6 +254,17 @@ def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:
         service = "media_play" if before.state == "playing" else "media_pause"
         return [*calls, (f"media_player.{service}", {})]
     return [*calls, (f"homeassistant.turn_{'off' if before.state == 'off' else 'on'}", {})]
+
+
+def _shining(before: Before) -> list[dict[str, Any]]:
+    """What a light takes to shine as it did: a color or a white, not both."""
+    bright = before.brightness
+    data: dict[str, Any] = {} if bright is None else {"brightness_pct": round(bright / 2.55)}
+    if before.color_temp_kelvin is not None:
+        data["color_temp_kelvin"] = int(before.color_temp_kelvin)
+    elif before.color_name is not None:
+        data["color_name"] = before.color_name
+    return [data] if data else []
 
 
 def _position(cover: Entity) -> int:

@@ -1,5 +1,6 @@
 """How bright and in what color lights shine."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -22,6 +23,10 @@ WHITE_MODES = frozenset({"color_temp", "rgbww"})
 """Color modes of a light that has a color temperature."""
 STEP_PERCENT = 25
 """What "brighter" means."""
+PLAIN_MODES = frozenset({"onoff", "brightness", "unknown"})
+"""Home Assistant's color modes of lights that have one color."""
+NO_COLOR_MODES = PLAIN_MODES | {"color_temp", "white"}
+"""The same with those of lights that shine in white alone."""
 
 
 @plugin.tool(risk="act")
@@ -50,6 +55,7 @@ async def set_(
         )
     if (step := WARMTH.get(color.lower())) is not None:
         return await _in_warmer_light(context, entities, color.lower(), step)
+    entities = _able(context, entities, color) if color or kelvin is not None else entities
     if (white := WHITES.get(color.replace(" ", "").lower())) or kelvin is not None:
         told = color_word(color, context.language) if white else f"{kelvin} K"
         return await act(
@@ -120,6 +126,31 @@ async def change(
     lit = [light for light in lights if light.state == "on"] or lights
     wanted = {light.id: _stepped(percent(light) or 0, step, by) for light in lit}
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
+
+
+def _able(context: ToolContext, entities: Sequence[str], color: str = "") -> list[str]:
+    """Those of the lights that shine in several whites, or in colors where one is named, as far as
+    they tell.
+
+    Raises:
+        ToolError: none does.
+    """
+    lights = found(context, entities)
+    white = color.replace(" ", "").lower() in {"", "white", *WHITES}
+    lacking = PLAIN_MODES if white else NO_COLOR_MODES
+    able = [light.id for light in lights if not _color_modes(light) <= lacking]
+    if not able:
+        names = [light.name for light in lights]
+        raise ToolError(
+            say(context.language, "no_color_temperature" if white else "no_color", names)
+        )
+    return able
+
+
+def _color_modes(light: Entity) -> frozenset[str]:
+    """Home Assistant's color modes of a light; where it does not tell, that of any color."""
+    modes = light.attributes.get("supported_color_modes")
+    return frozenset(map(str, modes)) if isinstance(modes, list) else frozenset({"hs"})
 
 
 def _stepped(now: int, step: Step, by: int) -> int:

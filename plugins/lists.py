@@ -50,6 +50,9 @@ _AROUND = re.compile(
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says
 how much."""
+ENDINGS = frozenset({"n", "en", "s", "es", "e"})
+"""Endings by which an item and what is said of it may differ."""
+SHORTEST_STEM = 3
 ONE_THING = ("mac and cheese", "fish and chips", "gin and tonic", "bed and breakfast")
 
 Item = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -206,7 +209,14 @@ def _meant(entries: list[Entry], said: str) -> list[Entry]:
     exact = [entry for entry in entries if entry.text.casefold() == said.casefold()]
     words = words_of(said)
     more = [entry for entry in entries if words and words <= words_of(entry.text)]
-    return exact or (more if len(more) == 1 else [])
+    ended = [entry for entry in entries if _differ_in_ending(entry.text, said)]
+    return exact or next((found for found in (more, ended) if len(found) == 1), [])
+
+
+def _differ_in_ending(one: str, other: str) -> bool:
+    """Whether one is the other with an ending: "egg" and "eggs", "Eier" and "Eiern"."""
+    short, long = sorted((one.casefold(), other.casefold()), key=len)
+    return len(short) >= SHORTEST_STEM and long.startswith(short) and long[len(short) :] in ENDINGS
 
 
 async def _entries(context: ToolContext, list_name: str) -> list[Entry]:

@@ -109,7 +109,8 @@ async def search(
         context,
         entities,
         {"media_player": "play_media"},
-        "playing",
+        "playing_this",
+        value=lambda e: query,
         data={"media_content_id": query, "media_content_type": kind},
         reached=lambda e: e.state in ("playing", "buffering"),
     )

@@ -12,7 +12,7 @@ LARGEST = 100
 _NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
 _CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
 _A_LITTLE = re.compile(
-    r"(?<=[大小高低亮暗热冷暖凉快慢和声响轻重柔强弱多少有早晚近远])一(?=点(?![半钟一二三四五六七八九十\d]))"
+    r"(?<=[大小高低亮暗热冷暖凉白黄快慢和声响轻重柔强弱多少有早晚近远])一(?=点(?![半钟一二三四五六七八九十\d]))"
 )
 _HALF = re.compile(r"(\d+) (?:and a half|einhalb|et demi|y medio)\b")
 _AND_A_HALF = re.compile(r"\b(\w{3,})einhalb\b")
@@ -80,19 +80,24 @@ def _thousands(said: re.Match[str], words: Mapping[str, str]) -> str:
 
 
 def chinese(text: str) -> float:
-    """A Chinese number: ``二十一`` → 21, ``二十点五`` → 20.5, ``三千零五万`` → 30050000."""
+    """A Chinese number: ``二十一`` → 21, ``二十点五`` → 20.5, ``三千零五万`` → 30050000, ``四千五``
+    → 4500."""
     whole, _, fraction = text.partition("点")
-    total, section, digit = 0, 0, 0
+    total, section, digit, unit = 0, 0, 0, 1
     for character in whole:
         if character == "亿":
             total, section, digit = (total + section + digit or 1) * 100_000_000, 0, 0
+            unit = 10_000_000
         elif character == "万":
             total, section, digit = total + (section + digit or 1) * 10_000, 0, 0
+            unit = 1_000
         elif character in _CHINESE_POWERS:
             section, digit = section + (digit or 1) * _CHINESE_POWERS[character], 0
+            unit = _CHINESE_POWERS[character] // 10
         else:
             digit = _CHINESE_DIGITS[character]
-    value = float(total + section + digit)
+            unit = unit if digit else 1
+    value = float(total + section + digit * unit)
     for place, character in enumerate(fraction, start=1):
         value += _CHINESE_DIGITS[character] / 10**place
     return value

@@ -7,7 +7,7 @@ before it was changed or cancelled is kept with it for a day, so that this can b
 import re
 import secrets
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Literal
 
 import msgspec
@@ -260,6 +260,26 @@ def moved(context: ToolContext, entry: Entry, to: When) -> datetime:
     if not ahead:
         raise ToolError(say(context.language, "time_passed"))
     return min(ahead, key=lambda at: abs(at - due))
+
+
+def at_nearest(was: datetime, to: When) -> When:
+    """``to``, with an hour that may be in the morning or in the evening in the half of the day that
+    is nearer to where it was."""
+    if to.at is None or to.exact:
+        return to
+    minutes = was.hour * 60 + was.minute
+
+    def away(at: time) -> int:
+        apart = abs(at.hour * 60 + at.minute - minutes)
+        return min(apart, 24 * 60 - apart)
+
+    return to._replace(at=min((to.at, to.at.replace(hour=(to.at.hour + 12) % 24)), key=away))
+
+
+def is_of(entry: Entry, said: str) -> bool:
+    """Whether ``said`` is a part of its text, or says nothing but words of it."""
+    words = words_of(said) - _KINDS
+    return bool(words) and words <= words_of(entry.what)
 
 
 def shift_of(said: str, language: str) -> timedelta | None:

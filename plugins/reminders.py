@@ -24,15 +24,18 @@ from plugins.api import (
 )
 from plugins.arrivals import addressed, person_of
 from plugins.before_events import at_new_time, before_event, key_of
+from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
     Entry,
     Kind,
+    at_nearest,
     chosen,
     data,
     end,
     entries,
+    is_of,
     is_within_a_day,
     keep,
     line,
@@ -48,12 +51,14 @@ from plugins.reminder_entries import (
     wait,
 )
 from plugins.speech import say
-from plugins.when import When, parse
+from plugins.when import When, as_time, parse
 from plugins.when_reader import Cycle
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
 MAXIMUM = 200
+SHORTEST_NAME = 2
+"""Characters of what a reminder is called by."""
 LATE = timedelta(minutes=2)
 LOOK_EVERY = timedelta(seconds=30)
 ARRIVALS = "arrivals"
@@ -118,13 +123,16 @@ async def cancel(context: ToolContext, which: Which = "") -> ToolResult:
 
 
 @plugin.tool(risk="act")
-async def change(context: ToolContext, to: Moment, which: Which = "") -> ToolResult:
+async def change(
+    context: ToolContext, to: Moment, which: Which = "", days: Moment = ""
+) -> ToolResult:
     """Put a reminder at another time.
 
     to: for instance half past six, tomorrow
     which: as for cancel
+    days: of one that repeats those on which it is then: at weekends, on Fridays; empty: all
     """
-    return await change_one(context, to, which, "reminder")
+    return await change_one(context, to, which, "reminder", days=days)
 
 
 @plugin.tool(risk="act")
@@ -173,6 +181,20 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
     """
     restored = [await put_back(context, key) for key in which.split()]
     return told(context, [entry for entry in restored if entry])
+
+
+@plugin.understands
+async def by_text(context: ToolContext, text: str) -> ToolCall | None:
+    """A reminder that is put at another time by what it is of: "move the phone bill to Sunday"."""
+    said = asked(text, context.language)
+    if said is None or not said.to or len(said.event) < SHORTEST_NAME:
+        return None
+    if not (to := as_time(said.to, context.language, context.now)):
+        return None
+    found = [e for e in await entries(context) if e.kind == "reminder" and e.what]
+    if not any(is_of(entry, said.event) for entry in found):
+        return None
+    return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
 
 
 @plugin.tool(risk="act")
@@ -283,10 +305,12 @@ async def cancel_one(context: ToolContext, which: str, kind: Kind) -> ToolResult
 
 
 async def change_one(
-    context: ToolContext, to: str, which: str, kind: Kind, by: str = ""
+    context: ToolContext, to: str, which: str, kind: Kind, by: str = "", days: str = ""
 ) -> ToolResult:
     """Put an entry of this kind at another time: see `change`. Of one that repeats only that day,
     where a day is said. by: how much earlier or later, in place of to.
+
+    An hour of which the half of the day is not said stays in the half that it was in.
 
     Raises:
         MissingArgumentError: no time is said.
@@ -306,6 +330,10 @@ async def change_one(
     if shift is not None:
         then = entry.due.astimezone(context.now.tzinfo) + shift
         said = When(at=then.time(), on=None if entry.repeat else then.date(), exact=True)
+    if entry.repeat or said.repeat:
+        said = at_nearest(entry.due.astimezone(context.now.tzinfo), said)
+    if days:
+        return await _change_on_days(context, entry, said, days)
     remember(entry)
     if entry.repeat and not said.repeat and said.on:
         return await _change_once(context, entry, said)
@@ -349,6 +377,34 @@ async def _change_once(context: ToolContext, entry: Entry, said: When) -> ToolRe
         tool="reminders.restore", arguments={"which": f"{entry.id} {result.data['id']}"}
     )
     return ToolResult(text=result.text, data=result.data, undo=undo)
+
+
+async def _change_on_days(context: ToolContext, entry: Entry, said: When, days: str) -> ToolResult:
+    """Have one that repeats come at another time on some of its days: one for the others stays, and
+    one for these is set.
+
+    Raises:
+        MissingArgumentError: no time is said.
+        ToolError: it does not come on these days, or not on days of the week at all.
+    """
+    which = parse(days, context.language, context.now).repeat
+    others = tuple(day for day in entry.repeat if day not in which)
+    cycle = kept_time(entry.time).cycle if entry.time else Cycle()
+    if said.at is None:
+        raise MissingArgumentError("to", say(context.language, "when"))
+    if not which or not set(which) <= set(entry.repeat) or cycle != Cycle(since=cycle.since):
+        raise ToolError(f"{say(context.language, 'not_those_days')} {line(context, entry)}")
+    if not others:
+        return await change_one(context, f"{said.at:%H:%M}", entry.id, entry.kind)
+    result = await set_entry(context, entry.kind, entry.what, said._replace(repeat=which))
+    remember(entry)
+    entry.repeat = others
+    await wait(context, entry)
+    await keep(context, entry)
+    undo = ToolCall(
+        tool="reminders.restore", arguments={"which": f"{entry.id} {result.data['id']}"}
+    )
+    return ToolResult(text=f"{line(context, entry)} {result.text}", data=result.data, undo=undo)
 
 
 def _restoring(changed: list[Entry]) -> ToolCall:

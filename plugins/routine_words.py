@@ -53,6 +53,50 @@ _DOES = re.compile(
 )
 
 
+_ASKED_WHEN = {
+    "en": r"when (?:does|will|is|do|are) (?:the |my |our |all the )?(?P<thing>.+?) "
+    r"(?:going to |set to |supposed to )*"
+    r"(?:be |get |turn |switch |go |come |turned |switched |shut )*"
+    r"(?:itself |back )*(?P<way>on|off|open|close|up|down)(?: again)?",
+    "de": r"(?:um )?(?:wann|wie viel uhr) "
+    r"(?:geht|gehen|schaltet|schalten|wird|werden|fährt|macht) (?:sich )?"
+    r"(?:der |die |das |unser |mein )?(?P<thing>.+?) (?:sich |von selbst |wieder )*"
+    r"(?P<way>an|aus|ein|auf|zu|hoch|runter)(?:geschaltet|gemacht|geschalten)?",
+    "zh": r"(?:现在)?(?P<thing>.+?)(?:现在)?(?:会|是|要|该)?(?:什么时候|啥时候|几点|多久以?后)"
+    r"(?:会|要|自己|自动|再)*(?P<way>关|开|停|打开|关掉|关上|拉开|拉上)(?:掉|上|了|的)*(?:呢|啊)?",
+}
+_WAYS = {
+    "打开": "开",
+    "关掉": "关",
+    "关上": "关",
+    "拉上": "关",
+    "拉开": "开",
+    "停": "关",
+    "ein": "an",
+}
+
+
+class AskedWhen(NamedTuple):
+    """A thing, and what is done with it: "the TV", "off"."""
+
+    thing: str
+    way: str
+
+    def is_of(self, command: str) -> bool:
+        """Whether a command does that."""
+        said = command.casefold()
+        way = _WAYS.get(self.way, self.way)
+        does = way in said if re.match("[\u4e00-\u9fff]", way) else re.search(rf"\b{way}\b", said)
+        return bool(does) and self.thing in said
+
+
+def asked_when_done(question: str, language: str) -> AskedWhen | None:
+    """What it is asked of when that is done; ``None`` where nothing of the kind is."""
+    said = question.casefold().strip(" .?？。!！")
+    found = re.fullmatch(_ASKED_WHEN.get(language, r"(?!)"), said)
+    return AskedWhen(found["thing"].strip(), found["way"]) if found else None
+
+
 class Defined(NamedTuple):
     name: str
     commands: str

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from plugins.api import (
     MissingArgumentError,
+    OfferedError,
     Plugin,
     ToolCall,
     ToolContext,
@@ -16,8 +17,9 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import asked_when, coming
-from plugins.routine_words import defined, forgotten, key_of
+from plugins.routine_words import asked_when_done, defined, forgotten, key_of
 from plugins.routine_words import run as run_of
+from plugins.scenes import scene_for
 from plugins.scheduled import (
     all_scheduled,
     chosen,
@@ -115,9 +117,13 @@ def _due(context: ToolContext, said: When, before: When, *, late: bool) -> tuple
 
 
 @plugin.tool(risk="read")
-async def scheduled(context: ToolContext) -> ToolResult:
-    """Tell the commands that are left for later or repeat."""
+async def scheduled(context: ToolContext, which: Which = "") -> ToolResult:
+    """Tell the commands that are left for later or repeat.
+
+    which: their ids, with spaces between; empty: all
+    """
     found = await all_scheduled(context)
+    found = [one for one in found if not which or one.id in which.split()]
     text = lines(context, found) or say(context.language, "none_scheduled")
     shown = [data(one) | {"when": when_told(context, one)} for one in found]
     return ToolResult(text=text, data={"scheduled": shown})
@@ -230,6 +236,9 @@ async def define(
 async def run(context: ToolContext, name: Name) -> ToolResult:
     """Carry out the commands of that name, one after the other."""
     stored = await context.storage.get(key_of(name))
+    if stored is None and (scene := scene_for(name, context.home.snapshot())) is not None:
+        call = ToolCall(tool="home.activate", arguments={"entities": [scene.id]})
+        raise OfferedError(call, say(context.language, "start_scene", [scene.name]))
     if stored is None:
         raise ToolError(say(context.language, "no_routine_yet", [name]))
     within = stored.get("permissions")
@@ -254,6 +263,17 @@ async def forget(context: ToolContext, name: Name) -> ToolResult:
     if stored is None or not await context.storage.delete(key_of(name)):
         raise ToolError(say(context.language, "no_routine", [name]))
     return ToolResult(text=say(context.language, "forgotten", [name]), undo=_again(stored))
+
+
+@plugin.answers
+async def answer(context: ToolContext, question: str) -> ToolCall | None:
+    """What is left for later for a thing of which it is asked when it goes on or off."""
+    asked = asked_when_done(question, context.language)
+    if asked is None:
+        return None
+    found = [one for one in await all_scheduled(context) if asked.is_of(one.command)]
+    which = " ".join(one.id for one in found[:4])
+    return ToolCall(tool="routines.scheduled", arguments={"which": which}) if found else None
 
 
 @plugin.understands

@@ -9,6 +9,7 @@ marked is not rung again. A page that was not there to hear it finds the ringing
 import contextlib
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -18,6 +19,7 @@ from msgspec import Meta
 from plugins.api import (
     ArgumentGroup,
     MissingArgumentError,
+    OfferedError,
     Plugin,
     ToolCall,
     ToolContext,
@@ -137,7 +139,12 @@ async def list_(context: ToolContext, how_set: HowSet, name: Name = "") -> ToolR
     return _result(context, standing or say(context.language, "timer_none"), timers)
 
 
-@plugin.tool(risk="act")
+def _is_name(arguments: Mapping[str, Any], language: str) -> bool:
+    """Whether what says which timer is a name, and not a clause: 鱼好了，计时器关了吧."""
+    return re.search(r"[,，]\s*", str(arguments.get("timer", ""))) is None
+
+
+@plugin.tool(risk="act", fits=_is_name)
 async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Cancel a timer, or stop it ringing.
 
@@ -153,7 +160,14 @@ async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") 
         if stopped is not None:
             return stopped
         timers, timer = [one for one in timers if one.state == "ringing"], "all"
-    chosen = _chosen(context, timers, timer, how_set)
+    try:
+        chosen = _chosen(context, timers, timer, how_set)
+    except ToolError as error:
+        if len(timers) != 1 or how_set != HowSet() or _ID.fullmatch(timer):
+            raise
+        call = ToolCall(tool="timers.cancel", arguments={"timer": timers[0].id})
+        asked = say(context.language, "timer_or", [_called(timers[0], context.language)])
+        raise OfferedError(call, f"{error} {asked}") from error
     for one in chosen:
         await context.jobs.cancel(one.id)
         await context.storage.delete(one.id)
@@ -316,6 +330,7 @@ def clean_name(name: str) -> str:
         words = words[1:]
     whole = " ".join(words)
     bare = whole.removesuffix("timers").removesuffix("timer").strip(" -")  # "Nudel-Timer"
+    bare = bare.removesuffix("的")
     return bare or ("" if whole in ("timer", "timers") else whole)
 
 

@@ -150,5 +150,6 @@ def _told(context: ToolContext, place: Entity) -> str:
     """``rainy, 8 °C``."""
     degrees = place.attributes.get("temperature")
     unit = place.attributes.get("temperature_unit", "°C")
+    comma = "，" if context.language == "zh" else ", "
     condition = _condition(context, place.state)
-    return condition + (f", {degrees} {unit}" if degrees is not None else "")
+    return condition + (f"{comma}{degrees} {unit}" if degrees is not None else "")

@@ -58,6 +58,10 @@ _PARTS_OF_HOURS = {
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 
 
+_AT = {"en": ("at ",), "de": ("um ", "am "), "zh": ("每",)}
+"""What makes a time of an hour, or days of a name for them."""
+
+
 class When(NamedTuple):
     """A time as it was said; what was not said is ``None``."""
 
@@ -125,6 +129,16 @@ def parse(text: str, language: str, now: datetime, *, awake: bool = False) -> Wh
     if contradicts or found(words(language)["no_cycle"], reader.rest(), language):
         return When(rest=text)  # once is not what was asked for
     return days._replace(at=at, on=on, delay=delay, rest=reader.rest(), exact=exact)
+
+
+def as_time(text: str, language: str, now: datetime) -> str:
+    """``text``, or with what makes a time of a bare hour ("acht": "um acht"); empty where it is no
+    time or day, or more than that."""
+    for said in (text, *(f"{at}{text}" for at in _AT.get(language, ()))):
+        when = parse(said, language, now, awake=True)
+        if (when.said or when.on or when.repeat) and not re.search(r"\w", when.rest):
+            return said
+    return ""
 
 
 def _in_digits(text: str, language: str) -> str:

@@ -7,6 +7,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Pending
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import TIMED
 from plugins.moments import asked_when
@@ -16,6 +17,37 @@ OF_ANSWER = "it is about the last answer"
 """The reason of a decision that takes its words from an answer of the documents."""
 _FOR = {"en": " for ", "de": " auf ", "zh": "，", "fr": " de ", "es": " de "}
 _AT = {"en": "at ", "de": "um ", "fr": "à ", "es": "a las "}
+_BESIDE = {
+    "en": re.compile(
+        r"\b(?:(?:right |just |straight )?(?:after|before|with) (?:breakfast|lunch|dinner|supper|"
+        r"tea|bed|work|school)|so|then|let's say|say|please|around|about|maybe|perhaps|"
+        r"i think|make it|would be (?:good|fine|great)|is (?:fine|good)|fine|good|ok(?:ay)?|"
+        r"well|um|uh)\b[,.]?|,",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\b(?:(?:immer |gleich |direkt )?(?:nach|vor) (?:dem |der )?(?:frühstück|mittagessen|"
+        r"abendessen|essen|arbeit|schule|schlafengehen)|also|dann|sagen wir|sag mal|bitte|ungefähr|"
+        r"etwa|vielleicht|ich glaube|wäre gut|ist gut|passt|gut|ok(?:ay)?|na|so|ähm?)\b[,.]?|,",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"[早中午晚]?[饭餐]之?[前后](?:的时候)?|睡觉?之?前|起床之?后|[上下][班学]之?[前后]|就|那|吧|嗯|啊|呃|"
+        r"大概|差不多|左右|好了|提醒我|叫我|[\s,，。]"
+    ),
+}
+"""What an answer to "when?" may say besides, of which nothing is kept."""
+_EVENING = {
+    "en": (re.compile(r"\b(?:dinner|supper|bed)\b", re.IGNORECASE), r"\g<0> in the evening"),
+    "de": (re.compile(r"abendessen|schlafengehen", re.IGNORECASE), r"\g<0> abends"),
+    "zh": (re.compile("晚[饭餐]|睡"), r"晚上\g<0>"),
+}
+"""What is in the evening, and how an hour is said to be."""
+_AT_HOUR = {
+    "en": re.compile(r"\S+$"),
+    "de": re.compile(r"\S+$"),
+    "zh": re.compile(r"(?<!晚上)(?:[一二两三四五六七八九十]{1,3}|\d{1,2})[点:]"),
+}
 INSTEAD = "instead"
 """What is asked for with a question whether one that there is shall be changed."""
 _ANOTHER = {
@@ -78,6 +110,28 @@ def at_that_hour(pending: Pending, text: str) -> Decision | None:
     if not (told.said or (of_answer and told.on)) or re.search(r"\w", told.rest):
         return None
     arguments = {**call.arguments, "when": when}
+    call = msgspec.structs.replace(call, arguments=arguments)
+    return msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
+
+
+def at_that_time(pending: Pending, text: str) -> Decision | None:
+    """The decision at the time that is the answer, which may say why then: 早饭后，七点半吧;
+    ``None`` where no time was asked for, or ``text`` says anything else."""
+    decision, call = pending.decision, pending.decision.call
+    if call is None or call.tool not in TIMED or pending.argument != "when":
+        return None
+    said, beside = text.strip(" .!。！"), _BESIDE.get(decision.language)
+    if beside is None or call.arguments.get("when") or not beside.search(said):
+        return None  # a time alone is joined with what was said
+    between = " " if lexicon(decision.language).spaces else ""
+    alone = " ".join(beside.sub(between, said).split())
+    evening, in_the_evening = _EVENING[decision.language]
+    if evening.search(said) and not parse(alone, decision.language, datetime.now(UTC)).exact:
+        alone = _AT_HOUR[decision.language].sub(in_the_evening, alone, count=1)
+    when = parse(alone, decision.language, datetime.now(UTC), awake=True)
+    if not when.said or re.search(r"\w", when.rest):
+        return None
+    arguments = {**call.arguments, "when": alone}
     call = msgspec.structs.replace(call, arguments=arguments)
     return msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
 

@@ -15,6 +15,7 @@ from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Dialogues, Memory
+from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.once_more import once_more
@@ -32,7 +33,7 @@ from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
-from plugins.api import MissingArgumentError, ToolCall, ToolError
+from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError
 
 ON_ITS_WAY = frozenset({"opening", "closing"})
 """The states of what moves."""
@@ -72,7 +73,8 @@ class Commands:
         decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
-        if further is not None and not follow.names_more(decision):
+        elliptic = follow.is_of_its_kind(text)
+        if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
         elif (
             decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
@@ -80,7 +82,7 @@ class Commands:
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
-        parts = await self.decider.resolved(decision, text, area)
+        parts = await self.decider.resolved(decision, text, area, last=memory.last)
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1:
@@ -108,7 +110,8 @@ class Commands:
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
-        if memory.last and (both := revise.exchanged(self._router, text, memory.last)):
+        spoken = await self.decider.language_of(text, language)
+        if both := exchanged(self._router, text, spoken, memory):
             parts = [Part(text=one, decision=decision) for one, decision in both]
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         if says_undo(text):
@@ -238,6 +241,12 @@ class Commands:
             self._dialogues.ask(
                 conversation, decision, text, speaker.person, argument=error.argument
             )
+            return Outcome(call=step.call, text=str(error), ok=False, asks=True)
+        except OfferedError as error:
+            decision = msgspec.structs.replace(
+                step.decision, asks="confirm", tool=error.call.tool, call=error.call, proposed=True
+            )
+            self._dialogues.ask(conversation, decision, text, speaker.person)
             return Outcome(call=step.call, text=str(error), ok=False, asks=True)
         except NotConfirmedError:
             decision = msgspec.structs.replace(

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from hubd.assistant.corrections import corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.revise import corrects
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
@@ -19,7 +19,7 @@ from plugins.note_words import said_now
 from plugins.numbers import digits
 from plugins.reminders import task_in
 from plugins.spoken import DAYS
-from plugins.when import When, parse
+from plugins.when import When, as_time, parse
 
 SCORE = 0.85
 LISTS = "lists."
@@ -33,6 +33,7 @@ CHANGES = {
     for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
 }
 """What changes the one that was set, or changed, last."""
+SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
 SET = frozenset({"alarms", "reminders"})
 """The plugins of what is set, told of and chosen by its time."""
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
@@ -165,6 +166,24 @@ _MOVED = {
         r"(?:不对?[,，]?|哦|啊)*(?:应该|其实)?是(?P<is>.+)|(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"
     ),
 }
+_ON_DAYS = {
+    "en": re.compile(
+        r"(?:no,? )?(?:but )?(?P<days>(?:on|at) (?!\d|noon|midnight).+?),? "
+        r"(?:make|change|move|set|put|have) (?:it|that) (?:to |for |at |be )?(?:at )?(?P<to>.+)"
+        r"|(?:no,? )?(?:make|change|move|set|put) (?:it|that) (?:to |for |at )?"
+        r"(?P<then>\S+(?: \S+)?) (?P<when>(?:on|at) .+)"
+    ),
+    "de": re.compile(
+        r"(?:nein,? )?(?:aber )?(?P<days>am .+?|(?:sams|sonn|mon|diens|donners|frei)tags|mittwochs)"
+        r" (?:erst |lieber |bitte |dann )*(?P<to>um .+)"
+        r"|(?:mach|leg|schieb|verschieb|änder|stell)e? (?:es|sie|ihn|das) (?P<when>am .+?)"
+        r" (?:auf|nach) (?P<then>.+)"
+    ),
+    "zh": re.compile(
+        r"(?:不,?)?(?P<days>.{2,8}?)的?(?:就|都)?(?:改到|改成|改为|换成|调到|推迟到)(?P<to>.+)"
+    ),
+}
+"""Another time on some of its days, for what repeats."""
 _EXCEPT = {
     "en": re.compile(
         r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+?)(?: though)?"
@@ -188,7 +207,8 @@ _OF_COURSE = re.compile(
 _BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
     "en": (
         re.compile(
-            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?(?P<lead>.+?)"
+            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?"
+            r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
             r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
         ),
         "{lead} before {event}",
@@ -273,8 +293,12 @@ def continued(text: str, memory: Memory) -> Decision | None:
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
         return _decision(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
-        arguments = {"event": _title(last, now), "to": to}
+        arguments = {"event": title_of(last, now), "to": to}
         return _decision(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
+    if last.tool in SOME_DAYS and (on_days := _on_some_days(said, last, now)) and memory.undo:
+        days, to = on_days
+        changed = {"to": to, "days": days, "which": which_changed(memory)}
+        return _decision(last, ToolCall(tool=SOME_DAYS[last.tool], arguments=changed))
     if (
         last.tool in LATER
         and memory.undo
@@ -290,7 +314,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
         and memory.undo
         and (to := _but_not(said, last, now) or _to_other_days(said, last, now))
     ):
-        changed = {"to": to, "which": memory.undo[0].arguments.get("which", "")}
+        changed = {"to": to, "which": which_changed(memory)}
         return _decision(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
@@ -405,7 +429,7 @@ def and_remind(text: str, language: str) -> tuple[str, str] | None:
     return None
 
 
-def _title(last: Decision, now: datetime) -> str:
+def title_of(last: Decision, now: datetime) -> str:
     """What the event is called that was put down or moved last."""
     given = last.call.arguments if last.call else {}
     named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
@@ -416,7 +440,7 @@ def _before(said: str, last: Decision, now: datetime) -> str:
     """What the reminder of the event is, in full; empty where none is asked for."""
     pattern, full = _BEFORE.get(last.language, (None, ""))
     found = pattern.fullmatch(said) if pattern else None
-    return full.format(lead=found["lead"], event=_title(last, now)) if found else ""
+    return full.format(lead=found["lead"], event=title_of(last, now)) if found else ""
 
 
 def _moved_to(said: str, language: str, now: datetime) -> str:
@@ -469,6 +493,27 @@ def _put_at(said: str, last: Decision, now: datetime) -> str:
     when = parse(found["to"], last.language, now) if found else None
     timed = when is not None and (when.said or when.on or when.repeat)
     return found["to"] if found and when and timed and not when.rest else ""
+
+
+def which_changed(memory: Memory) -> str:
+    """The id of the reminder or alarm that was set or changed last."""
+    which = str(memory.undo[0].arguments.get("which", "")) if memory.undo else ""
+    return which.rpartition(" ")[2]  # the one that another was set in the place of comes first
+
+
+def _on_some_days(said: str, last: Decision, now: datetime) -> tuple[str, str] | None:
+    """The days, and the time, where a time is said for some days of what repeats."""
+    pattern = _ON_DAYS.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    if found is None:
+        return None
+    given = found.groupdict()
+    days, to = given["days"] or given.get("when") or "", given["to"] or given.get("then") or ""
+    days, to = as_time(days, last.language, now), as_time(to, last.language, now)
+    which, when = parse(days, last.language, now), parse(to, last.language, now)
+    if not which.repeat or which.said or which.on:
+        return None
+    return (days, to) if when.at and not (when.on or when.repeat) else None
 
 
 def _another_time(said: str, last: Decision, now: datetime) -> str:

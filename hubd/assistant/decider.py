@@ -54,6 +54,7 @@ from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back, repairs
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.watched import is_watched_for
 from hubd.assistant.understanding.wished import wished
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
@@ -173,14 +174,19 @@ class Decider:
         decision = later.left_for(now.text, when, now.decision)
         return [Part(text=now.text, decision=await later.unless_unattended(decision, decide))]
 
-    async def resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
-        """The commands of ``text``, on which the rules decided; reworded where that is nothing."""
+    async def resolved(
+        self, whole: Decision, text: str, area: str, *, last: Decision | None = None
+    ) -> list[Part]:
+        """The commands of ``text``, on which the rules decided; reworded where that is nothing.
+
+        last: what was done before, with which its first command may go on
+        """
         text = wished(numerals_heard(text, whole.language), whole.language)
         async with self._routing:
             by_names = self._router.by_names
             said = unframed(text, lexicon(whole.language).frames)
             named = await asyncio.to_thread(by_names, said, whole.language, area)
-        parts = await self._resolved(whole, named, area)
+        parts = await self._resolved(whole, named, area, last)
         if len(parts) == 1:
             decision = timer_named(parts[0].decision, text)
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
@@ -204,14 +210,16 @@ class Decider:
             for part in parts
         ]
 
-    async def _resolved(self, whole: Decision, text: str, area: str) -> list[Part]:
+    async def _resolved(
+        self, whole: Decision, text: str, area: str, last: Decision | None
+    ) -> list[Part]:
         if part := await self._excerpts.without_its_reason(whole, text, area):
             return [part]
         if is_open(whole) and (part := await self._hearing.likelier(text, whole.language, area)):
             return [part]
         if parts := await self._excerpts.of_its_beginning(whole, text, area, sure=True):
             return parts
-        parts = await self._parts(whole, text, area)
+        parts = await self._parts(whole, text, area, last)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
             return parts
         if said := without_reasons(text, lexicon(whole.language)):
@@ -259,7 +267,9 @@ class Decider:
         )
         return Part(text=text, decision=self._router.asking(decision, Targets((found,))))
 
-    async def _parts(self, whole: Decision, text: str, area: str) -> list[Part]:
+    async def _parts(
+        self, whole: Decision, text: str, area: str, last: Decision | None = None
+    ) -> list[Part]:
         if parts := await self._and_remind(text, whole.language, area):
             return parts
         if reminders := each_reminded(text, whole.language):
@@ -272,7 +282,7 @@ class Decider:
         if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
             return parts
         whole = await self.for_later(whole, text, area)
-        if is_open(whole) and (parts := await self._several(text, whole, area)):
+        if is_open(whole) and (parts := await self._several(text, whole, area, last)):
             return parts
         of_nothing = whole.asks == "which" and not whole.entities
         if (is_open(whole) or of_nothing) and (
@@ -317,7 +327,9 @@ class Decider:
             return []
         return [Part(text=event, decision=first), Part(text=reminder, decision=second)]
 
-    async def _several(self, text: str, whole: Decision, area: str) -> list[Part]:
+    async def _several(
+        self, text: str, whole: Decision, area: str, last: Decision | None
+    ) -> list[Part]:
         """The commands of a sentence that is no single one; empty where it does not join any."""
         language, known = whole.language, lexicon(whole.language)
         if timed.joins_days(text, language) or timed.is_awaited(text, language):
@@ -334,8 +346,13 @@ class Decider:
             if before is not None:
                 further = follow.follow(self._router, part, before, snapshot, at_once=True)
                 listed = also_listed(self._router, part, before, text[: text.find(part)])
+            elif last is not None and text.startswith(part):
+                further = follow.follow(self._router, part, last, snapshot)
             if verb_of:
                 return further or listed or await self.with_verb(part, verb_of, language, area)
+            if before is not None:
+                things = [one.name for one in snapshot.entities if one.id in before.entities]
+                part = later.of_what_was_left(part, before, "", things)
             decision = await self.by_rules(part, language, area)
             if listed and lacks(decision):
                 return listed
@@ -412,11 +429,18 @@ class Decider:
             speaker = Speaker(language=spoken, area=area)
             if (call := await self._tools.meant(text, speaker)) is not None:
                 return meaning(call, spoken)
+        if is_watched_for(text, spoken):
+            return _declined(spoken, "not_awaited")
         decision = later.as_alarm(await self.by_sentences(text, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
         return answering(await self._tools.answer(text, speaker), decision)
+
+    async def language_of(self, text: str, language: str | None) -> str:
+        """The language that ``text`` is in."""
+        async with self._routing:
+            return await self._router.prepare(text, language)
 
     async def by_sentences(self, text: str, language: str, area: str) -> Decision:
         """The router's decision alone."""

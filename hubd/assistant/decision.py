@@ -40,6 +40,11 @@ def is_open(decision: Decision) -> bool:
     return decision.tool is None and not decision.declined
 
 
+def goes_on(decision: Decision) -> bool:
+    """Whether it was understood from what was said before, and so is like no example."""
+    return decision.reason.startswith("it continues ")
+
+
 def lacks(decision: Decision) -> bool:
     """Whether nothing is understood, or not enough."""
     if decision.declined:

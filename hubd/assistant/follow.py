@@ -17,6 +17,8 @@ from hubd.assistant.understanding.compose import (
     VALUED,
     WARMTH,
     changed_by,
+    in_mode,
+    kelvin_of,
     largest,
     set_to_multiple,
 )
@@ -45,6 +47,13 @@ BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两个都|俩都|两个|都"
 )
+OF_ITS_KIND = re.compile(
+    r"(?:and )?(?:turn |switch )?(?:on |off |up |down )?the one (?:in|on|at) the .+?"
+    r" (?:too|as well)"
+    r"|(?:and )?the .+? one(?: on| off| up| down)? (?:too|as well)"
+    r"|(?:und )?(?:mach |schalt(?:e)? )?(?:das|den|die|der) (?:im|in der|in) .+? auch(?: \w+)?"
+    r"|(?:那|把)?.{1,8}的也(?:都|给我|帮我)?.{1,4}(?:了|吧)*"
+)
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
 )
@@ -64,12 +73,18 @@ CANCELLED = re.compile(
     r"|(?:cancela|borra|anula|quita|elimina) es[ea] (?:recordatorio|alarma|temporizador)"
 )
 """What was said of a timer, an alarm or a reminder, and of nothing else."""
+_NOT_SO = re.compile(
+    r"^(?:no,? )?not [^,]{1,20}, (?:but )?|^(?:nein,? )?nicht [^,]{1,20}, (?:sondern )?"
+    r"|^(?:不对[，,])?不是[^，,]{1,8}[，,](?:是|要|我要)?",
+    re.IGNORECASE,
+)
+"""What is not meant, where what is meant follows: 不是暂停，取消掉."""
 _BARE_CANCEL = re.compile(r"annule|cancela|anula")
 """Cancels what was set last, and nothing that was only told of."""
 CANCELS = frozenset({"timers.cancel", "help.never_mind"})
 """What these words mean where nothing was spoken of before."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
-SET_LIGHT = "lights.set"
+SET_LIGHT, CLIMATE = "lights.set", "climate"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
@@ -86,6 +101,12 @@ def names_more(decision: Decision) -> bool:
     return decision.tool is not None and bool({"name", "area", "floor"} & set(decision.arguments))
 
 
+def is_of_its_kind(text: str) -> bool:
+    """Whether ``text`` leaves out what kind of thing it is of, which was said before:
+    卧室的也关了."""
+    return OF_ITS_KIND.fullmatch(plain(text)) is not None
+
+
 def both(text: str, memory: Memory) -> Decision | None:
     """What was done last and before it, as one, where ``text`` speaks of two things and the last
     was one; else ``None``."""
@@ -100,6 +121,7 @@ def both(text: str, memory: Memory) -> Decision | None:
 def says_cancelled(text: str, memory: Memory) -> bool:
     """Whether ``text`` cancels what was spoken of last, and does not say what that is."""
     language = memory.last.language if memory.last else "en"
+    text = _NOT_SO.sub("", text, count=1)
     return any(map(CANCELLED.fullmatch, (plain(text), lexicon(language).stripped(text))))
 
 
@@ -152,7 +174,9 @@ def follow(
         return None
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if reading.names or reading.areas or reading.floors:
-        if reading.actions or reading.numbers:
+        action = next(iter(reading.actions), "")
+        again = not action or {SIMPLE.get((action, one)) for one in domains} == {last.tool}
+        if reading.numbers or not again or router.names_apart(text, last.language):
             return None
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
@@ -163,7 +187,8 @@ def follow(
         if at_once and set(found.ids) <= set(last.entities):
             return None  # "the radio, and the kitchen too", which is where it is
         return _again(router, last, last.tool, last.call.arguments, found, slots)
-    if reading.nouns:
+    of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
+    if reading.nouns and not of_its_color:
         return None
     found = Targets(tuple(e for e in snapshot.entities if e.id in set(last.entities)))
     action = next(iter(reading.actions), "")
@@ -177,9 +202,19 @@ def follow(
             return None  # "blue, and half as bright" are two wishes
         colored: dict[str, object] = {"color": reading.colors[0]}
         return _again(router, last, SET_LIGHT, colored, found, colored)
+    if of_its_color or "kelvin" in reading.units:
+        kelvin = kelvin_of(reading) if domain == "light" else None
+        if kelvin is not None:
+            white: dict[str, object] = {"kelvin": kelvin}
+            return _again(router, last, SET_LIGHT, white, found, white)
     if action in WARMTH and domain == "light" and not reading.numbers:
-        whiter: dict[str, object] = {"color": action}
+        whiter: dict[str, object] = {"color": WARMTH[action]}
         return _again(router, last, SET_LIGHT, whiter, found, whiter)
+    if of_its_color or "kelvin" in reading.units:
+        return None
+    if reading.modes:
+        mode = in_mode(reading, action, unit_of(snapshot.entities)) if domain == CLIMATE else None
+        return _again(router, last, mode[0], mode[1], found, mode[1]) if mode else None
     if "degrees" in reading.units and domain != "climate":
         return None
     if action in FACTORS:

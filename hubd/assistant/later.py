@@ -51,6 +51,9 @@ _IN_THE_MIDDLE = {
 }
 """A wait between two commands, which is of the second alone."""
 MOST_TIMES = 4
+MOST_THINGS = 3
+"""Of what "them" is said to be, by their names."""
+_AND = {"en": " and ", "de": " und ", "zh": "和", "fr": " et ", "es": " y "}
 SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
@@ -64,6 +67,8 @@ async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | Non
         return None
     if _IN_THE_MIDDLE.get(known.language, NEVER).search(plain(text)):
         return None  # "dim it, and in ten minutes make it bright again": only the second waits
+    if _then_undone(text, known):
+        return None
     return await _left(parted(text, known), known, decide, text)
 
 
@@ -155,7 +160,8 @@ def of_what_was_left(
         return text
     said = parted(without_and(text), lexicon(last.language))
     before = str(last.call.arguments.get("command", "")) if last.tool == LATER else last_text
-    named = named_command(things[0], last.language) if len(things) == 1 else ""
+    several = _AND.get(last.language, "").join(things)
+    named = named_command(several, last.language) if 0 < len(things) <= MOST_THINGS else ""
     for spoken in (before, named) if said.command else ():
         command = of_the_same(said.command, plain(spoken), last.language)
         if command != said.command:
@@ -168,6 +174,16 @@ def of_what_was_left(
     if not lexicon(last.language).spaces:
         return f"{said.every}{said.when}{command}"
     return f"{command} {said.every} {said.when}".strip()
+
+
+def _then_undone(text: str, known: Lexicon) -> bool:
+    """Whether something is done now, and the same at a time: "turn it on, and off in an hour"."""
+    parts = each_parted(text, known)
+    if len(parts) != 2 or parts[0].when or parts[0].every:
+        return False
+    first, then = parts
+    same = of_the_same(then.command, first.command, known.language)
+    return bool(then.when) and same != then.command
 
 
 def left_for(command: str, when: str, now: Decision) -> Decision:

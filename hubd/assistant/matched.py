@@ -11,6 +11,7 @@ from hubd.assistant.decision import Decision, playing_on
 from hubd.assistant.understanding import intents, targets
 from hubd.assistant.understanding.fill import measuring
 from hubd.assistant.understanding.grammar import Match
+from hubd.assistant.understanding.locks import LOCK
 from hubd.assistant.understanding.readings import at_no_time
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Snapshot
@@ -21,6 +22,7 @@ Tools = Mapping[str, Tool]
 OUTDOORS = "outside temperature"
 """The name that our sentences give to how warm it is out there."""
 WEATHER, CLEANS_ROOM = "weather.now", "vacuum.clean_area"
+OPEN, UNLOCK = "home.open", "home.unlock"
 _OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
 _OUTSIDE = re.compile(
     r"\bout(?:side|doors?)\b|\b(?:draußen|außen)\b|[室户]外|外[面边头]", re.IGNORECASE
@@ -56,6 +58,9 @@ def decided(
     outdoors = _asks_outdoors(match, rule.tool) and not found.entities
     if outdoors and WEATHER in tools and not (found := _measured_outdoors(snapshot)).entities:
         return _of_the_weather(language)
+    if rule.tool == OPEN and not found.entities:
+        locks = _lock_here(match, snapshot, area)
+        found, rule = (locks, intents.Rule(UNLOCK, (LOCK,))) if locks.entities else (found, rule)
     if rule.domains and rule.needs_entity and not found.entities:
         return _nothing_there(rule.tool, match, language)
     call = intents.call_of(rule, match.intent, match.slots, found.entities)
@@ -184,6 +189,13 @@ def _own_rule(match: Match, tools: Tools) -> intents.Rule | None:
         domains = ()
     needs_entity = shared.needs_entity if shared else True
     return intents.Rule(tool.name, domains, names, needs_entity)
+
+
+def _lock_here(match: Match, snapshot: Snapshot, area: str) -> Targets:
+    """The lock of a door that shall be opened, where the asking device's room has just one."""
+    locks = [e for e in snapshot.entities if e.domain == LOCK and area and e.area == area]
+    of_a_door = match.slots.get("device_class") == "door" and not _PLACE & match.slots.keys()
+    return Targets(tuple(locks)) if of_a_door and len(locks) == 1 else targets.NOBODY
 
 
 def _nothing_there(tool: str, match: Match, language: str) -> Decision:

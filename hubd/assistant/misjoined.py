@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hubd.assistant import timed
 from hubd.assistant.conditions import KEEPING, NAMELESS
+from hubd.assistant.later import LATER
 from hubd.assistant.misread import VALUE
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.beside import limits
@@ -39,7 +40,7 @@ def is_misjoined(
     if any(VALUE.search(digits(said, known.language)) for said in lost):
         return True  # "a warmer white, say 2700 kelvin": a value that nobody heeds
     works = any(part.decision.entities for part in parts) and not known.corrected(text)
-    if works and timed.says_when_apart(text, known):
+    if works and LATER not in tools and timed.says_when_apart(text, known):
         return True  # "tonight, turn the dryer on" is not for now
     likened = {part.decision.tool for part in parts if part.decision.route == "semantic"}
     if works and TIMER in likened and "timers" not in said_of:

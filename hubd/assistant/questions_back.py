@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import INSTEAD, as_hour, at_that_hour, is_another, link
+from hubd.assistant.answered import INSTEAD, as_hour, at_that_hour, at_that_time, is_another, link
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Pending
@@ -86,7 +86,8 @@ class QuestionsBack:
         if pending.asks == "missing" and await self._is_of_another(text, decision, area):
             return None
         text = as_hour(pending, text)
-        if (whole := at_that_hour(pending, text)) is not None:
+        whole = at_that_hour(pending, text) or at_that_time(pending, text)
+        if whole is not None:
             return Step(decision=whole, call=whole.call, said=f"{pending.text} {text}")
         joint = link(decision.tool or "", text, language)
         for joined in (f"{pending.text}{joint}{text}", f"{text} {pending.text}"):

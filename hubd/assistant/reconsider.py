@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hubd.assistant.decision import Decision, is_open
+from hubd.assistant.decision import Decision, goes_on, is_open
 from hubd.assistant.proposals import EVIDENT
 from hubd.assistant.second_opinion import (
     asked_about,
@@ -33,7 +33,7 @@ async def reconsidered(
     found: list[Part] = []
     for part in parts:
         decision = part.decision
-        settled = decision.asks == "confirm" or tells(decision)
+        settled = decision.asks == "confirm" or tells(decision) or goes_on(decision)
         if decision.tool is not None and not settled:
             decision = await _second(part, semantics, tells, home, area, beside=lost)
         found.append(msgspec.structs.replace(part, decision=decision))

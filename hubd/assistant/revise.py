@@ -7,10 +7,12 @@ and does nothing.
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import date
+from datetime import UTC, date, datetime
 
 import msgspec
 
+from hubd.assistant.continued import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
+from hubd.assistant.corrections import WEAK, corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
@@ -23,31 +25,18 @@ from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
 from plugins.days import span_of
+from plugins.event_words import says_when
 from plugins.lists import items_of
 from plugins.numbers import digits
+from plugins.when import as_time
 
 ADD = "lists.add"
 OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
+OF_EVENTS = frozenset({EVENT, MOVED_EVENT})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
 SCORE = 0.85
 
-_STRONG = {
-    "en": r"no|nope|nah|not that(?: one)?|i mean|i meant|i said|"
-    r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
-    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
-    r"mach(?:e)? (?:daraus|das)",
-    "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
-    "fr": r"non|je veux dire|plutôt|pas (?:tout à fait|autant|tant que ça)",
-    "es": r"no|quiero decir|mejor|no tanto|no del todo",
-}
-_WEAK = {
-    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
-    "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
-    "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
-    "fr": r"pardon|attends|ah|oh|euh|en fait|finalement",
-    "es": r"perdón|espera|ay|ah|eh|en realidad|tanto|del todo",
-}
 _ENOUGH = {
     "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
     r" (?:enough|plenty|sufficient)(?: too)?|(?P<b>.+?) (?:will|would) do",
@@ -65,6 +54,8 @@ _FILLER = {
     "fr": r"(?:à|au|pour|sur|de|dans|vers|plutôt|s'il te plaît|\s)*",
     "es": r"(?:al?|las?|para|en|de|mejor|por favor|\s)*",
 }
+_FILLED = re.compile(r"^(?:it's |es ist |是|在)|(?:吧|的)$")
+"""What stands around a time that is corrected."""
 _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
     "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
@@ -76,8 +67,10 @@ _PUT_ON = {
     "en": r"(?:add|put) (?:some |the |a |an )?(?P<a>.+?)"
     r"(?: (?:to|on) it| on instead| instead| on| as well| too| please)*",
     "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch |dafür |stattdessen )*"
-    r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)",
-    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?",
+    r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)|"
+    r"(?P<b>.+?) (?:noch |wieder |mit )*(?:drauf|dazu)",
+    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?|"
+    r"把?(?P<b>[^,，]+?)(?:也|再|还要|要)?(?:加上|加进去|添上|加一下|补上)(?:吧)?",
     "fr": r"(?:r?ajoute|mets)(?:[- ]y)? (?:aussi |encore )?"
     r"(?:du |de la |des |de l'|une? |le |la |les )?(?P<a>.+?)(?: aussi)?",
     "es": r"(?:añade|agrega|apunta|pon) (?:también )?(?:el |la |los |las |un |una )?(?P<a>.+?)"
@@ -98,7 +91,7 @@ _LASTS = re.compile(
 )
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
-    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)",
+    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
     "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
@@ -143,7 +136,6 @@ _SPANS = {
 }
 """How long, said without a number."""
 _NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
-_BOTH = re.compile(r",? (?:and|und)(?: then| dann)? |[，,；](?:再|然后)?", re.IGNORECASE)
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -168,24 +160,9 @@ class Revised(msgspec.Struct, frozen=True, kw_only=True):
 Decide = Callable[[str], Awaitable[Decision]]
 
 
-def corrects(text: str, language: str) -> str:
-    """What is left of a correction without its opening; empty where it is none."""
-    if language not in _STRONG:
-        return ""
-    space = r"[\s,]+" if lexicon(language).spaces else r"[\s,]*"
-    weak, strong = _WEAK[language], _STRONG[language]
-    pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
-    said = plain(text)
-    opened = rf"(?:(?:{weak}|{strong}){space})*"
-    if language == "de" and (wrapped := re.fullmatch(rf"{opened}mache? (.+) da?raus", said)):
-        return wrapped[1]
-    opening = re.match(pattern, said)
-    return said[opening.end() :].strip(" ,，") if opening else ""
-
-
 def says_enough(text: str, language: str) -> str:
     """How long is enough, where ``text`` says that and no more; empty where it does not."""
-    said = re.sub(rf"^(?:(?:{_WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
+    said = re.sub(rf"^(?:(?:{WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
     found = re.fullmatch(_ENOUGH.get(language, NEVER), said)
     span = next(filter(None, found.groups()), "") if found else ""
     return span if _LASTS.fullmatch(_in_digits(span, language)) else ""
@@ -205,9 +182,9 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     last = memory.last
     if last is None or last.call is None:
         return None
-    if last.tool in OF_A_LIST and (listed := _listed(router, text, last)):
+    if last.tool in OF_A_LIST and (further := listed(router, text, last)):
         if (await decide(text)).tool is None:  # it names no list of its own
-            return Revised(decision=listed, said=text)
+            return Revised(decision=further, said=text)
         return None
     rest = corrects(text, last.language) or says_enough(text, last.language)
     if not rest:
@@ -218,12 +195,36 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
         return await _other_things(router, rest, memory, last, decide)
-    said = replaced(memory.last_text, rest, last.language)
-    if not said:
+    if said := replaced(memory.last_text, rest, last.language):
+        decision = await decide(said)
+        if decision.tool == last.tool and decision.call != last.call:
+            return Revised(decision=decision, undo=_undo(memory), said=said)
+    return _other_moment(rest, memory, last)
+
+
+def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """Another time of the reminder, alarm or event that was set or changed last: 是晚上十点."""
+    now = datetime.now(UTC)
+    said = as_time(_FILLED.sub("", rest), last.language, now)
+    if last.tool in OF_EVENTS and said and says_when(said, last.language, now):
+        moved: dict[str, object] = {"event": title_of(last, now), "to": said}
+        return Revised(decision=_instead(last, MOVED_EVENT, moved), said=rest)
+    if last.tool not in CHANGES or not memory.undo or not said:
         return None
-    decision = await decide(said)
-    same = decision.tool == last.tool and decision.call != last.call
-    return Revised(decision=decision, undo=_undo(memory), said=said) if same else None
+    changed: dict[str, object] = {"to": said, "which": which_changed(memory)}
+    return Revised(decision=_instead(last, CHANGES[last.tool], changed), said=rest)
+
+
+def _instead(last: Decision, tool: str, arguments: dict[str, object]) -> Decision:
+    return Decision(
+        route="words",
+        tool=tool,
+        arguments=arguments,
+        score=SCORE,
+        reason=f"it corrects {last.tool}",
+        call=ToolCall(tool=tool, arguments=arguments),
+        language=last.language,
+    )
 
 
 def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | None:
@@ -250,9 +251,9 @@ async def _other_item(
     is_one = _is_item(rest, known) and not _NOTHING.search(rest)
     if len(alike) != 1 or not is_one or (await decide(rest)).tool is not None:
         return None
-    meant = _as_said(text, rest)
+    meant = as_said(text, rest)
     instead = [meant if one == alike[0] else one for one in items]
-    decision = _called(router, last, ADD, {**last.call.arguments, "items": instead}, meant, known)
+    decision = list_call(router, last, ADD, {**last.call.arguments, "items": instead}, meant, known)
     return Revised(decision=decision, undo=_undo(memory), said=text) if decision else None
 
 
@@ -317,7 +318,7 @@ def _value(text: str, language: str) -> str | None:
     return only[1] if only else None
 
 
-def _listed(router: Router, text: str, last: Decision) -> Decision | None:
+def listed(router: Router, text: str, last: Decision) -> Decision | None:
     """What else goes on the list, or off it again."""
     assert last.call is not None
     known = lexicon(last.language)
@@ -325,32 +326,22 @@ def _listed(router: Router, text: str, last: Decision) -> Decision | None:
     said = plain(text)
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
-        item = _as_said(text, next(value for value in off.groupdict().values() if value))
-        return _called(router, last, "lists.remove", {"item": item, **name}, item, known)
+        item = as_said(text, next(value for value in off.groupdict().values() if value))
+        return list_call(router, last, "lists.remove", {"item": item, **name}, item, known)
     put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
     if on := put_on.fullmatch(text.strip(" .!。！")):
-        items = items_of([on["a"]])
-        added = [_called(router, last, ADD, {"items": items, **name}, one, known) for one in items]
+        items = items_of([next(value for value in on.groupdict().values() if value)])
+        added = [
+            list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
+        ]
         return added[0] if added and all(added) else None
     if last.tool != ADD:
         return None
     further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
-    item = _as_said(text, said[further.end() :]) if further else ""
+    item = as_said(text, said[further.end() :]) if further else ""
     if not item and (too := re.fullmatch(_TOO.get(last.language, NEVER), said)):
-        item = _as_said(text, next(filter(None, too.groupdict().values())))
-    return _called(router, last, ADD, {"items": [item], **name}, item, known)
-
-
-def exchanged(router: Router, text: str, last: Decision) -> list[tuple[str, Decision]]:
-    """What goes off the list that was spoken of and what goes on it, in one sentence: „streich die
-    Butter und schreib Margarine drauf“; empty where it is not both."""
-    if last.call is None or last.tool not in OF_A_LIST:
-        return []
-    parts = _BOTH.split(text.strip(" .!。！"))
-    found = [(one, _listed(router, one, last)) for one in parts]
-    tools = [decision.tool for _, decision in found if decision]
-    both = len(found) == len(tools) == 2 and set(tools) == {"lists.remove", ADD}
-    return [(one, decision) for one, decision in found if decision] if both else []
+        item = as_said(text, next(filter(None, too.groupdict().values())))
+    return list_call(router, last, ADD, {"items": [item], **name}, item, known)
 
 
 def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
@@ -362,16 +353,16 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
         return None
     if last.tool != ADD:
         put_on = re.fullmatch(_PUT_ON.get(last.language, NEVER), plain(text))
-        return _listed(router, text, last) if put_on else None
+        return listed(router, text, last) if put_on else None
     too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
     item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
     if too is not None:
-        item = _as_said(text, next(value for value in too.groupdict().values() if value))
+        item = as_said(text, next(value for value in too.groupdict().values() if value))
     elif not _AND.search(plain(said)) or not _is_item(text, lexicon(last.language)):
         return None
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     arguments = {"items": [item], **name}
-    return _called(router, last, ADD, arguments, item, lexicon(last.language))
+    return list_call(router, last, ADD, arguments, item, lexicon(last.language))
 
 
 def _is_item(text: str, known: Lexicon) -> bool:
@@ -380,13 +371,13 @@ def _is_item(text: str, known: Lexicon) -> bool:
     return few and not (known.is_clause(known.stripped(text)) or known.remarks(text))
 
 
-def _as_said(text: str, part: str) -> str:
+def as_said(text: str, part: str) -> str:
     """``part`` of the plain form of ``text``, with its capitals."""
     at = text.casefold().rfind(part)
     return text[at : at + len(part)] if at >= 0 else part
 
 
-def _called(
+def list_call(
     router: Router,
     last: Decision,
     tool: str,
@@ -404,8 +395,8 @@ def _called(
     if _NAMES_A_LIST.search(item) or not router.knows(tool):
         return None  # which is decided on by itself: "take the eggs off the list"
     spoken = mentions(item, known, router.phrases(last.language))
-    of_home = spoken.names or spoken.areas or spoken.nouns
-    if of_home and not is_bought(plain(item), last.language):
+    of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
+    if of_things and not is_bought(plain(item), last.language):
         return None
     return Decision(
         route="words",

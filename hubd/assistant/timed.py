@@ -174,7 +174,7 @@ _JOINT = {
 _WORK = {
     "en": r"(?:turn|switch|put|open|close|shut|start|stop|lock|raise|lower|draw)",
     "de": r"(?:mach|schalt|stell|fahr|öffn|schließ|zieh|dreh|start)e?",
-    "zh": r"(?:打开|开启|开|关掉|关上|关闭|关|拉上|拉开|启动|停掉|停)",
+    "zh": r"(?:打开|开启|开|关掉|关上|关闭|关了|关|拉上|拉开|启动|停掉|停了|停)",
     "fr": r"(?:rallume|allume|éteins|rouvre|ouvre|referme|ferme|lève|monte|baisse|lance|arrête)",
     "es": r"(?:enciende|prende|apaga|abre|cierra|sube|baja|levanta|inicia|para)",
 }
@@ -318,7 +318,7 @@ def of_the_same(command: str, before: str, language: str) -> str:
         return command
     said, thing = same.groupdict(), worked["thing"]
     if language == "zh":
-        return f"{said['verb']}{thing}"
+        return f"{said['verb'].replace('了', '掉')}{thing}"
     verb = said["verb"] or ("turn" if language == "en" else "mach")
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
 

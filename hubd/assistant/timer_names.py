@@ -48,6 +48,8 @@ _NAMED = {
         r"(?:\w*[Ss]tunden?|Minuten?)\b"
     ),
     "zh": re.compile(
+        "^(?:锅里|灶上|炉子上|炉上|火上|烤箱里)(?:正|还|在)*(?P<pot>(?:煮|蒸|烤|炖|焖|煲|熬)着?"
+        "(?!了)[\u4e00-\u9fff]{1,4}?)[呢呐]?[，,]|"
         "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"
         "(?:煮|蒸|烤|炖|泡|敷|焖)|"
         "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的(?:[，,](?:计时|倒计时))?[。！]?$|"
@@ -58,6 +60,8 @@ _NAMED = {
     ),
 }
 """What a timer is for, before or behind its time."""
+_GOING_ON = re.compile("(?<=[煮蒸烤炖焖煲熬])着")
+"""What says that it is on the stove now, and is no part of a name."""
 _NO_NAME = re.compile(
     r"\b(?:minutes?|hours?|seconds?|timer|alarm|it|this|that|me|us|now|oven|bath|Minuten?|Stunden?|"
     r"Wecker|Timer|Ofen|Uhr|Zeit)\b|[分秒点]钟?|小时|计时|定时|提醒|我|你",
@@ -88,7 +92,7 @@ def timer_named(decision: Decision, text: str) -> Decision:
         return decision
     if _NUMBER.fullmatch(digits(name.casefold(), decision.language)):
         return decision  # "set it for twelve"
-    return _with_name(decision, name)
+    return _with_name(decision, _GOING_ON.sub("", name))
 
 
 def with_timer_alone(parts: list[Part]) -> list[Part]:

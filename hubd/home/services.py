@@ -118,6 +118,7 @@ EFFECTS: dict[str, Effect] = {
     "alarm_control_panel.alarm_disarm": _state("disarmed"),
     "climate.set_temperature": _climate,
     "climate.turn_on": _state("heat"),
+    "climate.set_hvac_mode": lambda entity, data: (str(data["hvac_mode"]), {}),
     "climate.set_fan_mode": _attribute("fan_mode", "fan_mode"),
     "fan.set_percentage": _fan,
     "humidifier.set_humidity": _attribute("humidity", "humidity"),

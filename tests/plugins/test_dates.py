@@ -202,7 +202,7 @@ async def test_the_answers(workshop):
     assert (await workshop("dates.day", day="in 10 days")).text == "Monday, 6 April 2026."
     assert (
         await workshop("dates.until", "zh", day="国庆节")
-    ).text == "离2026年10月1日星期四还有188天。"
+    ).text == "离国庆节（2026年10月1日星期四）还有188天。"
     assert (await workshop("dates.day", "de", day="morgen")).text == "Samstag, 28. März 2026."
     with pytest.raises(ToolError, match="the flood"):
         await workshop("dates.until", day="the flood")

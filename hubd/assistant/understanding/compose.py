@@ -14,6 +14,7 @@ from plugins.degrees import CELSIUS, SENSIBLE, unit_of
 NOUN_DOMAINS = {
     "volume": "media_player",
     "brightness": "light",
+    "color_temperature": "light",
     "speed": "fan",
     "humidity": "humidifier",
 }
@@ -26,6 +27,10 @@ CLOSING = ("close", "down", "off", "lower")
 EXTENDED = {"out": "home.open", "in": "home.close"}
 UNCLEAR = frozenset({"up", "down", "raise", "lower", "on", "off"})
 """An awning goes out and in; up and down may mean either, and "aus" is out in German."""
+
+SENSED_WINDOW, MOVED_WINDOW = "binary_sensor.window", "cover.window"
+MOVING = frozenset({*OPENING, *CLOSING, "stop"}) - {"full"}
+"""What is done with a window that a motor moves."""
 
 SIMPLE: dict[tuple[str, str], str] = {
     **{("on", domain): "home.turn_on" for domain in SWITCHED},
@@ -74,8 +79,13 @@ STEPS = {
     "quieter": ("media_player", "down"),
 }
 """Verbs that say by themselves what is stepped."""
-WARMTH = frozenset({"warmer", "cooler"})
-"""Steps of heating, and of the light where lamps are named."""
+WARMTH = {"warmer": "warmer", "cooler": "cooler", "yellower": "warmer", "whiter": "cooler"}
+"""Steps of the light, where lamps are named or meant, and which way each goes; the first two are of
+heating as well."""
+TINTED = frozenset({"yellower", "whiter"})
+"""Those that are said of light alone."""
+COLDEST_LIGHT = 12_000
+"""Kelvin; 1000 and more of a light are no brightness."""
 VALUED = {
     "media_player": ("media.set_volume", "volume", 100),
     "light": ("lights.set", "brightness", 100),
@@ -123,6 +133,8 @@ def compose(reading: Reading, snapshot: Snapshot, area: str) -> Composed | None:
     if _is_everything(reading, action):
         return _all_off(snapshot)
     unit = unit_of(snapshot.entities)
+    if reading.nouns == {SENSED_WINDOW} and not reading.names and action in MOVING:
+        reading = reading._replace(nouns=frozenset({MOVED_WINDOW}))
     domains, device_class = _kinds(reading, action, unit)
     slots = slots_of(reading)
     if device_class:
@@ -197,7 +209,11 @@ def _kinds(reading: Reading, action: str, unit: str) -> tuple[set[str], list[str
         nouns = nouns - set(NOUN_DOMAINS)
     domains = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in nouns}
     classes = [noun.partition(".")[2] for noun in nouns if "." in noun]
-    if action in STEPS and not reading.names:
+    if action in TINTED and not reading.names and not domains:
+        return {"light"}, []
+    if reading.modes and not reading.names and not domains:
+        return {"climate"}, []
+    if action in STEPS and not reading.names and not _is_tinted(reading, action):
         return {STEPS[action][0]}, []
     if domains or reading.names:
         # "All blinds and curtains" are not the garage door.
@@ -230,11 +246,12 @@ def _targets(
     reading: Reading, snapshot: Snapshot, slots: dict[str, Any], domains: set[str], area: str
 ) -> Targets:
     if len(reading.names) > 1:
-        found = [_called(snapshot, slots, name, area) for name in reading.names]
-        if not all(targets.entities for targets in found):
+        each = [_called(snapshot, slots, name, area) for name in reading.names]
+        if not all(targets.entities for targets in each):
             return NOBODY
-        known = {entity.id: entity for targets in found for entity in targets.entities}
-        return Targets(tuple(known.values()), any(targets.unclear for targets in found))
+        known = {entity.id: entity for targets in each for entity in targets.entities}
+        several = Targets(tuple(known.values()), any(targets.unclear for targets in each))
+        return _with_kinds(several, reading, snapshot, domains, area)
     if reading.names:
         named = find(snapshot, slots, (), area=area)
         if LOCKING & reading.actions and domains <= {LOCK}:
@@ -242,20 +259,38 @@ def _targets(
             return Targets(locks, len(locks) > 1)
         fitting = tuple(e for e in named.entities if not domains or e.domain in domains)
         if domains - {entity.domain for entity in fitting}:
-            return NOBODY  # "the lights and the TV": the name is not all that is meant
+            return _with_kinds(named, reading, snapshot, domains, area)
         return Targets(fitting or named.entities, len(fitting or named.entities) > 1)
     if not domains:
         return NOBODY
     if len(reading.areas) > 1:
-        several = [
+        rooms = [
             find(snapshot, {**slots, "area": one}, domains, area=area) for one in reading.areas
         ]
-        if not all(found.entities for found in several):
+        if not all(found.entities for found in rooms):
             return NOBODY
-        known = {entity.id: entity for found in several for entity in found.entities}
-        return Targets(tuple(known.values()), any(found.unclear for found in several))
+        known = {entity.id: entity for found in rooms for entity in found.entities}
+        return Targets(tuple(known.values()), any(found.unclear for found in rooms))
     everywhere = reading.everything and not reading.areas and not reading.floors
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
+
+
+def _with_kinds(
+    named: Targets, reading: Reading, snapshot: Snapshot, domains: set[str], area: str
+) -> Targets:
+    """What is named, with what else is said by its kind: "the lights and the TV". Nothing where it
+    is not said that both are meant ("the light at the TV"), or which of that kind."""
+    others = domains - {entity.domain for entity in named.entities}
+    if not others:
+        return named
+    switched = reading.actions <= {"on", "off"} and others <= set(SWITCHED)
+    if not (switched and reading.joined):
+        return NOBODY
+    where = {key: value for key, value in slots_of(reading).items() if key != "name"}
+    found = find(snapshot, where, others, area=area)
+    if found.unclear or others - {entity.domain for entity in found.entities}:
+        return NOBODY
+    return Targets((*named.entities, *found.entities), named.unclear)
 
 
 def _called(snapshot: Snapshot, slots: dict[str, Any], name: str, area: str) -> Targets:
@@ -272,14 +307,15 @@ def _tool(
     if reading.colors and kinds == {"light"} and action in ("", "on"):
         return "lights.set", {"color": reading.colors[-1]}
     if kinds == {"light"} and action in WARMTH and not reading.numbers:
-        return "lights.set", {"color": action}
+        return "lights.set", {"color": WARMTH[action]}
     if reading.colors:
         return None  # "blue and brighter" is two things
-    if "kelvin" in reading.units:
-        fits = (
-            kinds == {"light"} and len(reading.numbers) == 1 and action in ("", "on", "up", "down")
-        )
-        return ("lights.set", {"kelvin": int(reading.numbers[0])}) if fits else None
+    if reading.modes:
+        return in_mode(reading, action, unit) if kinds == {"climate"} else None
+    if "kelvin" in reading.units or ("color_temperature" in reading.nouns and reading.numbers):
+        kelvin = kelvin_of(reading)
+        fits = kinds == {"light"} and kelvin is not None and action in ("", "on", "up", "down")
+        return ("lights.set", {"kelvin": kelvin}) if fits else None
     sound = reading.nouns == {"volume"} and kinds == {"media_player"} and not reading.numbers
     if sound and action in SOUND:
         return SOUND[action], {}
@@ -311,6 +347,31 @@ def _tool(
     tools = {SIMPLE.get((action or _only(reading), kind)) for kind in kinds}
     tool = tools.pop() if len(tools) == 1 else None
     return (tool, {}) if tool else None
+
+
+def _is_tinted(reading: Reading, action: str) -> bool:
+    """Whether the color temperature of a light is stepped."""
+    of_color = "color_temperature" in reading.nouns
+    return action in TINTED or (of_color and action in WARMTH)
+
+
+def kelvin_of(reading: Reading) -> int | None:
+    """The color temperature that is said; ``None`` where the number is none."""
+    kelvin = int(reading.numbers[0]) if len(reading.numbers) == 1 else 0
+    return kelvin if 1_000 <= kelvin <= COLDEST_LIGHT else None
+
+
+def in_mode(reading: Reading, action: str, unit: str) -> tuple[str, dict[str, Any]] | None:
+    """The tool for "set the air conditioner to cool", with a temperature or without."""
+    if len(reading.modes) > 1 or reading.difference or action not in ("", "on", "start", "run"):
+        return None
+    arguments: dict[str, Any] = {"mode": reading.modes[0]}
+    if reading.numbers:
+        coldest, warmest = SENSIBLE[unit]
+        if len(reading.numbers) > 1 or not coldest <= reading.numbers[0] <= warmest:
+            return None
+        arguments["temperature"] = _value(reading, "climate")
+    return "climate.set_mode", arguments
 
 
 def changed_by(

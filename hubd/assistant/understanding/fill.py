@@ -39,6 +39,7 @@ MOWING = {"vacuum.start": "mower.start", "vacuum.return_home": "mower.return_hom
 TIMER, LONGER, SHORTER = "timers.start", "timers.add", "timers.subtract"
 ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
+STATE = "home.state"
 TALK = "help."
 STATE = "home.state"
 MEASURED = {"climate.temperature": "temperature"}

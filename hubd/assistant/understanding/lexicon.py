@@ -14,9 +14,9 @@ patterns over what was said: what stands before is taken back. ``fixes``: what s
 mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
 ``by`` and ``to``, patterns over digits: when or how long something shall be; a number is how much
 more or less; it is what shall be reached. ``ignore``: words without a meaning of their own.
-``actions``, ``nouns``, ``units``, ``colors``: meaning → words. ``combine``: two actions that
-together mean a third. ``hints``: words that speak of a domain without naming a thing of it.
-``implies``: phrases that stand for a tool's verb, or for a direction of it
+``actions``, ``nouns``, ``units``, ``colors``, ``modes`` (of heating and cooling): meaning → words.
+``combine``: two actions that together mean a third. ``hints``: words that speak of a domain without
+naming a thing of it. ``implies``: phrases that stand for a tool's verb, or for a direction of it
 (``lights.change:down``). ``common``: words that say nothing against any meaning. ``subjects``: the
 words of a plugin whose tools touch no entity. ``stand_ins``: domain or device class → the word for
 its things in the examples. ``imperatives`` and ``inquiries``: how a command, and a question,
@@ -27,8 +27,10 @@ that says why. ``stated``: tool → pattern of the state that it brings about; s
 is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
 ``clauses``: what makes a sentence of words that would be an item of a list or a title.
 ``a_bit``: a pattern of a move that is not all the way. ``slightly``: one of less than a step.
-``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``links``:
-what stands between the two parts of a name, and ``owned_by`` between a thing and its owner.
+``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``:
+words that join two things. ``room_kinds``: what the only room of its kind is called besides.
+``links``: what stands between the two parts of a name, and ``owned_by`` between a thing and its
+owner.
 """
 
 import re
@@ -46,7 +48,7 @@ from hubd.assistant.understanding.sounds import sound
 
 FOLDER = Path(__file__).parent / "lexicon"
 Kind = Literal[
-    "entity", "area", "floor", "action", "noun", "unit", "color", "here", "all", "ignore"
+    "entity", "area", "floor", "action", "noun", "unit", "color", "mode", "here", "all", "ignore"
 ]
 NAMED = frozenset({"floor", "area", "entity"})
 """The kinds of what has a name in the household."""
@@ -129,6 +131,8 @@ class Lexicon:
         self._a_bit = re.compile(data.get("a_bit", "(?!)"))
         self._slightly = re.compile(data.get("slightly", "(?!)"))
         self._lacking = re.compile(data.get("lacking", "(?!)"))
+        self.room_kinds: Sequence[str] = data.get("room_kinds", ())
+        self.joints = frozenset(map(plain, data.get("joints", ())))
         self.links: Sequence[str] = data.get("links", ())
         self.owned_by: Sequence[str] = data.get("owned_by", ())
         self._wished = re.compile(data.get("wished", "(?!)"))
@@ -448,6 +452,9 @@ def _tags(data: dict[str, Any]) -> list[tuple[Tag, list[str]]]:
     tags += [(Tag("unit", unit), _plain_all(words)) for unit, words in data["units"].items()]
     tags += [(Tag("noun", noun), _plain_all(words)) for noun, words in data["nouns"].items()]
     tags += [(Tag("color", color), [plain(word)]) for word, color in data["colors"].items()]
+    tags += [
+        (Tag("mode", mode), _plain_all(words)) for mode, words in data.get("modes", {}).items()
+    ]
     tags += [
         (Tag("action", action), _plain_all(words)) for action, words in data["actions"].items()
     ]

@@ -71,7 +71,18 @@ def find(
     candidates = _called_so(candidates, device_class)
     if everywhere:
         return Targets(tuple(candidates))
+    if not near and _is_sensed_here(snapshot, device_class, area):
+        return NOBODY  # a window elsewhere is not the one that is meant
     return _chosen(near or _far(candidates))
+
+
+def _is_sensed_here(
+    snapshot: Snapshot, device_class: str | Collection[str] | None, area: str
+) -> bool:
+    """Whether the asking device's room has a window that a sensor watches and nothing moves."""
+    wanted = _classes(device_class)
+    here = [e for e in snapshot.entities if area and e.area == area]
+    return wanted == {"window"} and any(class_of(e) == "window" for e in here)
 
 
 def openings(

@@ -83,8 +83,12 @@ class Reading(NamedTuple):
     difference: bool
     """Whether the number says by how much, and not to what."""
     colors: tuple[str, ...]
+    modes: tuple[str, ...]
+    """How something shall heat or cool."""
     everything: bool
     here: bool
+    joined: bool
+    """Whether an "and" stands there."""
     score: float
 
 
@@ -106,6 +110,8 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
                 phrases[said] = (*(t for t in known if t.kind in NAMED and t != tag), tag)
     for phrase, tag in said_otherwise(snapshot, lexicon).items():
         phrases.setdefault(phrase, (tag,))
+    for word, room in _only_rooms(snapshot, lexicon).items():
+        phrases.setdefault(word, (Tag("area", room),))
     people = [entity for entity in snapshot.entities if entity.domain == "person"]
     phrases.people.update(name for person in people for name in called(person))
     for part, name in _parts(snapshot, lexicon).items():
@@ -117,6 +123,16 @@ def phrases_of(snapshot: Snapshot, lexicon: Lexicon) -> Phrases:
     for word, name in _players(snapshot, lexicon).items():
         phrases[word] = (*phrases.get(word, ()), Tag("entity", name))
     return phrases
+
+
+def _only_rooms(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
+    """The kinds of room of which one is called so: 卧室 is the 主卧室."""
+    found: dict[str, str] = {}
+    for word in lexicon.room_kinds:
+        rooms = {a.name for a in snapshot.areas if any(_ends(plain(n), word) for n in called(a))}
+        if len(rooms) == 1:
+            found[word] = rooms.pop()
+    return found
 
 
 def _players(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
@@ -387,8 +403,10 @@ def _reading(pieces: Sequence[Piece], lexicon: Lexicon, text: str) -> Reading | 
         units=frozenset(of.get("unit", ())),
         difference=lexicon.is_difference(text, actions),
         colors=tuple(of.get("color", ())),
+        modes=tuple(dict.fromkeys(of.get("mode", ()))),
         everything="all" in of,
         here="here" in of,
+        joined=any(piece.text in lexicon.joints for piece in pieces),
         score=round(max(0.0, 0.9 - SCORE_MISSPELLED * wrong), 2),
     )
 

@@ -1,0 +1,54 @@
+"""What is said behind "no", "I mean": the words that open a correction, and what is left of it.
+
+Words alone: nothing is decided here.
+"""
+
+import re
+
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import NEVER, plain
+
+_STRONG = {
+    "en": r"no|nope|nah|not that(?: one)?|i mean|i meant|i said|"
+    r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
+    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
+    r"mach(?:e)? (?:daraus|das)",
+    "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
+    "fr": r"non|je veux dire|plutôt|pas (?:tout à fait|autant|tant que ça)",
+    "es": r"no|quiero decir|mejor|no tanto|no del todo",
+}
+WEAK = {
+    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
+    "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
+    "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
+    "fr": r"pardon|attends|ah|oh|euh|en fait|finalement",
+    "es": r"perdón|espera|ay|ah|eh|en realidad|tanto|del todo",
+}
+_INSTEAD = {
+    "en": re.compile(
+        r"(?:(?:no|oh|sorry),? )*(?:it's )?not [^,]{1,24}, (?:but |it's |i mean )?(?P<meant>.+)"
+    ),
+    "de": re.compile(r"(?:(?:nein|nee|ach),? )*nicht [^,]{1,24}, (?:sondern )?(?P<meant>.+)"),
+    "zh": re.compile(
+        r"(?:不对[，, ]*)?不是[^，, ]{1,10}[，, ]+(?:应该)?(?:是)?(?P<meant>.+?)"
+        r"(?:[，, ]+(?:帮我)?改(?:一下|一改|过来)?吧?)?"
+    ),
+}
+"""What is not meant, and what is: 不是下周五，是这周五."""
+
+
+def corrects(text: str, language: str) -> str:
+    """What is left of a correction without its opening; empty where it is none."""
+    if language not in _STRONG:
+        return ""
+    space = r"[\s,]+" if lexicon(language).spaces else r"[\s,]*"
+    weak, strong = WEAK[language], _STRONG[language]
+    pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
+    said = plain(text)
+    opened = rf"(?:(?:{weak}|{strong}){space})*"
+    if instead := re.fullmatch(_INSTEAD.get(language, NEVER), text.casefold().strip(" .!。！")):
+        return instead["meant"].strip(" ,，")
+    if language == "de" and (wrapped := re.fullmatch(rf"{opened}mache? (.+) da?raus", said)):
+        return wrapped[1]
+    opening = re.match(pattern, said)
+    return said[opening.end() :].strip(" ,，") if opening else ""
