@@ -271,8 +271,11 @@ def days_of(given: Given, today: date) -> list[Day]:
             return coming
     for text, days in told:
         if coming := _coming(days, today):
-            around = " ".join(above for one, above in texts if one == text)
+            around = next(above for one, above in texts if one == text)
             of_it = _of_its_clause(text, asked, today, around) if len(coming) > 1 else []
+            if len(coming) > 1 and not of_it:  # a list of days, which may go on in another passage
+                beside = {one for one, above in texts if above == around}
+                coming = _coming([d for one, all_ in told if one in beside for d in all_], today)
             coming = of_it or coming
             return coming[:1] if NEXT.search(given.question) else coming
     return told[0][1][-1:] if told else []

@@ -12,8 +12,8 @@ REMEMBERED = 12
 """Turns of a conversation that are looked at."""
 BETWEEN = 2
 """Turns behind an answer after which "that" is still what it said, if they are about it."""
-_MADE = ("reminders.", "calendar.", "lists.", "timers.", "notes.", "alarms.")
-"""Plugins that keep what an answer told."""
+_MADE = ("reminders.", "calendar.", "lists.", "timers.", "notes.", "alarms.", "help.")
+"""Plugins that keep what an answer told, or are thanked for it."""
 _PERSON = re.compile(
     r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Herr|Frau)\.? )?[A-Z][a-z][\w'’-]+(?: [A-Z][a-z][\w'’-]+)+"
 )

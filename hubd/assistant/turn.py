@@ -119,7 +119,9 @@ class Assistant:
         yield Started(conversation=conversation)
         again = says_again(utterance.text)
         talk = await self._talk(utterance)
-        about = None if again else told_from(utterance.text, utterance.language, talk)
+        # Of a conversation that the caller keeps it is not known what was cited.
+        known = not again and utterance.history is None
+        about = told_from(utterance.text, utterance.language, talk) if known else None
         step = None if again or about else await self._step(utterance, talk, conversation)
         there = None
         if step is not None and self._may_go_on(step, utterance.text, talk):
@@ -196,8 +198,8 @@ class Assistant:
         return step.decision.tool is not None and may_go_on(step, text, talk, reads=reads)
 
     async def _tells_nothing(self, step: Step, talk: Talk) -> bool:
-        """Whether it asks for timers where none runs, right after an answer."""
-        if not talk.is_last or step.call is None or step.call.tool != TIMERS:
+        """Whether it asks for timers where none runs, and an answer was spoken of."""
+        if talk.spoken_of is None or step.call is None or step.call.tool != TIMERS:
             return False
         return not (await self._tools.call(step.call, Speaker())).data["timers"]
 

@@ -110,6 +110,12 @@ def test_of_several_days_it_is_asked_which_and_the_next_is_taken_where_that_was_
     assert act.argument == "when"
     assert act.decision.call is not None
     assert act.decision.call.arguments == {"title": "Glass"}
+    two_lists = given("When is the glass collected?", "2027: 13 January, 10 February", days)
+    act = act_on("put that in the calendar", after(two_lists), "en", NOW)
+    assert act is not None
+    assert act.text == (
+        "Which day: 2 December 2026, 30 December 2026, 13 January 2027 or 10 February 2027?"
+    )
     following = after(given("When is the glass collected next?", days))
     assert call(act_on("put that in the calendar", following, "en", NOW))["when"] == (
         "on 2 December 2026"
@@ -209,6 +215,8 @@ def test_that_is_the_last_answer_until_something_else_is_spoken_of() -> None:
     kept = talk_of([asked, ("remind me of that", done(tool="reminders.add"))])
     assert kept.spoken_of is not None
     assert not kept.is_last
+    thanked = talk_of([asked, ("thanks", done(tool="help.welcome"))])
+    assert thanked.spoken_of is not None
     assert talk_of([asked, ("turn on the lamp", done(tool="home.turn_on"))]).spoken_of is None
     refused = talk_of([asked, ("how tall is it?", done(refused=True))])
     assert refused.spoken_of is not None
