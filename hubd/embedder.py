@@ -139,19 +139,30 @@ class EngineEmbedder:
         """One request; a process that went away is replaced. Raises EmbedderError."""
         self._active += 1
         try:
-            for attempt in range(ATTEMPTS):
+            attempts = 0
+            while True:
                 try:
                     async with asyncio.timeout(REQUEST_SECONDS):
                         return await _ask_until_there_is_room(await self._client(), ask)
                 except (EngineUnavailable, EngineRefused) as error:
+                    attempts += 1
                     going = isinstance(error, EngineUnavailable) or error.code == "shutting_down"
-                    if not going or attempt == ATTEMPTS - 1:
+                    if not going or attempts == ATTEMPTS:
                         raise
-            raise AssertionError
+                except TimeoutError:
+                    if not self._starts():
+                        raise
         except (EngineError, EngineDown, TimeoutError) as error:
-            raise EmbedderError(f"the engine makes no vectors: {error or 'too slow'}") from error
+            why = str(error) or "too slow"
+            raise EmbedderError(f"the engine makes no vectors: {why}") from error
         finally:
             self._active -= 1
+
+    def _starts(self) -> bool:
+        """Whether an engine is on its way: compiling its kernels may take minutes on a small
+        machine, and the supervisor ends what does not start."""
+        states = (self._engine.state.state, self._alone.state.state)
+        return any(_STATES.get(state) == "starting" for state in states)
 
     async def _client(self) -> EngineClient:
         """Of the language model's process, even while it loads, else of the other one."""

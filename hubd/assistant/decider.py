@@ -18,7 +18,7 @@ from hubd.assistant.as_one import (
     without_a_cry,
     without_its_noise,
 )
-from hubd.assistant.continued import EVENT, REMINDER, and_remind, continued
+from hubd.assistant.continued import continued
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
@@ -34,6 +34,7 @@ from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import asked_about
 from hubd.assistant.semantic import Semantics
+from hubd.assistant.set_for_a_time import EVENT, REMINDER, and_remind
 from hubd.assistant.several import (
     TALK,
     Part,
@@ -49,6 +50,7 @@ from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.of_papers import of_papers
 from hubd.assistant.understanding.quarters import in_minutes
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
@@ -117,6 +119,10 @@ class Decider:
             return found
         if awaited(text, known):
             return [Part(text=text, decision=_declined(decision.language, "not_awaited"))]
+        if self._excerpts.only_tells(decision) and of_papers(text, decision.language):
+            reason = "it asks for what stands in papers"
+            nothing = Decision(route="documents", reason=reason, language=decision.language)
+            return [Part(text=text, decision=nothing)]
         if decision.proposed and is_limited(text, decision.language):
             return [Part(text=text, decision=_declined(decision.language, "declined"))]
         return found

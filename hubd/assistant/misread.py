@@ -158,6 +158,8 @@ ANNOUNCES = re.compile(
 )
 """What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
+NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| steht)?|welche)$")
+"""What asks for a list, and is nothing on it."""
 NO_NAME = re.compile(
     r"\b(?:it|but|about to|needs?|is|are|stelle?|mache?|turn|set)\b|\b(?:timer|alarm)'s\b",
     re.IGNORECASE,
@@ -197,6 +199,8 @@ def is_misread(
         return True
     if tool.name == STATE and _is_of_no_place(match, decision, text, home):
         return True  # "is Ann allergic to nuts"
+    if tool.name == ADDS and NO_ITEM.match(plain(str(match.slots.get("items", "")))):
+        return True  # "and what's on the shopping list"
     name = str(match.slots.get("name", ""))
     if tool.name == STARTS and (
         NO_NAME.search(name) or (AND.search(text) and known.commands(name))

@@ -11,13 +11,13 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from hubd.assistant.continued import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
 from hubd.assistant.corrections import WEAK, corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
 from hubd.assistant.later import LATER
 from hubd.assistant.route import Router
+from hubd.assistant.set_for_a_time import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
 from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions

@@ -119,3 +119,9 @@ async def test_an_ingest_that_is_given_up_leaves_the_engine_free(paths):
 
 def test_the_other_embedder_can_be_chosen():
     assert encoder_of(Config(rag=Rag(embedder="sentence-transformers"))) is None
+
+
+async def test_an_engine_that_starts_slowly_is_waited_for(paths, model_path, monkeypatch):
+    monkeypatch.setattr("hubd.embedder.REQUEST_SECONDS", 0.2)  # a start takes seconds
+    async with opened(paths, model=str(model_path)) as (embedder, _):
+        check(await embedder.embed(TEXTS))

@@ -17,6 +17,17 @@ SHORTEST = 3
 """Words of a clause that stands before its command."""
 
 
+_ASKS = {
+    "en": re.compile(
+        r"(?:and |so )?when(?:'s\b|'d\b"
+        r"| (?:does|do|did|is|are|was|were|will|would|can|could|should|must|has|have|had)\b)"
+    ),
+    "zh": re.compile("(?:.*?)(?:什么时候|啥时候|何时|几时)"),
+    "fr": re.compile(r"quand (?:est|sont|a|ont|ai|as|faut|dois|doit|sera|finit|commence)\b"),
+}
+"""What asks when, and waits for nothing: "when does the contract run out"."""
+
+
 class _Forms(NamedTuple):
     """What awaited.yaml says of a language."""
 
@@ -31,7 +42,7 @@ def awaited(text: str, known: Lexicon) -> str:
     waits for nothing."""
     forms = _forms().get(known.language)
     said = plain(text)
-    if forms is None:
+    if forms is None or _ASKS.get(known.language, NEVER).match(said):
         return ""
     if (behind := forms.trailing.fullmatch(said)) and _commands(behind["command"], known):
         return behind["clause"]

@@ -1,0 +1,342 @@
+"""What goes on with an alarm, a reminder, an event or a command for later: "and on Saturday",
+"move it to Thursday", "make it half past ten", "but not on weekends", "the one at eight can go".
+
+Only after one was set or told of; decides and does nothing.
+"""
+
+import re
+from datetime import datetime
+
+import msgspec
+
+from hubd.assistant.corrections import corrects
+from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.understanding.plain import plain
+from plugins import event_words
+from plugins.api import ToolCall
+from plugins.reminders import task_in
+from plugins.spoken import DAYS
+from plugins.when import When, as_time, parse
+
+SCORE = 0.85
+LATER = frozenset({"routines.later", "routines.change"})
+ALARM, REMINDER = "alarms.set", "reminders.add"
+CHANGES = {
+    one: f"{one.partition('.')[0]}.change"
+    for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
+}
+"""What changes the one that was set, or changed, last."""
+SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
+SET = frozenset({"alarms", "reminders"})
+"""The plugins of what is set, told of and chosen by its time."""
+EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
+_MOVED = {
+    "en": re.compile(
+        r"(?:(?:oh|no|wait|sorry|actually|well),? )*(?:it's|it is|that's)"
+        r"(?: actually| really| not until| only)* (?P<is>.+)|"
+        r"(?:no,? )?(?:and )?(?:move|put|shift|change|reschedule|make|push) (?:it|that)"
+        r"(?: back| forward)?(?: to| for)? (?P<to>.+)"
+    ),
+    "de": re.compile(
+        r"(?:(?:ach|oh|nein|nee|halt|moment),? )*(?:der|die|das|er|sie|es) ist"
+        r"(?: (?:doch|ja|eigentlich|nicht \w+,? sondern))*(?: erst| schon)? (?P<is>.+)|"
+        r"und (?:zwar|das) (?P<days>(?:jede|alle|täglich|unter der woche|an ).*)|"
+        r"(?:nein,? )?(?:verschieb|verleg|schieb|mach|leg|änder)e? (?:ihn|sie|es|das|den)"
+        r"(?: bitte)?(?: auf| nach)? (?:den )?(?P<to>.+)"
+    ),
+    "zh": re.compile(
+        r"(?:不对?[,，]?|哦|啊)*(?:应该|其实)?是(?P<is>.+)|(?:不,?)?(?:把它)?(?:改到|挪到|推迟到|提前到|改成|换到)(?P<to>.+)"
+    ),
+}
+_ON_DAYS = {
+    "en": re.compile(
+        r"(?:no,? )?(?:but )?(?P<days>(?:on|at) (?!\d|noon|midnight).+?),? "
+        r"(?:make|change|move|set|put|have) (?:it|that) (?:to |for |at |be )?(?:at )?(?P<to>.+)"
+        r"|(?:no,? )?(?:make|change|move|set|put) (?:it|that) (?:to |for |at )?"
+        r"(?P<then>\S+(?: \S+)?) (?P<when>(?:on|at) .+)"
+    ),
+    "de": re.compile(
+        r"(?:nein,? )?(?:aber )?(?P<days>am .+?|(?:sams|sonn|mon|diens|donners|frei)tags|mittwochs)"
+        r" (?:erst |lieber |bitte |dann )*(?P<to>um .+)"
+        r"|(?:mach|leg|schieb|verschieb|änder|stell)e? (?:es|sie|ihn|das) (?P<when>am .+?)"
+        r" (?:auf|nach) (?P<then>.+)"
+    ),
+    "zh": re.compile(
+        r"(?:不,?)?(?P<days>.{2,8}?)的?(?:就|都)?(?:改到|改成|改为|换成|调到|推迟到)(?P<to>.+)"
+    ),
+}
+"""Another time on some of its days, for what repeats."""
+_EXCEPT = {
+    "en": re.compile(
+        r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+?)(?: though)?"
+    ),
+    "de": re.compile(r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+)"),
+    "zh": re.compile(
+        r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"
+        r"|除了(?P<but>.+?)(?:以外|之外)?"
+    ),
+}
+"""The days that are left out of what comes again."""
+_EACH = {"en": ("on ", "every "), "de": ("am ", "jeden "), "zh": ("每", "每")}
+"""What stands before days that are left out, and before those that stay."""
+_OF_COURSE = re.compile(
+    r"(?:,? (?:of course|obviously|I mean|natürlich|doch|mein(?:e|te) ich|not \w+|nicht \w+))+$"
+    r"|^(?:natürlich|doch|当然是?|应该是?)\s*"
+    r"|[，,]?不是(?:今天|明天)$",
+    re.IGNORECASE,
+)
+"""What is said beside a day that is put right, and says nothing else of it."""
+_BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
+    "en": (
+        re.compile(
+            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?"
+            r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
+            r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
+        ),
+        "{lead} before {event}",
+    ),
+    "de": (
+        re.compile(r"(?:und )?erinnere? mich (?:daran )?(?P<lead>.+?) (?:vorher|davor)(?: daran)?"),
+        "{lead} vor {event}",
+    ),
+    "zh": (
+        re.compile(r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我|一下|我一下)"),
+        "{event}前{lead}",
+    ),
+}
+"""A reminder of the event that was spoken of, and how it is said in full."""
+_AND_ALSO = re.compile(
+    r",? (?:and|und)(?: then| dann)? |, (?=\w)|[，,；](?:并且?|然后|再)?|并且?", re.I
+)
+_AND = {
+    "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
+    "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
+    "zh": re.compile("(?:还有|再加一个|再来一个|另外|那|然后)"),
+}
+_ONCE_MORE = re.compile(
+    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b|也|再"
+)
+"""What is said beside the time of another one, and says nothing of it."""
+_NOT_NEEDED = {
+    "en": re.compile(
+        r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
+        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)"
+    ),
+    "de": re.compile(
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
+        r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
+        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
+        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?"
+    ),
+    "zh": re.compile(r"(?P<which>.+?)(?:的|那个)+(?:不用|不要|用不着|可以去掉|可以删)了?"),
+}
+"""Which of those that were told of or set can go."""
+_ONE_MOVED = {
+    "en": re.compile(
+        r"(?:move|put|change|shift) the (?:one (?:at|for) )?(?P<which>.+?)(?: one)? to (?P<to>.+)"
+    ),
+    "de": re.compile(
+        r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
+        r"(?P<which>.+?)(?: bitte| lieber| doch)* auf (?P<to>.+?)"
+        r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
+    ),
+    "zh": re.compile(r"把?(?P<which>.+?)(?:的|那个)+(?:改到|挪到|改成|推迟到|提前到)(?P<to>.+)"),
+}
+"""Which of them is put where."""
+
+
+def of_what_is_set(said: str, memory: Memory, last: Decision, now: datetime) -> Decision | None:
+    """What ``said`` (plain) changes of the alarm, reminder, event or command for later that was set
+    last, or adds to it; ``None`` where it does neither."""
+    if last.call is None or last.tool is None:
+        return None
+    if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
+        return continuing(last, ToolCall(tool=REMINDER, arguments={"what": what}))
+    if last.tool in (EVENT, MOVED_EVENT) and (to := _moved_to(said, last.language, now)):
+        arguments = {"event": title_of(last, now), "to": to}
+        return continuing(last, ToolCall(tool=MOVED_EVENT, arguments=arguments))
+    if last.tool in SOME_DAYS and (on_days := _on_some_days(said, last, now)) and memory.undo:
+        days, to = on_days
+        changed = {"to": to, "days": days, "which": which_changed(memory)}
+        return continuing(last, ToolCall(tool=SOME_DAYS[last.tool], arguments=changed))
+    if (
+        last.tool in LATER
+        and memory.undo
+        and (to := _but_not(said, last, now) or _put_at(said, last, now))
+    ):
+        which = memory.undo[0].arguments.get("instead_of") or memory.undo[0].arguments["which"]
+        call = ToolCall(tool="routines.change", arguments={"to": to, "which": which})
+        every = to if parse(to, last.language, now).repeat else last.arguments.get("every", "")
+        put = continuing(last, call)
+        return msgspec.structs.replace(put, arguments={**call.arguments, "every": every})
+    if (
+        last.tool in CHANGES
+        and memory.undo
+        and (to := _but_not(said, last, now) or _to_other_days(said, last, now))
+    ):
+        changed = {"to": to, "which": which_changed(memory)}
+        return continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
+    if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
+        given = dict(last.call.arguments)
+        if last.tool == REMINDER and not given.get("when"):
+            given["what"] = task_in(parse(str(given["what"]), last.language, now))
+        return continuing(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+    return None
+
+
+def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
+    """What cancels one of the alarms or reminders that were told of or set, or puts it elsewhere:
+    "the one at eight can go", "move the eight o'clock one to nine"."""
+    for spoken in (memory.told, memory.last):
+        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
+        if spoken is None or plugin not in SET:
+            continue
+        gone, moved = (table.get(spoken.language) for table in (_NOT_NEEDED, _ONE_MOVED))
+        if gone and (found := gone.fullmatch(said)):
+            which, to = _said_in(found), ""
+        elif moved and (found := moved.fullmatch(said)):
+            which, to = found["which"], found["to"]
+        else:
+            return None
+        whens = [parse(one, spoken.language, now) for one in (which, to) if one]
+        if any(not one.said or one.rest for one in whens):
+            return None
+        given = {"which": which, "to": to} if to else {"which": which}
+        tool = f"{plugin}.{'change' if to else 'cancel'}"
+        return continuing(spoken, ToolCall(tool=tool, arguments=given))
+    return None
+
+
+def and_remind(text: str, language: str) -> tuple[str, str] | None:
+    """What is put down, and the reminder of it that is asked for in the same sentence: "put the
+    dentist in the calendar on Friday at 3 and remind me an hour before"."""
+    pattern, _ = _BEFORE.get(language, (None, ""))
+    for joint in _AND_ALSO.finditer(text) if pattern else ():
+        rest = text[joint.end() :].strip(" .!。！")
+        if pattern and pattern.fullmatch(plain(rest)):
+            return text[: joint.start()].strip(), rest
+    return None
+
+
+def title_of(last: Decision, now: datetime) -> str:
+    """What the event is called that was put down or moved last."""
+    given = last.call.arguments if last.call else {}
+    named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
+    return event_words.read(named, last.language, now).title
+
+
+def _before(said: str, last: Decision, now: datetime) -> str:
+    """What the reminder of the event is, in full; empty where none is asked for."""
+    pattern, full = _BEFORE.get(last.language, (None, ""))
+    found = pattern.fullmatch(said) if pattern else None
+    return full.format(lead=found["lead"], event=title_of(last, now)) if found else ""
+
+
+def _moved_to(said: str, language: str, now: datetime) -> str:
+    """Where the event that was spoken of is moved; empty where it is not."""
+    pattern = _MOVED.get(language)
+    found = pattern.fullmatch(said) if pattern else None
+    to = _said_in(found)
+    return to if to and event_words.says_when(to, language, now) else ""
+
+
+def _said_in(found: re.Match[str] | None) -> str:
+    """What a pattern of which one group matches has found."""
+    return next(filter(None, found.groupdict().values()), "") if found else ""
+
+
+def _to_other_days(said: str, last: Decision, now: datetime) -> str:
+    """The days to which the reminder or alarm that was spoken of is put, with a time or without;
+    empty where it is not. (A time alone is a value that is corrected.)"""
+    pattern = _MOVED.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    to = _said_in(found) if found else _OF_COURSE.sub("", corrects(said, last.language))
+    when = parse(to, last.language, now) if to else None
+    return to if when and (when.on or when.repeat) and not when.rest else ""
+
+
+def _but_not(said: str, last: Decision, now: datetime) -> str:
+    """The days on which what comes again still comes, where some are left out: "except Friday";
+    empty where none are."""
+    pattern = _EXCEPT.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    given = last.arguments | (last.call.arguments if last.call else {})
+    asked = (str(given.get(name) or "") for name in ("every", "when", "to", "what"))
+    days = next(filter(None, (parse(one, last.language, now).repeat for one in asked)), ())
+    if found is None or not days:
+        return ""
+    left_out = next(filter(None, found.groupdict().values())).strip()
+    on, every = _EACH[last.language]
+    said_so = (parse(f"{lead}{left_out}", last.language, now) for lead in (on, ""))
+    out = next((when for when in said_so if not when.rest), When())
+    without = set(out.repeat) or ({out.on.weekday()} if out.on else set())
+    kept = [DAYS[last.language][day] for day in days if day not in without]
+    joint = "、" if last.language == "zh" else ", "
+    return f"{every}{joint.join(kept)}" if without and kept else ""
+
+
+def _put_at(said: str, last: Decision, now: datetime) -> str:
+    """The time or the days to which the command for later is put; empty where it is not."""
+    pattern = _MOVED.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    when = parse(found["to"], last.language, now) if found else None
+    timed = when is not None and (when.said or when.on or when.repeat)
+    return found["to"] if found and when and timed and not when.rest else ""
+
+
+def which_changed(memory: Memory) -> str:
+    """The id of the reminder or alarm that was set or changed last."""
+    which = str(memory.undo[0].arguments.get("which", "")) if memory.undo else ""
+    return which.rpartition(" ")[2]  # the one that another was set in the place of comes first
+
+
+def _on_some_days(said: str, last: Decision, now: datetime) -> tuple[str, str] | None:
+    """The days, and the time, where a time is said for some days of what repeats."""
+    pattern = _ON_DAYS.get(last.language)
+    found = pattern.fullmatch(said) if pattern else None
+    if found is None:
+        return None
+    given = found.groupdict()
+    days, to = given["days"] or given.get("when") or "", given["to"] or given.get("then") or ""
+    days, to = as_time(days, last.language, now), as_time(to, last.language, now)
+    which, when = parse(days, last.language, now), parse(to, last.language, now)
+    if not which.repeat or which.said or which.on:
+        return None
+    return (days, to) if when.at and not (when.on or when.repeat) else None
+
+
+def _another_time(said: str, last: Decision, now: datetime) -> str:
+    """The time that is all that is said behind an "and"; of a day alone, at the same hour; empty
+    where it is none."""
+    opening = _AND.get(last.language)
+    found = opening.match(said) if opening else None
+    if found is None or last.call is None:
+        return ""
+    rest = " ".join(_ONCE_MORE.sub(" ", said[found.end() :]).split()).strip(" ,，")
+    when = parse(rest, last.language, now)
+    if when.rest or not (when.said or when.on):
+        return ""
+    if when.said:
+        return rest
+    before = _when_of(last, now)
+    return f"{rest} {before.at:%H:%M}" if before.at else ""
+
+
+def _when_of(last: Decision, now: datetime) -> When:
+    assert last.call is not None
+    given = last.call.arguments
+    return parse(str(given.get("when") or given.get("what") or ""), last.language, now)
+
+
+def continuing(last: Decision, call: ToolCall) -> Decision:
+    """The decision on a call that goes on with what was decided before."""
+    return Decision(
+        route="words",
+        tool=call.tool,
+        arguments=call.arguments,
+        score=SCORE,
+        reason=f"it continues {last.tool}",
+        call=call,
+        language=last.language,
+    )
