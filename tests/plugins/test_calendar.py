@@ -119,9 +119,9 @@ async def test_it_answers_when_something_is_and_nothing_else(family):
 async def test_without_calendars_it_says_how_to_name_one(workshop):
     assert await workshop.tools.answer("when is the dentist") is None
     told = await workshop("calendar.agenda")
-    assert "[calendar] sources" in told.text
+    assert "settings" in told.text
     assert told.data == {"events": [], "calendars": 0}
-    with pytest.raises(ToolError, match=r"\[calendar\] sources"):
+    with pytest.raises(ToolError, match=r"settings"):
         await workshop("calendar.next")
 
 

@@ -231,7 +231,7 @@ async def test_one_for_the_sun_ends_with_a_word_where_nobody_knows_the_place_any
         heard = [queue.get_nowait() for _ in range(queue.qsize())]
     assert [e.data["state"] for e in heard if e.event == "reminder"] == ["ringing"]
     (said,) = [e.data["text"] for e in heard if e.event == "announcement"]
-    assert said.startswith("Gießen: Ich weiß nicht, wo das Haus steht")
+    assert said.startswith("Gießen: Ich weiß nicht, wann die Sonne untergeht")
     assert (await workshop("reminders.stop")).text == "Stopped: Gießen."
     assert await entries(workshop) == {}
 

@@ -74,7 +74,7 @@ async def test_the_weather_of_an_entity(workshop):
 
 async def test_nobody_is_asked_unless_a_location_is_set(workshop):
     await workshop.home.load("entities: [{id: light.a, name: A, state: off}]")
-    with pytest.raises(ToolError, match=r"\[weather\] location"):
+    with pytest.raises(ToolError, match=r"name no place"):
         await workshop("weather.now")
 
 
