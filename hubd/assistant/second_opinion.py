@@ -40,6 +40,8 @@ LIKELY = 0.5
 """From which on a tool contradicts no examples."""
 TIMES = 2.0
 """How much likelier another tool is that does."""
+PLAIN_WORDS = 1
+"""Words of an item that is never left out: "butter" beside "something for the cat"."""
 FREE = (
     WORDED
     | OF_WORDS
@@ -120,7 +122,8 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
             return None  # "flour, two packs of butter": each of them is known
         if set().union(*things) == without_amounts(_words(tagged), decision.language):
             return None  # "two packs of butter" are two packs, and no "two"
-    loses_one = argument == "items" and len(tagged) < len(said)
+    plain_ones = [one for one in said if len(one.split()) <= PLAIN_WORDS]
+    loses_one = argument == "items" and not _words(plain_ones) <= _words(tagged)
     if not tagged or loses_one or len(" ".join(tagged)) >= len(" ".join(said)):
         return decision
     named = tagged if argument == "items" else ", ".join(tagged)
