@@ -69,8 +69,24 @@ _NAME = (
     r"[A-Z][\w'’-]+ (?:(?!and\b|or\b)[a-z]+ )?(?:[A-Z]|[a-z]+s\b|[a-z]+ed\b|is|was))"
     r"|\b(?:mr|mrs|ms|dr|prof)\b"
 )
-_PHONE = r"(?<![\d-])(?!\d{4}-\d\d)\+?\d[\d\s()/.-]{4,}\d"
-"""Not a date: "1958-11-02"."""
+_PHONE = r"(?<![\d-])(?!\d{4}-\d\d|(?:19|20)\d\d/\d\d)\+?\d[\d\s()/.-]{4,}\d"
+"""Not a date, "1958-11-02", nor two years, "2026/27"."""
+_SERVICES = (
+    r"breakdown|emergency|claims|service|services|support|help|helpline|hotline|advice|poisons?"
+    r"|faults?|out[- ]of[- ]hours|customer care|line|desk|doctors?|dentists?|vets?|school|surgery"
+    r"|practice|office|hospital|agent|agency|council|insurers?|police|neighbou?rs?|plumber"
+    r"|locksmith|electrician|engineer|technician|landlord|landlady"
+)
+"""Whose number is one to ring: the breakdown number is no policy number."""
+_TROUBLE = (
+    "repair fix mend break broken fail failure dead stop leak fault problem trouble wrong damage"
+    " scratch dent crash accident bump burst crack block jam drip"
+)
+"""What has happened, when one wants to know whom to ring."""
+_REPAIRS = (
+    r"(?:repair|mend|service)(?:s|ed)?|fix(?:es|ed)?|mends?|mended|changed?|replaced?|does|did"
+    r"|looks? after|looked after"
+)
 _STREET = (
     r"\b(?:street|st\.|road|rd\.|lane|avenue|drive|square|close|terrace|row|quay|way|place)\b"
     r"|[路街道巷][\d一二三四五六七八九十]*|\d号"
@@ -98,16 +114,27 @@ ANSWER_TYPES = (
         "phone",
         r"\b(?:tele)?phone\b.*\bnumber|['’]s (?:tele|mobile |cell)?phone\b\??$|\bnumber\b.*\bcall\b"
         r"|\bwhose number\b|\bmobile\b.*\bnumber|\b(?:call|reach|ring)\b.*\bnumber"
+        rf"|['’]s (?:work |home |office |emergency )?number\b|\b(?:{_SERVICES}) number\b"
+        rf"|\bnumber (?:for|of) (?:the |our )?(?:[\w-]+ ){{0,2}}(?:{_SERVICES})\b"
         r"|\bhow (?:do|can) (?:i|we) (?:reach|call)|电话|號碼|热线",
         _PHONE,
         "phone telephone number call reach mobile ring 电话 号码 contact cell",
     ),
     _type(
         "contact",
-        r"\bwhom?\b.*\b(?:ring|call|phone|contact|reach)\b",
-        rf"{_PHONE}|\S@\S",
-        "ring call phone contact reach service customer helpline hotline emergency repair engineer"
-        " break broken fail failure dead stop leak fault problem trouble wrong damage",
+        r"\bwhom?\b.*\b(?:ring|call|phone|contact|reach|get hold of|speak to|talk to)\b",
+        rf"{_PHONE}|\S@\S|\b(?:call|ring|phone|contact) (?-i:[A-Z])[a-z]",
+        "ring call phone contact reach hold speak talk somebody someone anybody anyone service"
+        f" customer helpline hotline emergency engineer {_TROUBLE}",
+    ),
+    _type(
+        "repairer",
+        r"^who(?:['’]s| is| can| could| will| would|['’]ll)?(?: going)?(?: to)? "
+        r"(?:fix|repair|mend)(?:es|s|ing)?\b",
+        rf"{_PHONE}|\b(?:call|ring|phone|contact) (?-i:[A-Z])[a-z]"
+        rf"|(?-i:\b[A-Z][a-z]+ (?:[a-z]+ )?(?:{_REPAIRS}))\b|\b(?:{_REPAIRS}) by (?-i:[A-Z])",
+        f"service engineer {_TROUBLE}",
+        strict=False,
     ),
     _type(
         "web",
@@ -156,6 +183,13 @@ ANSWER_TYPES = (
         rf"(?!an?\b){_COUNT}(?:years?|months?|weeks?)\b|\b(?:19|20)\d\d\b|\b\d+th\b|\bborn\b|\bold\b"
         r"|\baged?\b|岁",
         "old age",
+        strict=False,
+    ),
+    _type(
+        "until",
+        r"\b(?:until|till|up to) when\b",
+        rf"{_WHEN}|{_COUNT}(?:full |more |calendar |working )?{_TIME_UNIT}",
+        "time date until",
         strict=False,
     ),
     _type(
@@ -245,7 +279,7 @@ ANSWER_TYPES = (
         "code",
         r"\b(?:licen[cs]e plate|(?:alarm|door|gate|access|pin|security) code|pin)\b"
         r"|\bcode (?:of|for|to)\b",
-        r"\w*\d",
+        r"\b(?=[\w-]*\d)[\w-]{3,}\b",
         "plate",
     ),
     _type(
@@ -262,6 +296,7 @@ ANSWER_TYPES = (
         strict=False,
     ),
 )
+PHONE = re.compile(_PHONE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 """Written like that, a number is hardly how many there are of something."""
 NAMES = ("name", "person")
@@ -281,13 +316,30 @@ _OPENING = re.compile(
 _AFTER_A_REMARK = re.compile(r"[.!;,]\s+(?=(?:who|whose|whom|when|where|why)\b[^.,;]*\?)", re.I)
 """What begins the question in "We are stranded, who helps?"."""
 
-_TO_REACH = ("contact", "phone")
+TO_REACH = ("contact", "phone", "repairer")
+"""Kinds for which one is told whom to ring, or the number."""
+_OF_A_PERSON = ("birthday", "age", "phone", "email", "address")
+_WHATEVER_OPENS = (*TO_REACH, "until")
+"""Kinds that are asked for whatever the first word is: "until when" asks for no time of day."""
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|may|must|should|am) (?!you\b)"
     r"(?!.*\b(?:or|what|when)\b)",
     re.IGNORECASE,
 )
 """But not "can I have the number" and "do you know when"."""
+
+
+_WHO_IS = re.compile(
+    r"[Ww]ho(?:['’]s| is| are| was| were) (?:the )?(?-i:[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*\??$"
+)
+"""Asks who somebody is, whose name is known."""
+_TOLD_ELSEWHERE = re.compile(
+    r"\bnot (?:written|noted|listed|kept|stored|put)(?: down)? here\b|, not here\b"
+    r"|\bask (?-i:[A-Z])[a-z]|不写在这里|没有写在这里",
+    re.IGNORECASE,
+)
+"""Says where to look instead: all that there is to be told of a secret."""
+_ITEM_MARK = re.compile(r"\s*\(?\d{1,2}[.)]\s+")
 
 
 def expected(question: str) -> AnswerType | None:
@@ -297,17 +349,32 @@ def expected(question: str) -> AnswerType | None:
     on to mention; but whom to ring is answered by a number. Yes or no is no kind.
     """
     question = question.strip()
-    if _YES_OR_NO.match(question):
+    if _YES_OR_NO.match(question) or _WHO_IS.match(question):
         return None
     remark = None if _OPENING.match(question) else _AFTER_A_REMARK.search(question)
     opening = _OPENING.match(question, remark.end() if remark else 0)
-    if opening and not any(_BY_NAME[name].question.search(question) for name in _TO_REACH):
+    if opening and not any(_BY_NAME[name].question.search(question) for name in _WHATEVER_OPENS):
         return _BY_NAME.get(_OPENINGS[opening[1].lower()])
     return next((kind for kind in ANSWER_TYPES if kind.question.search(question)), None)
 
 
+def reaches(question: str) -> bool:
+    """Whether it asks whom to ring, or for a number to ring."""
+    kind = expected(question)
+    return kind is not None and kind.name in TO_REACH
+
+
+def is_of_a_person(question: str) -> bool:
+    """Whether it asks for what everybody has of their own: a birthday, a number, an address."""
+    return any(_BY_NAME[name].question.search(question) for name in _OF_A_PERSON)
+
+
 def holds(kind: AnswerType, text: str, question_keys: frozenset[str]) -> bool:
     """Whether ``text`` holds something of that kind that the question does not say already."""
+    if kind.name in ("code", "number") and _TOLD_ELSEWHERE.search(text):
+        return True
+    if mark := _ITEM_MARK.match(text):
+        text = text[mark.end() :]
     if kind.answer is None:
         return any(
             _is_new_number(term, question_keys) and not _YEAR.fullmatch(text[term.start : term.end])

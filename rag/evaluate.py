@@ -14,9 +14,10 @@ from typing import Protocol
 
 import msgspec
 
-from rag.evidence import shown, verdict
+from rag.evidence import verdict
 from rag.language import CJK_RANGES
 from rag.lexical import terms_of
+from rag.quotes import shown
 from rag.types import Evidence, Passage, Reranking, Retrieval
 
 _WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")

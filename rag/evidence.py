@@ -8,20 +8,21 @@ encoder comes in as a function.
 
 import logging
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from rag.answer_types import holds
+from rag.answer_types import holds, is_of_a_person
 from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
 from rag.errors import EmbedderError
 from rag.lexical import coverage, inverse_frequency, keys, name_words, terms_of
 from rag.question import COMMON, COMMON_WEIGHT, Question, is_name, take_apart
-from rag.sentences import split
+from rag.quotes import AS_GOOD, Weighed, quotes_of
 from rag.types import Evidence, Passage
 from rag.years import years_in
 
@@ -39,14 +40,14 @@ bench/reading/."""
 
 MAX_EMBEDDED = 12
 """Sentences worth 5–12 ms of encoder each, the lexically best; 24 measure no better."""
-MAX_QUOTES = 3
-MAX_PARAGRAPH = 300
-"""Characters of a paragraph that is quoted whole."""
+_NOBODY = re.compile(
+    r"\b(?:the|(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|half|few) \w+ of) $",
+    re.I,
+)
+"""Before a capital that is nobody's name: "five drops of Otirelle", "the Juniors"."""
 SHORTEST_PART = 5
 PART = 0.7
 """Of a term that the text holds as the first part of a longer word; from that many letters on."""
-KEEP_QUOTE = 0.5
-"""A second or third quote must be at least this fraction as likely as the first."""
 
 
 class Features(NamedTuple):
@@ -89,6 +90,8 @@ class Features(NamedTuple):
     """1 when the question names somebody ("Ella's", "may Ella"), and the sentence other people."""
     foreign_year: float
     """1 when the question is about a year, and the sentence or what stands above it of another."""
+    headed: float
+    """1 when the heading right above says all that the question does, its verb too."""
 
 
 class Model(NamedTuple):
@@ -98,33 +101,84 @@ class Model(NamedTuple):
     weights: Features
 
 
+HEADED = 1.5
+
 # Fitted by bench/evidence.py on XQuAD, bench/household.json, bench/refusals/ and samples/; tables
-# in docs/retrieval.md. The weights of a foreign code, owner or year are set, not fitted: too few
-# questions name one. The reader's bias was fitted as -2.4: with -2.2 fifteen more in a
-# thousand of XQuAD's questions are answered, and no tuned sample question that has no answer.
+# in docs/retrieval.md. The weights of a foreign code, owner or year and of a heading that says it
+# are set, not fitted: too few questions have one. The reader's bias was fitted as -2.4: with -2.2
+# fifteen more in a thousand of XQuAD's questions are answered, and no tuned sample question that
+# has no answer.
 WITH_ENCODER = Model(
     -3.3,
     Features(
-        0.0, 4.7, 3.2, -0.2, -2.8, -2.3, -0.7, -1.4, 0.1, -3.0, -2.5, -1.8, -5.6, -5.0, -4.0, -4.0
+        0.0,
+        4.7,
+        3.2,
+        -0.2,
+        -2.8,
+        -2.3,
+        -0.7,
+        -1.4,
+        0.1,
+        -3.0,
+        -2.5,
+        -1.8,
+        -5.6,
+        -5.0,
+        -4.0,
+        -4.0,
+        HEADED,
     ),
 )
 WITH_READER = Model(
     -2.2,
     Features(
         *(0.14, 3.5, 2.5, 0.2, -2.4, -2.6, -0.4, -1.2, 0.1, -2.5, -2.3, -2.3, -5.3),
-        *(-5.0, -4.0, -4.0),
+        *(-5.0, -4.0, -4.0, HEADED),
     ),
 )
 LEXICAL = Model(
     -1.6,
     Features(
-        0.0, 0.0, 3.2, 0.9, -3.0, -2.0, -0.8, -1.2, -0.6, -2.2, -2.8, -2.0, -2.8, -5.0, -4.0, -4.0
+        0.0,
+        0.0,
+        3.2,
+        0.9,
+        -3.0,
+        -2.0,
+        -0.8,
+        -1.2,
+        -0.6,
+        -2.2,
+        -2.8,
+        -2.0,
+        -2.8,
+        -5.0,
+        -4.0,
+        -4.0,
+        HEADED,
     ),
 )
 CHINESE = Model(
     -3.2,
     Features(
-        0.0, 0.0, 8.6, 2.0, -1.4, -3.1, 0.0, 0.0, -2.0, -2.2, 0.0, -1.5, -3.0, -5.0, 0.0, -4.0
+        0.0,
+        0.0,
+        8.6,
+        2.0,
+        -1.4,
+        -3.1,
+        0.0,
+        0.0,
+        -2.0,
+        -2.2,
+        0.0,
+        -1.5,
+        -3.0,
+        -5.0,
+        0.0,
+        -4.0,
+        0.0,
     ),
 )
 
@@ -178,8 +232,7 @@ async def evidence(
                 read_so = zip(features, scores, strict=True)
                 features = [f._replace(read=float(score)) for f, score in read_so]
                 model = WITH_READER
-    widen = asked.kind is None or asked.kind.name == "reason"
-    return judge(model, candidates, features, widen=widen)
+    return judge(model, asked, candidates, features, passages)
 
 
 def verdict(found: Evidence) -> Verdict:
@@ -187,23 +240,6 @@ def verdict(found: Evidence) -> Verdict:
     if not found.quotes or found.answerable < CLOSE:
         return "nothing"
     return "answers" if found.answerable >= ANSWERABLE else "close"
-
-
-def shown(found: Evidence) -> list[Passage]:
-    """The quotes, but what repeats part of a better one.
-
-    So both are shown of two documents that contradict each other.
-    """
-    chosen: list[Passage] = []
-    for quote in found.quotes:
-        if all(_apart(quote, better) for better in chosen):
-            chosen.append(quote)
-    return chosen
-
-
-def _apart(one: Passage, other: Passage) -> bool:
-    same_page = (one.document, one.page) == (other.document, other.page)
-    return not same_page or one.end <= other.start or other.end <= one.start
 
 
 def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[Features]:
@@ -217,8 +253,20 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
     titled = frozenset[str]().union(*(_title(candidate.passage) for candidate in candidates))
     best = max((candidate.passage.score for candidate in candidates), default=0.0)
     coded = any(asked.codes <= candidate.present for candidate in candidates)
+    people = asked.people
+    if asked.perhaps_people and is_of_a_person(asked.text):
+        people = people | (asked.perhaps_people & _names_in(candidates))
+    everything = keys(asked.text)
+    counted = {
+        id(candidate.passage)
+        for candidate in candidates
+        if asked.counted and asked.counted <= keys(candidate.sentence.text)
+    }
     features = []
     for candidate in candidates:
+        own = keys(candidate.sentence.text)
+        meant = (people | asked.perhaps_people) & keys(candidate.link)
+        present = candidate.present | meant
         passage = keys(candidate.passage.text) | candidate.around
         document = documents[candidate.passage.document]
         lacking = asked.wanted - document - asked.actions
@@ -226,52 +274,81 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
             asked.kind, candidate.sentence.text, asked.wanted | asked.specific
         )
         strict = asked.kind is not None and asked.kind.strict
-        unnamed = strict and asked.kind is not None and not asked.kind.implied & candidate.present
+        unnamed = strict and asked.kind is not None and not asked.kind.implied & present
+        missing = len(asked.anchors - passage - (asked.owners & document)) / max(
+            1, len(asked.anchors)
+        )
+        if id(candidate.passage) in counted and not asked.counted <= own:
+            missing = max(missing, 0.5)
         features.append(
             Features(
                 read=0.0,
                 cosine=0.0,
-                sentence=_coverage(asked.wanted, candidate.present, weights),
-                evenly=_coverage(asked.wanted, candidate.present, alike),
+                sentence=_coverage(asked.wanted, present, weights),
+                evenly=_coverage(asked.wanted, present, alike),
                 untyped=float(asked.kind is not None and not typed),
                 untyped_strict=float(strict and not typed),
                 unnamed=float(unnamed),
-                missing=len(asked.anchors - passage - (asked.owners & document))
-                / max(1, len(asked.anchors)),
+                missing=missing,
                 elsewhere=coverage(asked.wanted, lacking & known, alike),
                 foreign_subject=coverage(asked.wanted, lacking & titled, alike),
                 bare=float(unnamed and asked.wanted <= candidate.around),
                 absent=len(asked.specific - document) / max(1, len(asked.specific)),
                 behind=best - candidate.passage.score,
                 foreign_code=float(
-                    not asked.codes <= (candidate.present if coded else passage)
+                    not asked.codes <= (present if coded else passage)
                     or bool(asked.coded and asked.coded.isdisjoint(document))
                 ),
-                foreign_owner=float(_names_others(asked, candidate.sentence.text)),
+                foreign_owner=float(not meant and _names_others(asked, people, candidate)),
                 foreign_year=float(_is_of_another_year(asked, candidate)),
+                headed=float(_is_headed(asked, everything, candidate)),
             )
         )
     return features
 
 
 def judge(
-    model: Model, candidates: Sequence[Candidate], features: Sequence[Features], *, widen: bool
+    model: Model,
+    asked: Question,
+    candidates: Sequence[Candidate],
+    features: Sequence[Features],
+    passages: Sequence[Passage],
 ) -> Evidence:
-    """Rank the candidates and say how likely the best one answers.
-
-    ``widen`` quotes the short paragraph around a sentence: where no kind of answer is asked for,
-    the remedy often stands one sentence after the words of the question.
-    """
+    """Rank the candidates and say how likely the best one answers."""
     scores = [1 / (1 + math.exp(-log_odds(model, one))) for one in features]
     ranked = sorted(range(len(candidates)), key=lambda i: -scores[i])
     # What names less of what the question names than the best does speaks of another thing: the
     # dishwasher's E04 is none of the oven's.
     ranked = [i for i in ranked if features[i].elsewhere <= features[ranked[0]].elsewhere]
-    quotes = [_quote(candidates[i], scores[i], widen) for i in ranked[:MAX_QUOTES]]
-    best = quotes[0].score if quotes else 0.0
-    return Evidence(
-        quotes=[quote for quote in quotes if quote.score >= best * KEEP_QUOTE], answerable=best
-    )
+    of_number = asked.language == "en" and asked.kind is not None and asked.kind.name == "number"
+    plain = of_number or (asked.kind is not None and asked.kind.strict)
+    ranked = _from_the_beginning(candidates, features, scores, ranked)
+    weighed = [
+        Weighed(candidates[i], scores[i], plain and bool(features[i].untyped)) for i in ranked
+    ]
+    quotes = quotes_of(asked, weighed, passages, date.today())
+    return Evidence(quotes=quotes, answerable=max((one.score for one in weighed), default=0.0))
+
+
+def _from_the_beginning(
+    candidates: Sequence[Candidate],
+    features: Sequence[Features],
+    scores: Sequence[float],
+    ranked: list[int],
+) -> list[int]:
+    """``ranked``; under a heading that says the question, what is told there first comes first."""
+    if not ranked or not features[ranked[0]].headed:
+        return ranked
+    best = ranked[0]
+    under = [
+        i
+        for i in ranked
+        if features[i].headed
+        and candidates[i].passage == candidates[best].passage
+        and scores[i] >= scores[best] * AS_GOOD
+    ]
+    first = min(under, key=lambda i: candidates[i].sentence.start)
+    return [first, *(i for i in ranked if i != first)]
 
 
 def _terms_by_document(candidates: Sequence[Candidate]) -> dict[str, frozenset[str]]:
@@ -312,45 +389,38 @@ def _is_of_another_year(asked: Question, candidate: Candidate) -> bool:
     return bool(years) and not asked.years & years
 
 
-def _names_others(asked: Question, text: str) -> bool:
-    """Whether ``text`` names somebody, but nobody whom the question names."""
-    if not asked.people or asked.people & keys(text):
+def _names_in(candidates: Sequence[Candidate]) -> frozenset[str]:
+    """What the sentences, and what stands above them, write as a name and never otherwise."""
+    texts = {candidate.sentence.text for candidate in candidates}
+    texts |= {candidate.sentence.context for candidate in candidates}
+    texts |= {candidate.passage.heading for candidate in candidates}
+    terms = [term for text in texts for term in terms_of(text)]
+    names = {term.key for term in terms if is_name(term)}
+    return frozenset(names - {term.key for term in terms if not term.capital})
+
+
+def _names_others(asked: Question, people: frozenset[str], candidate: Candidate) -> bool:
+    """Whether it names somebody, but nobody whom the question names."""
+    text = candidate.sentence.text
+    if not people or people & keys(text):
         return False
-    return any(is_name(term) and term.key not in asked.wanted for term in terms_of(text))
+    return any(
+        is_name(term) and term.key not in asked.wanted and not _NOBODY.search(text, 0, term.start)
+        for term in terms_of(text)
+    )
+
+
+def _is_headed(asked: Question, everything: frozenset[str], candidate: Candidate) -> bool:
+    """Whether "Turning off the water" stands above it, where one asks how to turn it off."""
+    if asked.kind is not None or not asked.actions:
+        return False
+    above = candidate.sentence.context or candidate.passage.heading
+    inner = keys(above.rsplit(" > ", 1)[-1])
+    return asked.actions <= inner and everything - _title(candidate.passage) <= inner
 
 
 def prefilter(features: Features) -> float:
     return features.sentence - 0.3 * features.untyped
-
-
-def _quote(candidate: Candidate, score: float, widen: bool) -> Passage:
-    passage = candidate.passage
-    start, end = candidate.sentence.start, candidate.sentence.end
-    if widen and candidate.sentence.kind == "sentence":
-        start, end = _paragraph(candidate)
-    return msgspec.structs.replace(
-        passage,
-        start=passage.start + start,
-        end=passage.start + end,
-        text=passage.text[start:end],
-        score=score,
-    )
-
-
-def _paragraph(candidate: Candidate) -> tuple[int, int]:
-    """Offsets of the sentences around it without a gap, as far as they are short together."""
-    text, sentence = candidate.passage.text, candidate.sentence
-    start, end = sentence.start, sentence.end
-    pieces = [piece for piece in split(text) if piece.kind == "sentence"]
-    for after in (piece for piece in pieces if piece.start >= end):
-        if "\n\n" in text[end : after.start] or after.end - start > MAX_PARAGRAPH:
-            break
-        end = after.end
-    for before in (piece for piece in reversed(pieces) if piece.end <= sentence.start):
-        if "\n\n" in text[before.end : start] or end - before.start > MAX_PARAGRAPH:
-            break
-        start = before.start
-    return start, end
 
 
 def log_odds(model: Model, features: Features) -> float:

@@ -19,6 +19,11 @@ _IS = (
 )
 """What follows "is" or "has": "when Nan's coming" is nothing of Nan's."""
 _OWNER = re.compile(rf"\b(\w+)['’]s\b(?=\s+[a-z])(?!\s+(?:{_IS})\b)")
+_SOMEBODYS = re.compile(
+    rf"(?<!the )(?<!our )(?<!my )(?<!your )(?<!an )(?<!\ba )\b([a-z]{{3,}})['’]s\b(?=\s+[a-z])"
+    rf"(?!\s+(?:{_IS})\b)",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(
     r"\bhow (?:much|many) (?:[a-z]+ (?=[a-z]+ (?:do|does|did|can|could|should|must|may|is|are|was"
     r"|were|has|have|had|will|would|goes?)\b))?([a-z]+)",
@@ -34,6 +39,8 @@ _DOER = re.compile(
     r"\b(?:[Dd]o|[Dd]oes|[Dd]id|[Cc]an|[Cc]ould|[Ss]hould|[Mm]ust|[Mm]ay|[Ii]s|[Ww]as|[Hh]as)"
     r" (?!(?:Mr|Mrs|Ms|Dr)\b)([A-Z][a-z]+) (?:[a-z]+)"
 )
+_IN_CASE = re.compile(r"\b(?:[Ii]f|[Ii]n case) ([A-Z][a-z]+)(?= )")
+"""Whom something may happen to: what one does then is said of anybody."""
 _ACTION = re.compile(
     r"\b(?:do|does|did|can|could|should|must|may|to|have to|need to)"
     r" (?:i|we|you|he|she|it|they|one) (?:have to |need to |get to )?([a-z]+)",
@@ -69,6 +76,15 @@ COMMON = keys(
     " case fact"
 )
 """The commonest words of English besides function words: another text says them otherwise."""
+_ASKING = (
+    r"(?:who|whom|whose|what|which|when|where|why|how|until when|by when|from when)(?:['’]s)?\b"
+)
+_OPENS = re.compile(rf"(?:and |so |but )?{_ASKING}", re.IGNORECASE)
+_AND_ASKS = re.compile(rf",? and (?={_ASKING})", re.IGNORECASE)
+_LEANS = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|one|ones)\b",
+    re.IGNORECASE,
+)
 COMMON_WEIGHT = 0.4
 """Of such a word, and of the verb in "How do I add salt?", where the manual says "fill in"."""
 
@@ -92,6 +108,10 @@ class Question(NamedTuple):
     """Whose it is, where that is a name."""
     people: frozenset[str]
     """Owners, and names of who does something: "how much may Ella have"."""
+    perhaps_people: frozenset[str]
+    """Owners in whatever case: "edie's" is somebody's where the documents write a name so."""
+    counted: frozenset[str]
+    """Of what there is so much: the food of "how much food"."""
     years: frozenset[int]
     """Of which year it asks; "last year" counted from today."""
     kind: AnswerType | None
@@ -109,11 +129,14 @@ def take_apart(question: str, today: date | None = None) -> Question:
         text=question,
         language=detect(question),
         wanted=wanted,
-        specific=frozenset(term.key for term in found if _is_specific(term, question)),
+        specific=frozenset(term.key for term in found if _is_specific(term, question))
+        - _in_case(question),
         anchors=_anchors(question) & wanted,
         actions=keys(" ".join(match[1] for match in _ACTION.finditer(question))),
         owners=_owners(question),
         people=_owners(question) | keys(" ".join(m[1] for m in _DOER.finditer(question))),
+        perhaps_people=_perhaps_people(question),
+        counted=_counted(question) & wanted,
         codes=codes,
         coded=wanted - codes - _ABOUT_CODES - COMMON if codes else frozenset(),
         years=years_asked(question, today or date.today()),
@@ -121,16 +144,41 @@ def take_apart(question: str, today: date | None = None) -> Question:
     )
 
 
+def asked_together(question: str) -> list[str]:
+    """The questions of "who is the landlord and what is the agent's number?"; else ``question``.
+
+    None that leans on the one before ("and when is it?").
+    """
+    for match in _AND_ASKS.finditer(question):
+        parts = [question[: match.start()].rstrip(" ,"), question[match.end() :].strip()]
+        alone = [keys(part) - COMMON - GENERIC for part in parts]
+        asks = _OPENS.match(parts[0]) is not None
+        if asks and all(alone) and not _LEANS.search(parts[1]):
+            return [f"{part.rstrip('?')}?" for part in parts]
+    return [question]
+
+
 def _owners(question: str) -> frozenset[str]:
     return keys(" ".join(m[1] for m in _OWNER.finditer(question) if m[1][0].isupper()))
+
+
+def _in_case(question: str) -> frozenset[str]:
+    return keys(" ".join(match[1] for match in _IN_CASE.finditer(question)))
+
+
+def _perhaps_people(question: str) -> frozenset[str]:
+    return keys(" ".join(match[1] for match in _SOMEBODYS.finditer(question)))
+
+
+def _counted(question: str) -> frozenset[str]:
+    counted = _COUNTED.search(question)
+    return keys(counted[1]) - COMMON if counted else frozenset()
 
 
 def _anchors(question: str) -> frozenset[str]:
     """The noun after "how many" or at the end of "what is the …", and every owner ("Ella's")."""
     found = frozenset[str]().union(*(keys(match[1]) for match in _OWNER.finditer(question)))
-    counted = _COUNTED.search(question)
-    if counted:
-        found |= keys(counted[1]) - COMMON
+    found |= _counted(question)
     looked_up = _LOOKED_UP.search(question)
     if looked_up and (terms := terms_of(looked_up[1])):
         found |= {terms[-1].key}

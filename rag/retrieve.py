@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rag.answer_types import holds
+from rag.answer_types import TO_REACH, holds
 from rag.duplicates import merged
 from rag.language import Language, character_query, detect, fts_query, is_english
 from rag.lexical import coverage, inverse_frequency, keys, name_words, places_of, terms_of
@@ -76,13 +76,14 @@ class Weights(NamedTuple):
     said: float = 0.0
     untyped: float = 0.0
     untyped_strict: float = -1.0
+    unreachable: float = -2.0
     named: float = 1.0
     foreign_year: float = -1.5
     foreign_script: float = 0.0
 
 
 # Fitted: the first on XQuAD and bench/reading/ by bench/fit_retrieval.py, the others on XQuAD; see
-# docs/retrieval.md. The last three are set: XQuAD has no documents with names, and hardly a
+# docs/retrieval.md. The last four are set: XQuAD has no documents with names, and hardly a
 # question of that kind.
 HYBRID = Weights(
     bias=-9.7,
@@ -115,6 +116,8 @@ class Features(NamedTuple):
     """1 when the question asks for a kind of thing, and no such thing is in the chunk."""
     untyped_strict: float
     """1 when, besides, it is one that cannot be missed: a price or a phone number."""
+    unreachable: float
+    """1 when, besides, it asks whom to ring, or for a number to ring."""
     named: float
     """1 when the question names the document: "in the lease" and ``lease.docx``."""
     foreign_year: float
@@ -192,15 +195,19 @@ def _features(
 ) -> dict[int, Features]:
     """The features of every candidate; a term's weight comes from its rarity among them."""
     asked = take_apart(question)
-    wanted = keys(question)
+    every = wanted = keys(question)
+    reaching = asked.kind is not None and asked.kind.name in TO_REACH
+    if reaching and asked.kind is not None:
+        # "Call" stands in many papers; the number to be called stands beside whose it is.
+        wanted = wanted - asked.kind.implied or wanted
     other_script = {term.key for term in terms_of(question) if term.kind != "cjk"}
     around = {
-        n: wanted & (keys(name_words(c.document)) | keys(c.heading)) for n, c in chunks.items()
+        n: every & (keys(name_words(c.document)) | keys(c.heading)) for n, c in chunks.items()
     }
-    places = {n: places_of(c.text, wanted) for n, c in chunks.items()}
+    places = {n: places_of(c.text, every) for n, c in chunks.items()}
     inside = {n: around[n].union(key for _, key in places[n]) for n in chunks}
     weights = inverse_frequency(inside.values())
-    self_score = sum(weights.get(key, weights[""]) for key in wanted) or 1.0
+    self_score = sum(weights.get(key, weights[""]) for key in every) or 1.0
     unseen_cosine = min(cosines.values(), default=0.0)
     lacking = {number: _lacks_what_is_asked(asked, chunk) for number, chunk in chunks.items()}
     return {
@@ -218,6 +225,7 @@ def _features(
             said=said.get(number, cosines.get(number, unseen_cosine)),
             untyped=float(lacking[number]),
             untyped_strict=float(lacking[number] and asked.kind is not None and asked.kind.strict),
+            unreachable=float(lacking[number] and reaching),
             named=float(_is_named(wanted, chunk.document)),
             foreign_year=float(_is_of_another_year(asked, chunk)),
             foreign_script=float(len(other_script & inside[number])),

@@ -35,6 +35,7 @@ _TITLE_YEAR = re.compile(r"\s(?:19|20)\d\d$")
 _RULE = re.compile(r"[\s|:=*_+-]+$")
 _LABEL = re.compile(r"[^.!?:;。！？：；]{1,40}(?::\s+|：\s*)\S")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,})\S")
+_CELL_END = re.compile(r"\||\t+| {2,}")
 _LONG_LINE = 60
 _WHOLE = 160
 """Items and labelled lines up to this long are one piece: the remedy stays with its error code."""
@@ -74,6 +75,11 @@ def split(text: str) -> tuple[Sentence, ...]:
             for a, b in _sentences(text, start, end):
                 pieces.append(Sentence(a, b, text[a:b], kind, context.text(kind)))
     return tuple(pieces)
+
+
+def cells(row: str) -> list[str]:
+    """What stands in the columns of a row, without bars and spaces."""
+    return [cell.strip() for cell in _CELL_END.split(row.strip().strip("|"))]
 
 
 class _Context:

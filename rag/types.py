@@ -26,6 +26,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """The headings above it, outermost first, joined by `` > ``."""
     also_in: list[str] = []
     """Other documents that hold the same words."""
+    columns: str = ""
+    """Of a quoted row: the row above it that names the columns, as it is written there."""
 
 
 class Reranking(msgspec.Struct, frozen=True, kw_only=True):

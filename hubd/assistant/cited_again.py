@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import msgspec
 
 from hubd.assistant.query_rewriting import Asked
-from rag.evidence import ANSWERABLE, KEEP_QUOTE, MAX_QUOTES
+from rag.evidence import ANSWERABLE
 from rag.library import Library
+from rag.quotes import KEEP_QUOTE, MAX_QUOTES
 from rag.types import Evidence, Passage, Retrieval, Visible
 
 SAME_HEADING = 0.5

@@ -1,7 +1,8 @@
 """A question answered from the documents: retrieve, weigh the evidence, ask the model, ground."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from datetime import date
 from typing import NamedTuple
 
 import msgspec
@@ -23,8 +24,12 @@ from hubd.household_engine import HouseholdEngine
 from hubd.policy import Person
 from hubd.supervisor import EngineDown
 from hubd.turn_events import Cited, Event, PromptPart, Retrieved, Token
+from plugins.speech import day_name, full_stop
+from rag.answer_types import reaches
 from rag.evidence import Verdict, verdict
 from rag.library import Library
+from rag.question import asked_together, take_apart
+from rag.quotes import next_day
 from rag.types import Evidence, Retrieval
 
 
@@ -54,10 +59,13 @@ class FromDocuments:
         if (there := await self.look_there(text, talk, person)) is not None:
             return there
         question = _asked(text, talk).whole
-        count, visible = self._config.rag.passages, visible_to(person, self._config.rag)
-        retrieval = await self._library.retrieve(question, count, visible=visible)
-        evidence = await self._library.evidence(question, retrieval.passages)
-        return _looked(question, retrieval, evidence)
+        found = await self._find(question, person)
+        parts = asked_together(question)
+        if len(parts) > 1:
+            each = [await self._find(part, person) for part in parts]
+            if all(verdict(evidence) == "answers" for _, evidence in each):
+                found = _as_one(found, each)
+        return _looked(question, *found)
 
     async def look_there(self, text: str, talk: Talk, person: Person) -> Looked | None:
         """The same in the documents that the last answer cites; ``None`` where they do not answer,
@@ -66,6 +74,15 @@ class FromDocuments:
         count, visible = self._config.rag.passages, visible_to(person, self._config.rag)
         found = await answered_there(self._library, asked, cited, count, visible)
         return _looked(asked.whole, *found) if found else None
+
+    async def _find(self, question: str, person: Person) -> tuple[Retrieval, Evidence]:
+        """The passages, and what of them answers."""
+        visible = visible_to(person, self._config.rag)
+        count = self._config.rag.passages
+        if reaches(question):
+            count *= 2  # whose number it is often stands in another passage than the trouble
+        retrieval = await self._library.retrieve(question, count, visible=visible)
+        return retrieval, await self._library.evidence(question, retrieval.passages)
 
     async def not_told(
         self, looked: Looked, language: str, person: Person, *, asked_for: bool = True
@@ -114,7 +131,7 @@ class FromDocuments:
     ) -> AsyncGenerator[Event, None]:
         """What the model writes of the evidence, with its citations."""
         question, evidence = looked.question, looked.evidence
-        grounding = Grounding(question, evidence)
+        grounding = Grounding(question, evidence, instead=_next_day(question, evidence))
         pieces: list[str] = []
         history = [] if grounding.complete else before
         read = [] if grounding.complete else prompt.build(question, evidence, history)
@@ -188,6 +205,37 @@ def _looked(question: str, retrieval: Retrieval, evidence: Evidence) -> Looked:
     quote = evidence.quotes[0] if found == "answers" else None
     retrieved = Retrieved(passages=retrieval.passages, quote=quote, reranking=retrieval.reranking)
     return Looked(question, evidence, found, retrieved)
+
+
+def _as_one(
+    whole: tuple[Retrieval, Evidence], each: Sequence[tuple[Retrieval, Evidence]]
+) -> tuple[Retrieval, Evidence]:
+    """What was found for several questions in one: the quotes for all.
+
+    Where the whole is answered, "the agent" is the one of the documents that answer it.
+    """
+    retrieval, evidence = whole
+    together = [quote for _, found in each for quote in found.quotes]
+    if verdict(evidence) == "answers":
+        answering = {quote.document for quote in evidence.quotes}
+        also = [quote for quote in together if quote.document in answering]
+        return retrieval, msgspec.structs.replace(evidence, quotes=[*evidence.quotes, *also])
+    passages = {(p.document, p.page, p.start): p for found, _ in each for p in found.passages}
+    retrieval = msgspec.structs.replace(retrieval, passages=list(passages.values()))
+    first = [found.quotes[0] for _, found in each]
+    answerable = min(found.answerable for _, found in each)
+    return retrieval, Evidence(quotes=first, answerable=answerable)
+
+
+def _next_day(question: str, evidence: Evidence) -> str:
+    """Where one asks when something is and a list of days answers: the next of them, in words."""
+    today = date.today()
+    asked = take_apart(question, today)
+    day = next_day(asked, evidence.quotes[0], today)
+    if day is None:
+        return ""
+    said = day_name(day, today, asked.language)
+    return f"{said[:1].upper()}{said[1:]}{full_stop(asked.language)}"
 
 
 def _closest(

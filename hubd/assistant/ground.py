@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from hubd.assistant.quoted import as_read, label_of
 from hubd.turn_events import Citation
 from rag.cite import align
-from rag.evidence import shown
-from rag.lexical import Term, keys, name_words, terms_of
+from rag.lexical import Term, keys, terms_of
 from rag.question import GENERIC
+from rag.quotes import is_list, shown
 from rag.sentences import split
 from rag.types import Evidence, Passage
-from rag.years import date_in
 
 LONGEST_SENTENCE = 300
 """Characters. A model that has found no end by then repeats itself."""
@@ -34,9 +34,9 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 """Words that take back part of what a sentence says: without them it says more than is true."""
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_NUMBER = re.compile(r"\d(?:[\d.,:/-]*\d)?")
 _CLAUSE_END = re.compile(r"[,;:，；：、–—]|\b(?:and|or|but|und|oder|aber)\b", re.IGNORECASE)
-
-_LIST_MARK = re.compile(r"^\s*[-*+•·]\s+")
 
 
 class Grounded(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,13 +49,17 @@ class Grounded(msgspec.Struct, frozen=True, kw_only=True):
 class Grounding:
     """The answer as it grows: feed it the model's pieces, show what it returns."""
 
-    def __init__(self, question: str, evidence: Evidence, lead: str = "") -> None:
-        """lead: what is said before, and is not the documents'."""
+    def __init__(
+        self, question: str, evidence: Evidence, lead: str = "", instead: str = ""
+    ) -> None:
+        """lead: what is said before, and is not the documents'. instead: what the best quote comes
+        to, said in its place and in that of the model's words."""
         self._question = keys(question) | GENERIC
         self._evidence, self._quotes = evidence, evidence.quotes
         self._pending = ""
         self._length = len(lead)
-        self._stopped = _is_row(self._quotes[0])
+        self._instead = instead
+        self._stopped = bool(instead) or _is_row(self._quotes[0]) or is_list(self._quotes[0])
         self.citations: list[Citation] = []
 
     @property
@@ -79,11 +83,12 @@ class Grounding:
         last, self._pending = self._pending, ""
         yield from self._supported(last)
         quotes = shown(self._evidence)
-        several = len({quote.document for quote in quotes}) > 1
         for quote in quotes:
-            if not any(_overlap(quote, cited) for cited in self.citations):
-                date = date_of(quote) if several else ""
-                yield self._cite(f"“{_plain(quote.text)}”{f' ({date})' if date else ''}", quote)
+            if self._instead and not self.citations:
+                yield self._cite(self._instead, quote)
+            elif not any(_overlap(quote, cited) for cited in self.citations):
+                label = label_of(quote, quotes)
+                yield self._cite(f"“{as_read(quote)}”{f' ({label})' if label else ''}", quote)
 
     def _supported(self, text: str) -> Iterator[Grounded]:
         sentence = text.strip()
@@ -112,24 +117,16 @@ class Grounding:
         return Grounded(text=separator + text, citation=citation)
 
 
-def date_of(quote: Passage) -> str:
-    """Of when a quote is, where its headings or its document's name tell; else "".
-
-    Two documents that contradict each other are told apart by it.
-    """
-    return date_in(quote.heading) or date_in(name_words(quote.document))
-
-
 def supporting_quote(
     sentence: str, quotes: Sequence[Passage], question: frozenset[str]
 ) -> Passage | None:
     """The quote that says all that ``sentence`` says, if there is one.
 
     Its numbers, names and negation must agree (``rag.cite``), and no word may be new: what is
-    neither in the quote nor in the ``question`` (term keys) is the model's own. Nor may the words
-    be put together otherwise than in the quote (``_retells``). A row of more than
-    two cells supports nothing but itself: "guest net | pepper-2026 | visitors" holds all words of
-    "the visitors' password is guest net".
+    neither in the quote nor in the ``question`` (term keys) is the model's own. What only says the
+    question back answers nothing. Nor may the words be put together otherwise than in the quote
+    (``_retells``). A row of more than two cells supports nothing but itself: "guest net
+    | pepper-2026 | visitors" holds all words of "the visitors' password is guest net".
     """
     for quote in quotes:
         if _is_row(quote):
@@ -137,9 +134,26 @@ def supporting_quote(
         supports = align(sentence, [quote])
         if not supports or any(support.passage is None for support in supports):
             continue
-        if keys(sentence) <= keys(quote.text) | question and _retells(sentence, quote.text):
+        said, told = keys(sentence), keys(quote.text)
+        if said <= question or not said <= told | question:
+            continue
+        if _retells(sentence, quote.text) and _keeps_forms(sentence, quote.text):
             return quote
     return None
+
+
+def _keeps_forms(sentence: str, quote: str) -> bool:
+    """Whether numbers are whole, "555-0100" and not "555", and nothing that is to be done is told
+    as done: "the machine stands for half an hour" where the quote says "let it stand"."""
+    words = {word.lower() for word in _WORD.findall(quote)}
+    done = (w.lower() for w in _WORD.findall(sentence))
+    if any(w.endswith("s") and w not in words and w[:-1] in words for w in done):
+        return False
+    whole = _NUMBER.findall(quote)
+    return all(
+        number in whole or not any(number in longer for longer in whole)
+        for number in _NUMBER.findall(sentence)
+    )
 
 
 def _retells(sentence: str, quote: str) -> bool:
@@ -195,11 +209,6 @@ def _sentences(text: str) -> list[str]:
 def _is_row(quote: Passage) -> bool:
     """A row of a table with more cells than a label and its value."""
     return quote.text.strip("| ").count("|") > 1
-
-
-def _plain(text: str) -> str:
-    """A quote as it is read: without list and table marks, on one line."""
-    return " ".join(_LIST_MARK.sub("", text).strip("| \n").split()).replace(" | ", " · ")
 
 
 def _overlap(one: Passage, other: Passage) -> bool:

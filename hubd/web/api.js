@@ -7,7 +7,8 @@ import { language, t } from "/static/strings.js";
 
 /**
  * @typedef {{document: string, page: number | null, start: number, end: number, text: string,
- *            score: number, heading: string, also_in?: string[]}} Passage
+ *            score: number, heading: string, also_in?: string[],
+ *            columns?: string}} Passage
  * @typedef {{model: string, milliseconds: number, places: number[], problem: string}} Reranking
  * @typedef {Passage & {answer_start: number, answer_end: number}} Citation
  * @typedef {{tool: string, arguments: Object}} ToolCall

@@ -86,7 +86,7 @@ def _without_front_matter(text: str) -> str:
 
 def _line_starts(text: str) -> list[int]:
     starts = [0]
-    starts.extend(match.end() for match in re.finditer("\n", text))
+    starts.extend(match.end() for match in re.finditer(r"\r\n?|\n", text))
     return starts
 
 

@@ -10,7 +10,7 @@ QUESTIONS = [
     for line in (Path(__file__).parents[2] / "samples" / "questions.jsonl").read_text().splitlines()
 ]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
-CLOSE = "Who repairs the boiler?"
+CLOSE = "Who installed the boiler?"
 """Nothing tells, but the boiler is spoken of."""
 NOT_ANSWERABLE = [question for question in QUESTIONS if not question["answerable"]]
 
@@ -104,5 +104,5 @@ def test_a_refusal_says_what_comes_closest(hub):
         assert_cites_the_page(client, citation)
     assert reply["refused"]
     words = reply["answer"][citation["answer_start"] : citation["answer_end"]]
-    quoted = " ".join(citation["text"].removeprefix("- ").split())
+    quoted = " ".join(citation["text"].removeprefix("- ").replace("**", "").split())
     assert words == f"“{quoted}”"

@@ -42,6 +42,13 @@ from rag.lexical import keys
         ("How old is the boiler?", "age", "put in in 2021", "It costs 28 euros a year."),
         ("How old is Ivor?", "age", "Ivor's 80th", "Ivor comes every month."),
         ("Whom do I call?", "contact", "030 555 0165", "Dr. Nwosu"),
+        ("What's the emergency number?", "phone", "Day and night: 030 555 0165", "CLUB 2026/27"),
+        ("what's the plumber's number", "phone", "Plumber 555-0172", "The plumber is Juno."),
+        ("Who can repair the freezer?", "repairer", "Otto mended it.", "It is a Polaris 9."),
+        ("The tap drips, who do I get hold of?", "contact", "call Juno", "Call the service."),
+        ("Until when is it insured?", "until", "for 3 years", "at the Harbour office"),
+        ("What is the door code?", "code", "It is not written here, ask Una.", "in 25 seconds"),
+        ("How many keys?", "number", "2. Count all 7 keys.", "3. Count the keys."),
         ("How long is it guaranteed?", "duration", "fifteen years", "since it came"),
         ("房东住在哪里？", "place", "住在成都", "周建平"),
         ("为什么要关灯？", "reason", "因为鱼要睡觉", "十点关灯"),
@@ -58,7 +65,14 @@ def test_kinds(question: str, kind: str, good: str, bad: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Can I use vinegar?", "Do I get a new PIN?", "Is there a phone number?", "wifi password", ""],
+    [
+        "Who are the Marlows?",
+        "Can I use vinegar?",
+        "Do I get a new PIN?",
+        "Is there a phone number?",
+        "wifi password",
+        "",
+    ],
 )
 def test_other_questions_ask_for_no_kind(question: str) -> None:
     assert expected(question) is None

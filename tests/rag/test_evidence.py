@@ -17,14 +17,13 @@ from rag.errors import EmbedderError
 from rag.evidence import (
     ANSWERABLE,
     MAX_EMBEDDED,
-    MAX_QUOTES,
     Embed,
     evidence,
     lexical_features,
-    shown,
 )
 from rag.language import detect
 from rag.question import take_apart
+from rag.quotes import MAX_QUOTES, shown
 from rag.retrieve import retrieve
 from rag.store import NewChunk, Record, Store
 from rag.types import Evidence, Passage
@@ -196,6 +195,44 @@ async def test_what_one_person_may_have_is_not_told_of_another() -> None:
     refused = await evidence(asked, [passage(others)], None)
     answered = await evidence(asked, [passage(own)], None)
     assert answered.answerable >= ANSWERABLE > refused.answerable
+
+
+async def test_in_lower_case_somebody_is_somebody_as_well() -> None:
+    page = "# Granddad Otto's cakes\n\nEvery birthday has its cake: Lea on 3 May, Kim on 4 June."
+    otto = await evidence("when's granddad otto's birthday?", [passage(page)], None)
+    lea = await evidence("when's lea's birthday?", [passage(page)], None)
+    assert lea.answerable >= ANSWERABLE > otto.answerable
+
+
+async def test_a_medicine_is_nobody_else() -> None:
+    page = "# Rex\n\n## Paw\n\nWash the paw daily, with two drops of Palmolin. Otto has drops too."
+    asked = take_apart("How often do I wash Rex's paw?")
+    features = lexical_features(asked, candidates_of([passage(page)]))
+    assert [one.foreign_owner for one in features] == [0.0, 0.0]
+    page = page.replace("Otto has", "Give Otto his")
+    features = lexical_features(asked, candidates_of([passage(page)]))
+    assert [one.foreign_owner for one in features] == [0.0, 1.0]
+
+
+async def test_the_heading_that_says_the_question_decides() -> None:
+    gas = "# House\n\n## Turning off the gas\n\nThe lever is in the porch: push it down."
+    dryer = "# Dryer\n\nTurn the gas dryer round. Turn off nothing. The gas hose is grey."
+    found = await evidence(
+        "How do I turn the gas off?",
+        [passage(dryer, document="dryer.md"), passage(gas, document="house.md")],
+        None,
+    )
+    assert found.quotes[0].text == "The lever is in the porch: push it down."
+
+
+async def test_a_row_may_be_about_somebody_who_is_named_beside_the_table() -> None:
+    page = (
+        "Training\n\nSquad | Days | Time | Coach\nPikes | Friday | 17:15 | Leo Brandt\n"
+        "Trout | Friday | 18:30 | Carys Holm\n\nKim has a place with the Trout."
+    )
+    found = await evidence("When is Kim's training on Friday?", [passage(page)], None)
+    assert found.answerable >= ANSWERABLE
+    assert found.quotes[0].text.startswith("Trout")
 
 
 async def test_whom_to_ring_is_answered_by_a_number() -> None:

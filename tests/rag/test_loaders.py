@@ -385,3 +385,10 @@ def test_a_file_too_large_is_refused_before_it_is_read(tmp_path, name, size):
 def test_a_file_that_went_away_is_said_to_be_gone(tmp_path):
     with pytest.raises(LoadError, match="gone"):
         loaders.load(tmp_path / "a.md")
+
+
+def test_a_lone_carriage_return_ends_a_line_of_markdown(tmp_path):
+    file = tmp_path / "old.md"
+    file.write_bytes(b"\r0")
+    (page,) = markdown.read(file).pages
+    assert [page.text[block.start : block.end] for block in page.blocks] == ["0"]

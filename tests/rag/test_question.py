@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from rag.question import COMMON, take_apart
+from rag.question import COMMON, asked_together, take_apart
 
 
 def test_names_codes_and_owners_are_told_from_words() -> None:
@@ -42,3 +42,31 @@ def test_what_a_house_is_about_is_not_common() -> None:
 )
 def test_whose_it_is_and_who_is_coming(question: str, owners: set[str]) -> None:
     assert take_apart(question).owners == owners
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "who is the vet and what's the chimney sweep's number?",
+            ["who is the vet?", "what's the chimney sweep's number?"],
+        ),
+        ("When is the fair and when does it end?", ["When is the fair and when does it end?"]),
+        ("How much is bread and butter?", ["How much is bread and butter?"]),
+        ("Tell me when and how", ["Tell me when and how"]),
+    ],
+)
+def test_two_questions_in_one(question: str, parts: list[str]) -> None:
+    assert asked_together(question) == parts
+
+
+def test_whom_something_may_happen_to_need_not_be_named() -> None:
+    assert take_apart("Whom do I call if Lea is ill?").specific == frozenset()
+    assert take_apart("May Lea swim?").specific == {"lea"}
+
+
+def test_in_lower_case_an_owner_is_somebody_perhaps() -> None:
+    asked = take_apart("when's uncle otto's birthday")
+    assert asked.people == frozenset()
+    assert asked.perhaps_people == {"otto"}
+    assert take_apart("what's the freezer's address").perhaps_people == frozenset()

@@ -205,3 +205,14 @@ def test_in_a_chinese_question_a_code_decides(tmp_path: Path) -> None:
 
 def test_single_characters_find_what_no_bigram_does(store: Store) -> None:
     assert names(store, "压多大？", None)[0] == "热水器.md"
+
+
+def test_whom_to_ring_is_found_where_a_number_stands(tmp_path: Path) -> None:
+    texts = {
+        "freezer-trouble.md": "The freezer hums: call the service. The freezer drips: call it too.",
+        "freezer-service.md": "Freezer: Polaris Care, telephone 555-0149, from 8 to 18 o'clock.",
+        "gate.md": "Whom to call about the gate: 555-0150.",
+    }
+    store = Store(db.connect(tmp_path / "reach.db"))
+    fill(store, texts, [unit(n) for n in range(3)])
+    assert names(store, "Who do I call about the freezer?", None)[0] == "freezer-service.md"

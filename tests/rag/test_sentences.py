@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.sentences import split
+from rag.sentences import cells, split
 
 
 def texts(page: str) -> list[str]:
@@ -111,3 +111,10 @@ def test_rows_of_numbers_are_no_header() -> None:
     named = split("Code | Meaning\nE04 | faulty")
     assert [piece.context for piece in data] == ["", ""]
     assert named[1].context == "Code | Meaning"
+
+
+@pytest.mark.parametrize(
+    "row", ["| Glass | green | Monday |", "Glass | green | Monday", "Glass     green  Monday"]
+)
+def test_cells_of_a_row(row: str) -> None:
+    assert cells(row) == ["Glass", "green", "Monday"]

@@ -76,7 +76,7 @@ def test_of_two_that_contradict_each_other_both_are_shown():
     notes = quote("The insulation is 10 cm thick.", document="notes.txt", score=0.8)
     survey = quote("The insulation is 27 cm thick.", document="survey.md")
     text, cited = answer("How thick is the insulation?", [survey, notes], "I am not sure.")
-    assert text == f"“{survey.text}” “{notes.text}”"
+    assert text == f"“{survey.text}” (survey) “{notes.text}” (notes)"
     assert cited == [survey.text, notes.text]
 
 
@@ -84,7 +84,7 @@ def test_a_near_rival_stands_beside_what_the_model_says_of_the_best():
     notes = quote("The insulation is 10 cm thick.", document="notes.txt", score=0.8)
     survey = quote("The insulation is 27 cm thick.", document="survey.md")
     text, cited = answer("How thick is the insulation?", [survey, notes], "It is 27 cm thick.")
-    assert text == f"It is 27 cm thick. “{notes.text}”"
+    assert text == f"It is 27 cm thick. “{notes.text}” (notes)"
     assert cited == [survey.text, notes.text]
 
 
@@ -181,3 +181,43 @@ def test_two_documents_are_shown_with_their_dates():
         "“The insulation is 27 cm thick.” (11 March 2026) “The insulation is 10 cm thick.” (2009)"
     )
     assert "(" not in answer("How thick is the insulation?", [survey], "I do not know")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "said"),
+    [
+        (
+            "the plates are still dirty",
+            "Use the long programme for plates.",
+            "The plates are dirty.",
+        ),
+        ("what does the freezer want", "A long beep: the door is open.", "The freezer wants it."),
+        ("What's the night number?", "At night: 555-0149.", "The night number is 555."),
+        (
+            "the plates are dirty",
+            "Let the machine stand and open the door.",
+            "The machine stands and opens the door.",
+        ),
+    ],
+)
+def test_an_echo_a_part_of_a_number_and_a_command_told_as_done_are_no_answers(question, told, said):
+    assert answer(question, [quote(told)], said)[0] == f"“{told}”"
+
+
+def test_a_list_is_quoted_whole_and_at_once():
+    steps = quote("1. Pull the plug.\n2. Open the drain.")
+    assert answer("How do I empty it?", [steps], "1. Pull the plug.")[0] == (
+        "“1. Pull the plug. 2. Open the drain.”"
+    )
+
+
+def test_what_the_best_quote_comes_to_is_said_in_its_place():
+    days = quote("2026: 5 October, 2 November", document="bins.txt")
+    moved = quote("That of 2 November is moved.", start=90, document="bins.txt")
+    evidence = Evidence(quotes=[days, moved], answerable=0.9)
+    grounding = Grounding("When?", evidence, instead="Monday 2 November.")
+    assert grounding.complete
+    first, second = grounding.finish()
+    assert first.text == "Monday 2 November."
+    assert first.citation.text == days.text
+    assert second.text == f" “{moved.text}”"
