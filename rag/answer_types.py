@@ -41,7 +41,7 @@ _DAY = (
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:daily|weekly|monthly|yearly|annually)\b"
 )
 _WHEN = (
-    rf"\d{{1,2}}[:.]\d\d|\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
+    rf"\d{{1,2}}[:.]\d\d|(?<!\d-)\b\d{{4}}s?\b|\b\d{{1,2}}\s*(?:a\.?m|p\.?m|o'clock)|{_DAY}|{_MONTH}"
     rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]|\d+(?:st|nd|rd|th)\b"
     rf"|\b(?:within|after|before|in|every|each|than) {_COUNT}(?:\w+ )?{_TIME_UNIT}"
     rf"|{_COUNT}(?:\w+ )?{_TIME_UNIT} (?:after|before|later|ago|earlier|from|old)\b"

@@ -81,8 +81,7 @@ def quotes_of(
     quotes = [_quote(asked, one, kept) for one in kept]
     quotes = [*_next_row(asked, best, today)] or quotes
     if _COLLECTION.search(asked.text):
-        near = [q for q in quotes if is_list(q) and q.score >= quotes[0].score * AS_GOOD]
-        quotes = [*near[:1], *(q for q in quotes if q not in near[:1])]
+        quotes = _list_first(quotes)
     quotes = _that_comes_next(asked, quotes, today)
     further = [
         *_link(asked, best.candidate, passages),
@@ -285,6 +284,19 @@ def _items_around(passage: Passage, sentence: Sentence) -> list[Sentence]:
 
 def _is_item_of(piece: Sentence, of: Sentence) -> bool:
     return piece.kind == "item" and piece.context == of.context
+
+
+def _list_first(quotes: list[Passage]) -> list[Passage]:
+    """``quotes``, first a list of the section in which the best one stands."""
+    best = quotes[0]
+    lists = [
+        quote
+        for quote in quotes
+        if is_list(quote)
+        and (quote.document, quote.heading) == (best.document, best.heading)
+        and quote.score >= best.score * AS_GOOD
+    ]
+    return [*lists[:1], *(quote for quote in quotes if quote not in lists[:1])]
 
 
 def _next_row(asked: Question, best: Weighed, today: date) -> Iterator[Passage]:

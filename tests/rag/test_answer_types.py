@@ -49,6 +49,7 @@ from rag.lexical import keys
         ("Until when is it insured?", "until", "for 3 years", "at the Harbour office"),
         ("What is the door code?", "code", "It is not written here, ask Una.", "in 25 seconds"),
         ("How many keys?", "number", "2. Count all 7 keys.", "3. Count the keys."),
+        ("When is the fair?", "time", "in 1958", "Fair office 555-0106"),
         ("How long is it guaranteed?", "duration", "fifteen years", "since it came"),
         ("房东住在哪里？", "place", "住在成都", "周建平"),
         ("为什么要关灯？", "reason", "因为鱼要睡觉", "十点关灯"),

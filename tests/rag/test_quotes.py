@@ -64,6 +64,10 @@ def test_of_two_steps_all_are_quoted() -> None:
 def test_what_is_needed_is_the_whole_list_and_first() -> None:
     quotes = quoted("What do I need for the casserole?", [page(CASSEROLE)], "Soak", "tomatoes")
     assert quotes[0].text == "- 400 g white beans\n- 3 tomatoes\n- 1 bay leaf"
+    soup = page(CASSEROLE.replace("casserole", "soup"), "soups.md", "Soups > Bean soup")
+    text = "Tomatoes want warmth."
+    quotes = quoted("What do I need for tomatoes?", [page(text), soup], "warmth", "bay leaf")
+    assert quotes[0].text == text
     (one,) = quoted("How many tomatoes go in?", [page(CASSEROLE)], "tomatoes")
     assert one.text == "- 3 tomatoes"
 
