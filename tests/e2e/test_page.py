@@ -121,7 +121,7 @@ def test_what_the_documents_do_not_tell_is_said_calmly(page):
 
 
 def test_what_comes_closest_is_a_refusal_that_opens_its_source(page):
-    ask(page, "Who repairs the boiler?")
+    ask(page, "Who installed the boiler?")
     expect(page.locator(".reply.refused")).to_be_visible()
     expect(last_answer(page).locator(".prose")).to_contain_text("do not clearly tell")
     expect(last_answer(page).locator("summary")).to_contain_text("What I looked at")

@@ -28,6 +28,14 @@ _ASKS = {
 """What asks when, and waits for nothing: "when does the contract run out"."""
 
 
+_QUESTION = {
+    "en": re.compile(r"\b(?:how (?:much|many|long|often|do)|what|who|whom|where|which|why)\b"),
+    "de": re.compile(r"\b(?:wie (?:viele?|lange|oft)|was|wer|wen|wo|welche\w*|warum)\b"),
+    "zh": re.compile("多少|多久|什么|谁|哪|怎么"),
+}
+"""A question with its condition: "if we move out, how much notice do we have to give"."""
+
+
 class _Forms(NamedTuple):
     """What awaited.yaml says of a language."""
 
@@ -42,7 +50,8 @@ def awaited(text: str, known: Lexicon) -> str:
     waits for nothing."""
     forms = _forms().get(known.language)
     said = plain(text)
-    if forms is None or _ASKS.get(known.language, NEVER).match(said):
+    question = _QUESTION.get(known.language, NEVER).search(said)
+    if forms is None or question or _ASKS.get(known.language, NEVER).match(said):
         return ""
     if (behind := forms.trailing.fullmatch(said)) and _commands(behind["command"], known):
         return behind["clause"]
