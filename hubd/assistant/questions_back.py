@@ -115,29 +115,33 @@ class QuestionsBack:
     async def _with_more(
         self, pending: Pending, yes: Step, beside: str, person: Person, area: str
     ) -> Step | None:
-        """What a yes comes to beside which something is said: another value instead, and another
-        command as well ("yes, and lock the door"). What is said against it and not understood has
-        it asked once more; what is neither begins something new: ``None``."""
+        """What a yes comes to beside which something is said: another value instead ("yes, but only
+        half"), or another command as well ("yes, and lock the door"). What is said against it and
+        not understood has it asked once more; what is neither begins something new: ``None``."""
         language = pending.decision.language
         against = re.match(_AGAINST.get(language, NEVER), beside)
         if against:
             rest = beside[against.end() :].strip(" ,，")
             if step := await self._instead(pending, beside, rest, person, area):
                 return step
-            once_more = self._steps.of(pending.decision, pending.text, person)
-            said = ask(language, "part_declined", said=rest)
-            return msgspec.structs.replace(once_more, text=f"{said} {once_more.text}")
+            return self._once_more(pending, rest, person)
         rest = re.sub(_AND.get(language, NEVER), "", beside)
-        if rest == beside and not pending.decision.proposed:
-            return None  # "yes, what time is it" opens no door
+        if rest == beside:
+            return None  # "okay, what time is it" opens no door, and takes up no proposal
+        if lexicon(language).negates(rest):
+            return self._once_more(pending, rest, person)
         of_it = follow.follow(self._router, rest, pending.decision, self._tools.home.snapshot())
         parts = await self._decider.parts(rest, language, area)
-        if rest == beside and of_it is None and any(lacks(part.decision) for part in parts):
-            return None
         more = self._steps.of(of_it, rest, person) if of_it else self._steps.joined(parts, person)
         then = (more, *more.then)
         further = tuple(msgspec.structs.replace(one, further=True, then=()) for one in then)
         return msgspec.structs.replace(yes, then=further)
+
+    def _once_more(self, pending: Pending, rest: str, person: Person) -> Step:
+        """The question again, where what stands beside the yes is not understood."""
+        asked = self._steps.of(pending.decision, pending.text, person)
+        said = ask(pending.decision.language, "part_declined", said=rest)
+        return msgspec.structs.replace(asked, text=f"{said} {asked.text}")
 
     async def _instead(
         self, pending: Pending, text: str, rest: str, person: Person, area: str
@@ -174,7 +178,8 @@ class QuestionsBack:
             answer = not is_another(text, language)
             answers = not answer or says_yes(text, language)
         elif pending.argument == "who":
-            answers = len(text) <= LONGEST_NAME
+            is_command = await self._is_of_another(text, decision, area)
+            answers = len(text) <= LONGEST_NAME and not is_command
         elif pending.argument in ("when", "to"):
             answers = says_when(text, language, datetime.now(UTC))
         else:

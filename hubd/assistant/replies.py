@@ -24,15 +24,14 @@ def says_yes(text: str, language: str) -> bool:
 def besides_yes(text: str, language: str) -> str | None:
     """What is said beside a yes, in plain form: "yes, close it" → "close it"; ``None`` where
     nothing says yes."""
-    said = plain(text)
-    for tag in _tags(language):
+    said, asks = plain(text), _ASKS.search(text.strip()) is not None
+    for tag in _tags(language) if not asks else ():
         further = "|".join(_one(tag, what) for what in ("yes", "alone", "also"))
         more = rf"(?:{_gap(tag)}(?:{further}))*"
         if re.fullmatch(rf"{_any(tag, 'before')}{_one(tag, 'alone')}{more}", said):
             return ""
         if found := re.match(rf"{_any(tag, 'before')}{_one(tag, 'yes')}{more}(?P<rest>.*)", said):
-            rest = found["rest"].strip(" ,，")
-            return None if rest and _ASKS.search(text.strip()) else rest
+            return found["rest"].strip(" ,，")
     return None
 
 

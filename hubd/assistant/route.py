@@ -340,9 +340,9 @@ class Router:
 
     def names_apart(self, text: str, language: str) -> bool:
         """Whether a room is named by itself beside a thing: "the kitchen, and the radio too" is not
-        the radio in the kitchen."""
+        the radio in the kitchen. Of "the bathroom's steamed up" more is said than its name."""
         said = [self.mentions(part, language) for part in JOINTS.split(plain(text))]
-        rooms = any(one.areas and not (one.names or one.nouns) for one in said)
+        rooms = any(one.areas and not (one.names or one.nouns or one.unknown) for one in said)
         return rooms and any(one.names and not one.areas for one in said)
 
     def _from_question(self, text: str, language: str, area: str) -> Decision | None:

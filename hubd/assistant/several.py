@@ -29,7 +29,8 @@ SCENE = "home.activate"
 """What the name of a scene alone asks for."""
 _TELLS_PLANS = re.compile(
     r"(?:so |right |ok(?:ay)? )*"
-    r"(?:(?:we|i)(?:'re| are|'m| am) (?:just |all |about to |going to )*\w+"
+    r"(?:(?:we|i)(?:'re| are|'m| am) (?:just |all )*"
+    r"(?:going to|gonna|about to|off to|watching|having|heading|leaving|eating|cooking)\b"
     r"|(?:wir|ich) (?:wollen|will|gehen?|schauen?|gucken?|essen|esse|fahren|fahre)\b)"
 )
 """What somebody is about to do: why the next clause commands something."""

@@ -45,6 +45,8 @@ DONE = [
     ("the telly's a bit quiet", "media.change_volume", ["media_player.telly"]),
     ("that bunny light's far too bright", "lights.change", ["light.nursery_night"]),
     ("I could do with the extractor", "home.turn_on", ["fan.bathroom"]),
+    ("the bathroom's steamed up and the extractor isn't even on", "home.turn_on",
+     ["fan.bathroom"]),
     ("somebody's left the telly on mute", "media.unmute", ["media_player.telly"]),
     ("the telly's still on mute", "media.unmute", ["media_player.telly"]),
     ("no one's locked the back door and we're off to bed", "home.lock", ["lock.back"]),
