@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plugins.acting import EntityIds, act, act_by_value, as_of, found
+from plugins.acting import EntityIds, act, act_by_value, after, as_of, found
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
 from plugins.degrees import CELSIUS, FAHRENHEIT, WARMEST, unit_of
 from plugins.speech import full_stop, joined, say, state_word
@@ -100,7 +100,7 @@ async def set_mode(
     if temperature is None:
         return result
     warmed = await set_(context, ids, temperature=temperature)
-    return msgspec.structs.replace(result, text=f"{result.text} {warmed.text}", data=warmed.data)
+    return after(result, warmed)
 
 
 def _modes(thing: Entity) -> list[str]:

@@ -17,7 +17,14 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
 from hubd.assistant.later import LATER
 from hubd.assistant.route import Router
-from hubd.assistant.set_for_a_time import CHANGES, EVENT, MOVED_EVENT, title_of, which_changed
+from hubd.assistant.set_for_a_time import (
+    CHANGES,
+    EVENT,
+    MOVED_EVENT,
+    continuing,
+    title_of,
+    which_changed,
+)
 from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
@@ -35,7 +42,6 @@ OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
 OF_EVENTS = frozenset({EVENT, MOVED_EVENT})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
-SCORE = 0.85
 
 _ENOUGH = {
     "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
@@ -208,22 +214,14 @@ def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
     said = as_time(_FILLED.sub("", rest), last.language, now)
     if last.tool in OF_EVENTS and said and says_when(said, last.language, now):
         moved: dict[str, object] = {"event": title_of(last, now), "to": said}
-        return Revised(decision=_instead(last, MOVED_EVENT, moved), said=rest)
+        return Revised(
+            decision=continuing(last, ToolCall(tool=MOVED_EVENT, arguments=moved)), said=rest
+        )
     if last.tool not in CHANGES or not memory.undo or not said:
         return None
     changed: dict[str, object] = {"to": said, "which": which_changed(memory)}
-    return Revised(decision=_instead(last, CHANGES[last.tool], changed), said=rest)
-
-
-def _instead(last: Decision, tool: str, arguments: dict[str, object]) -> Decision:
-    return Decision(
-        route="words",
-        tool=tool,
-        arguments=arguments,
-        score=SCORE,
-        reason=f"it corrects {last.tool}",
-        call=ToolCall(tool=tool, arguments=arguments),
-        language=last.language,
+    return Revised(
+        decision=continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed)), said=rest
     )
 
 
@@ -398,12 +396,4 @@ def list_call(
     of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
     if of_things and not is_bought(plain(item), last.language):
         return None
-    return Decision(
-        route="words",
-        tool=tool,
-        arguments=arguments,
-        score=SCORE,
-        reason=f"it continues {last.tool}",
-        call=ToolCall(tool=tool, arguments=arguments),
-        language=last.language,
-    )
+    return continuing(last, ToolCall(tool=tool, arguments=arguments))
