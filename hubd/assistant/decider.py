@@ -10,39 +10,22 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant import all_but, follow, later, timed
-from hubd.assistant.as_one import (
-    with_items_joined,
-    with_its_time,
-    with_same_player,
-    without_a_cry,
-    without_its_noise,
-)
-from hubd.assistant.continued import continued
+from hubd.assistant import all_but, later, timed
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
-from hubd.assistant.dialogue import Memory
 from hubd.assistant.doubts import doubted
-from hubd.assistant.each_reminded import each_reminded
 from hubd.assistant.excerpts import Excerpts
 from hubd.assistant.hearing import Hearing
+from hubd.assistant.joined import Joined
 from hubd.assistant.misheard_things import heard_rightly
-from hubd.assistant.misjoined import is_misjoined, of_something_else
 from hubd.assistant.music import on_its_player
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
-from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.second_opinion import asked_about
 from hubd.assistant.semantic import Semantics
-from hubd.assistant.set_for_a_time import EVENT, REMINDER, and_remind
-from hubd.assistant.several import (
-    TALK,
-    Part,
-    after_a_cry,
-    commands_in,
-)
+from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
-from hubd.assistant.timer_names import timer_named, with_timer_alone, with_timer_named
+from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
@@ -54,7 +37,7 @@ from hubd.assistant.understanding.of_papers import of_papers
 from hubd.assistant.understanding.quarters import in_minutes
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.remedies import remedy
-from hubd.assistant.understanding.repairs import is_taken_back, repairs
+from hubd.assistant.understanding.repairs import is_taken_back
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.watched import is_watched_for
 from hubd.assistant.understanding.wished import wished
@@ -78,6 +61,7 @@ class Decider:
         self._routing = asyncio.Lock()
         self._hearing = Hearing(router, self._routing, self.by_rules)
         self._excerpts = Excerpts(self, tools, router, semantics)
+        self._joined = Joined(self, tools, router)
 
     async def decide(self, text: str, language: str | None, area: str) -> Decision:
         """The decision by sentences and words, or else by likeness to examples.
@@ -225,28 +209,17 @@ class Decider:
             return [part]
         if parts := await self._excerpts.of_its_beginning(whole, text, area, sure=True):
             return parts
-        parts = await self._parts(whole, text, area, last)
+        parts = await self.commands_of(whole, text, area, last)
         if not all(lacks(part.decision) for part in parts) or len(text) > MAXIMUM_UTTERANCE:
             return parts
         if said := without_reasons(text, lexicon(whole.language)):
             alone = await self.by_rules(said, whole.language, area)
-            found = await self._parts(alone, said, area)
+            found = await self.commands_of(alone, said, area)
             if all(self._excerpts.acts(part) or self._excerpts.answers(part) for part in found):
                 return found
-        async with self._routing:
-            reworded = self._router.reworded
-            others = await asyncio.to_thread(reworded, text, whole.language)
-        known = lexicon(whole.language)
-        for other in others:
-            if known.corrected(text) and not known.corrected(other):
-                continue  # which takes what was said by mistake for meant
+        for other in await self._in_other_words(text, whole.language):
             again = await self.by_rules(other, whole.language, area)
-            found = await self._parts(again, other, area)
-            if not any(lacks(part.decision) for part in found):
-                return found
-        if (counted := in_minutes(text, whole.language)) != text:
-            again = await self.by_rules(counted, whole.language, area)
-            found = await self._parts(again, counted, area)
+            found = await self.commands_of(again, other, area)
             if not any(lacks(part.decision) for part in found):
                 return found
         part = await self._excerpts.of_a_span(text, whole.language, area)
@@ -254,6 +227,16 @@ class Decider:
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
         return [part] if part else parts
+
+    async def _in_other_words(self, text: str, language: str) -> list[str]:
+        """What ``text`` may be as well, likeliest first."""
+        known = lexicon(language)
+        async with self._routing:
+            reworded = await asyncio.to_thread(self._router.reworded, text, language)
+        if known.corrected(text):  # else what was said by mistake would be taken for meant
+            reworded = [other for other in reworded if known.corrected(other)]
+        counted = in_minutes(text, language)
+        return [*reworded, counted] if counted != text else list(reworded)
 
     async def _remedied(self, text: str, language: str, area: str) -> Part | None:
         """What helps against what ``text`` complains of, if the room has just one such thing."""
@@ -273,125 +256,31 @@ class Decider:
         )
         return Part(text=text, decision=self._router.asking(decision, Targets((found,))))
 
-    async def _parts(
+    async def commands_of(
         self, whole: Decision, text: str, area: str, last: Decision | None = None
     ) -> list[Part]:
-        if parts := await self._and_remind(text, whole.language, area):
-            return parts
-        if reminders := each_reminded(text, whole.language):
-            each = [
-                Part(text=one, decision=await self.by_rules(one, whole.language, area))
-                for one in reminders
-            ]
-            if all(part.decision.tool == REMINDER for part in each):
-                return each
-        if is_open(whole) and (parts := await self._at_times(text, whole.language, area)):
+        """The commands of ``text`` as it is said, on which the rules decided.
+
+        last: what was done before, with which its first command may go on
+        """
+        language, joined = whole.language, self._joined
+        for taken_apart in (joined.event_and_reminder, joined.reminders):
+            if parts := await taken_apart(text, language, area):
+                return parts
+        if is_open(whole) and (parts := await joined.at_times(text, language, area)):
             return parts
         whole = await self.for_later(whole, text, area)
-        if is_open(whole) and (parts := await self._several(text, whole, area, last)):
+        if is_open(whole) and (parts := await joined.in_turn(text, whole, area, last)):
             return parts
         of_nothing = whole.asks == "which" and not whole.entities
-        if (is_open(whole) or of_nothing) and (
-            part := await self._remedied(text, whole.language, area)
-        ):
+        part = None
+        if is_open(whole) or of_nothing:
+            part = await self._remedied(text, language, area)
+        if part is None and is_open(whole) and len(text) <= MAXIMUM_UTTERANCE:
+            part = await self._hearing.sounds_like(text, language, area, exactly=True)
+        if part is not None:
             return [part]
-        if is_open(whole) and len(text) <= MAXIMUM_UTTERANCE:
-            heard = await self._hearing.sounds_like(text, whole.language, area, exactly=True)
-            if heard:
-                return [heard]
-        return [Part(text=text, decision=await self._or_by_likeness(whole, text, area))]
-
-    async def _at_times(self, text: str, language: str, area: str) -> list[Part]:
-        """The commands of a sentence that is one for a while, or several that are each for a time
-        of their own; empty: it is neither."""
-
-        async def decide(command: str) -> list[Decision]:
-            return [await self.by_rules(command, language, area)]
-
-        if found := await later.for_a_while(text, lexicon(language), decide):
-            return [Part(text=command, decision=decision) for command, decision in found]
-        if len(text) > MAXIMUM_UTTERANCE:
-            return []
-        left = await later.at_several_times(text, lexicon(language), decide)
-        return [
-            Part(
-                text=str(one.arguments["command"]),
-                decision=await later.unless_unattended(one, decide),
-            )
-            for one in left
-        ]
-
-    async def _and_remind(self, text: str, language: str, area: str) -> list[Part]:
-        """An event that is put down, and a reminder of it; empty where it is not both."""
-        said = and_remind(text, language)
-        if said is None:
-            return []
-        event, reminder = said
-        first = await self.by_rules(event, language, area)
-        second = continued(reminder, Memory(last=first)) if first.tool == EVENT else None
-        if second is None:
-            return []
-        return [Part(text=event, decision=first), Part(text=reminder, decision=second)]
-
-    async def _several(
-        self, text: str, whole: Decision, area: str, last: Decision | None
-    ) -> list[Part]:
-        """The commands of a sentence that is no single one; empty where it does not join any."""
-        language, known = whole.language, lexicon(whole.language)
-        if timed.joins_days(text, language) or timed.is_awaited(text, language):
-            return []
-        if rest := after_a_cry(text):
-            alone = await self._parts(await self.by_rules(rest, language, area), rest, area)
-            tools = [part.decision.tool for part in alone if part.decision.tool]
-            if any(not tool.startswith(TALK) for tool in tools):
-                return alone  # "stop, turn the lamp off" ends no timer, "stop, I'm awake" does
-
-        async def decide(part: str, before: Decision | None, verb_of: str) -> Decision:
-            snapshot = self._tools.home.snapshot()
-            further = listed = None
-            if before is not None:
-                further = follow.follow(self._router, part, before, snapshot, at_once=True)
-                listed = also_listed(self._router, part, before, text[: text.find(part)])
-            elif last is not None and text.startswith(part):
-                further = follow.follow(self._router, part, last, snapshot)
-            if verb_of:
-                return further or listed or await self.with_verb(part, verb_of, language, area)
-            if before is not None:
-                things = [one.name for one in snapshot.entities if one.id in before.entities]
-                part = later.of_what_was_left(part, before, "", things)
-            decision = await self.by_rules(part, language, area)
-            if listed and lacks(decision):
-                return listed
-            if not follow.names_more(decision):
-                decision = further or decision
-            decision = await self.for_later(decision, part, area)
-            return await self._or_by_likeness(decision, part, area)
-
-        async def mentioned(part: str) -> Mentions:
-            return await self.mentions(part, language)
-
-        phrases = self._router.phrases(language)
-        repaired = await asyncio.to_thread(repairs, text, known, phrases)
-        parts = await commands_in(
-            text, known, decide, mentioned, repaired, self._router.phrases(language).people
-        )
-        parts = with_same_player(with_its_time(with_items_joined(parts)))
-        parts = without_its_noise(without_a_cry(parts), known) if parts else parts
-        parts = with_timer_named(with_timer_alone(parts)) if parts else parts
-        if is_misjoined(parts, text, known, self._tools.only_reads):
-            return []
-        if of_something_else(parts, text, known) and await self._names_none(parts):
-            return []  # "the timer I stopped, let it carry on" plays no music
-        return parts
-
-    async def _names_none(self, parts: Sequence[Part]) -> bool:
-        """Whether a part works a thing that it does not name."""
-        for part in parts:
-            if part.decision.entities and not self._tools.only_reads(part.decision.tool or ""):
-                said = await self.mentions(part.text, part.decision.language)
-                if not (said.names or said.areas or said.nouns):
-                    return True
-        return False
+        return [Part(text=text, decision=await self.or_by_likeness(whole, text, area))]
 
     async def with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``part``, which only names things, with the verb of another text."""
@@ -411,7 +300,8 @@ class Decider:
         decision = await later.unless_unattended(decision, decide)
         return await later.unless_empty(decision, decide)
 
-    async def _or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
+    async def or_by_likeness(self, decision: Decision, text: str, area: str) -> Decision:
+        """The decision, or where it is open the one by likeness to examples."""
         if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
             return decision
         found = await self.semantics.decide(text, decision.language, area) or decision
