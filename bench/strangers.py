@@ -14,7 +14,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,13 @@ from rag.embed import model_folder
 DATA = Path(__file__).parents[1] / "tests/data/assistant"
 
 
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
 async def house(database: Database, description: str, embed: Embed,
-                classifiers: dict[str, Classifier]) -> tuple[Commands, FileHome]:  # fmt: skip
+                classifiers: dict[str, Classifier],
+                clock: Callable[[], datetime] = now) -> tuple[Commands, FileHome]:  # fmt: skip
     """The commands of a described household, as the daemon has them."""
     home = await FileHome.open(PluginStorage(database, "home description"))
     await home.load(description)
@@ -53,12 +58,12 @@ async def house(database: Database, description: str, embed: Embed,
         database=database,
         schedule=Schedule(database),
         board=NoticeBoard(),
-        clock=lambda: datetime.now(UTC),
+        clock=clock,
         home=home,
     )
     router = Router(tools.tools(), tools.sentence_files(), home.snapshot)
     semantics = Semantics(embed, router, tools.tools(), classifiers)
-    dialogues = Dialogues(lambda: datetime.now(UTC))
+    dialogues = Dialogues(clock)
     return Commands(tools, router, dialogues, semantics), home
 
 
