@@ -27,6 +27,7 @@ from engine.kernels.elementwise import (
 )
 from engine.kernels.experts import add_experts, choose_experts, matmul_experts
 from engine.kernels.floating import matmul_float
+from engine.kernels.gates import gates_by_halves, settle_gates
 from engine.kernels.kv_layout import BYTE
 from engine.kernels.matmul import LONG_BYTES, matmul
 from engine.kernels.norms import add_normed, layer_norm_output, layer_norm_quantize, rms_norm
@@ -316,6 +317,11 @@ def gate_and_active(f: Forward, index: int, h: Activations) -> Activations:
     assert f.neurons is not None
     if f.predictor is not None:
         guess_gate(f, layer, h)
+    elif f.neurons.halves:
+        gate = f.weights.matrix(f"{layer}ffn_gate.weight")
+        read = (gate.address, bias_of(f, f"{layer}ffn_gate"), *f.neurons.gate_operands(index))
+        for operation in (gates_by_halves, settle_gates):
+            f.program.add(operation, h.columns, b.ffn, c.dim, c.ffn_dim, *read)
     else:
         multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
     up = f.weights.matrix(f"{layer}ffn_up.weight")

@@ -6,12 +6,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from engine.kernels.gates import gates_by_halves, settle_gates
 from engine.kernels.matmul import matmul
 from engine.kernels.program import Program
 from engine.kernels.sparse import up_of_active
 from engine.model import Model
 
-_BIAS = {matmul: (0, 9), up_of_active: (6, 11)}
+_BIAS = {matmul: (0, 9), gates_by_halves: (4, 5), settle_gates: (4, 5), up_of_active: (6, 11)}
 """Operation → which of its operands are the matrix, and the bias."""
 _CONTEXT = 16
 

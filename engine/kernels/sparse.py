@@ -19,12 +19,26 @@ from engine.kernels.columns import (
     own_columns,
     quantize_block,
 )
+from engine.kernels.gates import decide_on_halves
 from engine.kernels.intrinsics import (
     addresses,
     bits_to_float,
     floats,
     integers,
     signed_bytes,
+)
+from engine.kernels.layer_slots import (
+    ACTIVE_COLUMNS,
+    ACTIVE_GATES,
+    ASK,
+    COLUMN,
+    LAYER_SLOTS,
+    LIMIT,
+    PLACES,
+    RECORD_BYTES,
+    RECORDS,
+    SCALES,
+    STEPS,
 )
 from engine.kernels.matmul import next_tiles
 from engine.kernels.portable import multiply_columns, multiply_row, multiply_rows
@@ -40,19 +54,6 @@ from engine.kernels.sparse_vectors import (
     positive_mask,
 )
 from engine.kernels.tiles import add_bias, size_of_tile
-
-# What the operations are told of a layer: int64 slots.
-RECORDS = 0  # address of the neurons' records
-RECORD_BYTES = 1  # from a record to the next
-COLUMN = 2  # bytes of a record before the column
-PLACES = 3  # address of int32 (neurons,): which record a neuron has
-SCALES = 4  # address of the float16 scales of the columns, (blocks, 2, outputs)
-LIMIT = 5  # active neurons up to which skipping is faster than reading everything
-STEPS = 6  # tokens so far,
-ACTIVE_GATES = 7  # neurons whose rows were needed for them,
-ACTIVE_COLUMNS = 8  # and those whose columns were
-ASK = 9  # bytes of a page where records are to be asked for before they are read, else 0
-LAYER_SLOTS = 10
 
 PIECES_AHEAD = 3
 """How many pieces with active columns behind the one at hand is asked for."""
@@ -170,6 +171,7 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     total = _count(gate, blocks, True)
     if part == 0:
         layer[ACTIVE_GATES] += total
+        decide_on_halves(layer)
     if total > layer[LIMIT]:
         tiles, tile_size = neurons // LANES, size_of_tile(bits, x_blocks)
         start, end = next_tiles(operands, tiles, tile_size, part, parts, 0)

@@ -12,12 +12,15 @@ Made from packed matrices (see `engine.formats.packed`), with the same quants an
   f16`.
 
 A record is a row, if rows are skipped too, and the column behind it.
+
+Of a gate with 8 bits, the upper halves of its weights are a matrix of 4 bits: weight ≈ 16 · scale ·
+upper + minimum, where the minimum stands for the mean of a block's lower halves.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats.packed import BLOCK, Bytes, quants_and_scales
+from engine.formats.packed import BLOCK, Blocks, Bytes, pack, quants_and_scales
 
 CHUNK = 64
 """Outputs that are multiplied at once."""
@@ -78,3 +81,19 @@ def columns_of(
     flat = chunks.reshape(neurons, -1)
     out[:, : flat.shape[1]] = flat
     return out, np.ascontiguousarray(scales.transpose(2, 0, 1))
+
+
+def upper_halves(packed: Bytes, rows: int, inputs: int) -> tuple[Bytes, NDArray[np.float32]]:
+    """The upper halves of a packed matrix of 8 bits (rows, inputs) as one of 4 bits, and float32
+    (rows,): by how much, as root mean square, its weights differ from these."""
+    quants, scales = quants_and_scales(packed, 8, rows, inputs)
+    blocks = quants.reshape(rows, -1, BLOCK)
+    scale = scales[0].astype(np.float32)
+    lowers = (blocks & np.uint8(15)).mean(axis=2, dtype=np.float32)
+    minimums = ((lowers - 128) * scale).astype(np.float16)
+    uppers, sixteenfold = blocks >> np.uint8(4), (16 * scale).astype(np.float16)
+    stands_for = uppers * sixteenfold.astype(np.float32)[..., None]
+    stands_for += minimums.astype(np.float32)[..., None]
+    left = (blocks.astype(np.float32) - 128) * scale[..., None] - stands_for
+    deviations = np.sqrt(np.square(left).mean(axis=(1, 2)))
+    return pack(Blocks(4, uppers, sixteenfold, minimums)), deviations

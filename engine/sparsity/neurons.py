@@ -16,20 +16,25 @@ from numpy.typing import NDArray
 
 from engine.architectures.config import ModelConfig
 from engine.architectures.family import Activation, Family
-from engine.formats.packed import BLOCK, FLOAT_BITS
-from engine.kernels import sparse
+from engine.formats.packed import BLOCK, FLOAT_BITS, packed_bytes
+from engine.kernels import layer_slots
+from engine.kernels.gates import gate_scratch_bytes
+from engine.kernels.sparse import sparse_scratch_bytes
 from engine.protocol import LayerActivity
 from engine.sparsity import layout
 from engine.sparsity.residence import stay
 from engine.weights import HEADER_BYTES, Progress, Weights, map_or_make
 
-FILE_VERSION = 2
+FILE_VERSION = 3
 """Raised with every change of `engine.sparsity.layout`."""
 BREAK_EVEN = 0.6
 """Share of active neurons up to which leaving out rows and columns of the others is faster."""
 COLUMNS_BREAK_EVEN = 0.45
 """The same where only columns of the down projection are left out: at half of them a 1B model's
 block took as long as without (0.99 times as fast), and SmolLM2's token longer (0.87)."""
+OPEN_BREAK_EVEN = 0.18
+"""Share of the gates up to which computing those in full that their upper halves leave open is
+faster than reading all of them."""
 _PAGE = 4096
 _PARTS = ("gate", "up", "down")
 _GATED = (Activation.RELU, Activation.SQUARED_RELU, Activation.DOUBLE_RELU)
@@ -45,6 +50,10 @@ class _Place(NamedTuple):
     column: int
     """Bytes of a record before the column."""
     record_bytes: int
+    deviations: int
+    upper: int
+    gate_rows: int
+    """The last three of a gate that is read by halves."""
 
 
 def skips_rows(config: ModelConfig, family: Family, weights: Weights) -> bool:
@@ -82,6 +91,11 @@ def can_skip(config: ModelConfig, weights: Weights, thresholds: bool) -> bool:
     return all(weights.matrix(name).bits != FLOAT_BITS for name in names)
 
 
+def _gates_of_bytes(config: ModelConfig, weights: Weights) -> bool:
+    """Whether all gates have 8 bits, of which four may be enough."""
+    return all(weights.matrix(f"blk.{i}.ffn_gate.weight").bits == 8 for i in range(config.layers))
+
+
 class Neurons:
     """What decoding a token needs to leave neurons out."""
 
@@ -106,6 +120,8 @@ class Neurons:
         """
         self._config, self._weights = config, weights
         self.skips_rows = predicted or skips_rows(config, family, weights)
+        self.halves = not predicted and self.skips_rows and _gates_of_bytes(config, weights)
+        """Whether gates are read by halves (`engine.kernels.gates`), where memory is not short."""
         self._order = [np.asarray(one, np.int32) for one in order] if order else None
         places, size = self._layout()
         digest = hashlib.sha256(b"".join(one.tobytes() for one in self._order or []))
@@ -122,36 +138,52 @@ class Neurons:
 
         path = cache_directory / f"{name[:24]}.neurons" if cache_directory else None
         self._data = np.frombuffer(map_or_make(path, header, size, fill), np.uint8)
-        self._slots = np.zeros((len(places), sparse.LAYER_SLOTS), np.int64)
+        self._slots = np.zeros((len(places), layer_slots.LAYER_SLOTS), np.int64)
         base = self._data.ctypes.data
         for slots, place in zip(self._slots, places, strict=True):
-            slots[sparse.RECORDS] = base + place.records
-            slots[sparse.RECORD_BYTES] = place.record_bytes
-            slots[sparse.COLUMN] = place.column
-            slots[sparse.PLACES] = base + place.places
-            slots[sparse.SCALES] = base + place.scales
+            slots[layer_slots.RECORDS] = base + place.records
+            slots[layer_slots.RECORD_BYTES] = place.record_bytes
+            slots[layer_slots.COLUMN] = place.column
+            slots[layer_slots.PLACES] = base + place.places
+            slots[layer_slots.SCALES] = base + place.scales
+            if self.halves:
+                slots[layer_slots.UPPER] = base + place.upper
+                slots[layer_slots.GATE_ROWS] = base + place.gate_rows
+                slots[layer_slots.GATE_ROW_BYTES] = layout.row_bytes(8, config.dim)
+                slots[layer_slots.DEVIATIONS] = base + place.deviations
         self.set_break_even(BREAK_EVEN if self.skips_rows else COLUMNS_BREAK_EVEN)
-        self._scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(config.dim, config.ffn_dim))
+        self._slots[:, layer_slots.OPEN_LIMIT] = int(OPEN_BREAK_EVEN * config.ffn_dim)
+        scratch = max(
+            sparse_scratch_bytes(config.dim, config.ffn_dim), gate_scratch_bytes(config.dim)
+        )
+        self._scratch_bytes = layout.lines(scratch)
         self._scratch = np.zeros(threads * self._scratch_bytes + 64, np.uint8)
         self.locked = self._stay(places)
         """Whether there was so little memory that what every token reads is locked in it."""
-        self._slots[:, sparse.ASK] = mmap.PAGESIZE if self.locked else 0
+        self._slots[:, layer_slots.ASK] = mmap.PAGESIZE if self.locked else 0
+        if self.locked:  # in which the gates are whole
+            self._slots[:, layer_slots.WHOLE] = layer_slots.ALWAYS
 
     def operands(self, layer: int) -> tuple[int, int, int]:
         """Address of the scratch, bytes of it for a share, address of the layer's slots."""
         scratch = layout.lines(self._scratch.ctypes.data)
         return scratch, self._scratch_bytes, self._slots[layer].ctypes.data
 
+    def gate_operands(self, layer: int) -> tuple[int, int, int]:
+        """Address of the layer's slots, address of the scratch, bytes of it for a share."""
+        scratch, size, slots = self.operands(layer)
+        return slots, scratch, size
+
     def set_break_even(self, share: float) -> None:
         """Read everything where more than this share of the neurons is active."""
-        self._slots[:, sparse.LIMIT] = int(share * self._config.ffn_dim)
+        self._slots[:, layer_slots.LIMIT] = int(share * self._config.ffn_dim)
 
     def activity(self) -> list[LayerActivity]:
         """Of each layer, over the tokens that were decoded alone; none before the first."""
-        steps = self._slots[:, sparse.STEPS]
+        steps = self._slots[:, layer_slots.STEPS]
         if not steps.all():
             return []
-        shares = self._slots[:, [sparse.ACTIVE_GATES, sparse.ACTIVE_COLUMNS]] / (
+        shares = self._slots[:, [layer_slots.ACTIVE_GATES, layer_slots.ACTIVE_COLUMNS]] / (
             steps[:, None] * self._config.ffn_dim
         )
         return [
@@ -161,7 +193,14 @@ class Neurons:
 
     def forget_activity(self) -> None:
         """Begin to count anew."""
-        self._slots[:, [sparse.STEPS, sparse.ACTIVE_GATES, sparse.ACTIVE_COLUMNS]] = 0
+        counted = (
+            layer_slots.STEPS,
+            layer_slots.ACTIVE_GATES,
+            layer_slots.ACTIVE_COLUMNS,
+            layer_slots.HALVED,
+            layer_slots.OPENED,
+        )
+        self._slots[:, counted] = 0
 
     def bytes_per_token(self) -> float:
         """Bytes of the feed-forward blocks that a decoded token has read, in the mean."""
@@ -173,11 +212,23 @@ class Neurons:
                 tensor = f"blk.{index}.ffn_{name}.weight"
                 if tensor in self._weights:
                     total += self._weights.packed(tensor).size
+            total += self._spared_by_halves(index)
             if self.skips_rows:
                 total += activity.rows * neurons * layout.row_bytes(up, dim)
             total += activity.columns * neurons * layout.column_bytes(down, dim)
             total += layout.scale_bytes(down, neurons, dim)
         return total
+
+    def _spared_by_halves(self, layer: int) -> float:
+        """Bytes of gates that a token has not read, in the mean, as a number below zero."""
+        slots, config = self._slots[layer], self._config
+        if not self.halves or slots[layer_slots.HALVED] == 0:
+            return 0.0
+        whole = self._weights.packed(f"blk.{layer}.ffn_gate.weight").size
+        half = packed_bytes(4, config.ffn_dim, config.dim) + 4 * config.ffn_dim
+        opened = slots[layer_slots.OPENED] * slots[layer_slots.GATE_ROW_BYTES]
+        spared = slots[layer_slots.HALVED] * (half - whole) + opened
+        return float(spared / slots[layer_slots.STEPS])
 
     def dense_bytes(self) -> int:
         """Bytes of all feed-forward blocks."""
@@ -215,8 +266,15 @@ class Neurons:
             scales = end + layout.lines(4 * neurons)
             records = scales + layout.scale_bytes(down, neurons, dim)
             records = (records + _PAGE - 1) // _PAGE * _PAGE
-            places.append(_Place(end, scales, records, column, record_bytes))
-            end = layout.lines(records + neurons * record_bytes)
+            end_of_records = layout.lines(records + neurons * record_bytes)
+            deviations = upper = gate_rows = end_of_records
+            if self.halves:
+                upper = layout.lines(deviations + 4 * neurons)
+                gate_rows = layout.lines(upper + packed_bytes(4, neurons, dim))
+                end_of_records = gate_rows + neurons * layout.row_bytes(8, dim)
+            halves = (deviations, upper, gate_rows)
+            places.append(_Place(end, scales, records, column, record_bytes, *halves))
+            end = layout.lines(end_of_records)
         return places, end
 
     def _fill_layer(self, layer: int, place: _Place, out: NDArray[np.uint8]) -> None:
@@ -235,3 +293,10 @@ class Neurons:
             packed = self._weights.packed(f"blk.{layer}.ffn_up.weight")
             records[places, : place.column] = layout.rows_of(packed, up, neurons, dim)
         records[places, place.column :] = columns
+        if self.halves:
+            packed = self._weights.packed(f"blk.{layer}.ffn_gate.weight")
+            upper, deviations = layout.upper_halves(packed, neurons, dim)
+            rows = layout.rows_of(packed, 8, neurons, dim).reshape(-1)
+            out[place.deviations : place.deviations + 4 * neurons] = deviations.view(np.uint8)
+            out[place.upper : place.upper + upper.size] = upper
+            out[place.gate_rows : place.gate_rows + rows.size] = rows

@@ -5,7 +5,7 @@ import pytest
 
 from engine.formats.packed import Blocks, pack, quantize_blocks, quants_and_scales
 from engine.formats.packed import unpack as unpack_matrix
-from engine.kernels import activations, dispatch, sparse
+from engine.kernels import activations, dispatch, layer_slots, sparse
 from engine.kernels.columns import SINGLE_BYTES, column_buffer_bytes
 from engine.kernels.elementwise import quantize
 from engine.kernels.matmul import matmul
@@ -70,13 +70,13 @@ class Layer:
         self.places = RNG.permutation(NEURONS).astype(np.int32)
         self.records = aligned(NEURONS * (rows.shape[1] + columns.shape[1])).reshape(NEURONS, -1)
         self.records[self.places] = np.concatenate([rows, columns], axis=1)
-        self.slots = np.zeros(sparse.LAYER_SLOTS, np.int64)
-        self.slots[sparse.RECORDS] = self.records.ctypes.data
-        self.slots[sparse.RECORD_BYTES] = self.records.shape[1]
-        self.slots[sparse.COLUMN] = rows.shape[1]
-        self.slots[sparse.PLACES] = self.places.ctypes.data
-        self.slots[sparse.SCALES] = self.scales.ctypes.data
-        self.slots[sparse.LIMIT] = limit
+        self.slots = np.zeros(layer_slots.LAYER_SLOTS, np.int64)
+        self.slots[layer_slots.RECORDS] = self.records.ctypes.data
+        self.slots[layer_slots.RECORD_BYTES] = self.records.shape[1]
+        self.slots[layer_slots.COLUMN] = rows.shape[1]
+        self.slots[layer_slots.PLACES] = self.places.ctypes.data
+        self.slots[layer_slots.SCALES] = self.scales.ctypes.data
+        self.slots[layer_slots.LIMIT] = limit
         self.scratch_bytes = layout.lines(sparse.sparse_scratch_bytes(DIM, NEURONS))
         self.scratch = aligned(SHARES * self.scratch_bytes)
 
@@ -141,8 +141,8 @@ def test_down_of_active_is_the_dense_product(pool, path, bits, active):
     operands = (columns.ctypes.data, 0, ours.ctypes.data, *sizes, 1, *weights)
     run(pool, path, (sparse.down_of_active, operands))
     check_same(ours, dense, path, bits)
-    assert layer.slots[sparse.ACTIVE_COLUMNS] == active
-    assert layer.slots[sparse.STEPS] == 1
+    assert layer.slots[layer_slots.ACTIVE_COLUMNS] == active
+    assert layer.slots[layer_slots.STEPS] == 1
 
 
 def check_same(ours, dense, path, bits):
@@ -191,4 +191,4 @@ def test_up_of_active_is_the_dense_block(pool, path, bits, kind, active, limit, 
         one[: NEURONS // 32 * SINGLE_BYTES].reshape(-1, 64) for one in (made, expected)
     )
     np.testing.assert_array_equal(ours_[:, :48], theirs[:, :48])
-    assert layer.slots[sparse.ACTIVE_GATES] == active
+    assert layer.slots[layer_slots.ACTIVE_GATES] == active
