@@ -269,6 +269,8 @@ def gate_and_up(f: Forward, layer: str, h: Activations) -> None:
     elif f.predictor is not None:
         guess_gate(f, layer, h)
         multiply(f, f"{layer}ffn_up", h, b.ffn + 4 * c.ffn_dim, width)
+    elif c.activation == Activation.PLAIN_RELU and f.neurons is not None and f.neurons.halved:
+        multiply_by_halves(f, layer, h)
     elif c.activation == Activation.PLAIN_RELU:
         barrier = barrier_for_own_blocks(f, f"{layer}ffn_up")
         multiply(f, f"{layer}ffn_up", h, b.ffn, width, barrier=barrier)
@@ -306,6 +308,17 @@ def guess_gate(f: Forward, layer: str, h: Activations) -> None:
     f.program.add(matmul, outer.address, b.active, b.ffn, *outwards)
 
 
+def multiply_by_halves(f: Forward, layer: str, h: Activations) -> None:
+    """The gates of a single row, or where there are none its up: what is positive, exactly."""
+    c, b = f.config, f.buffers
+    assert f.neurons is not None
+    name = f"{layer}{f.neurons.halved}"
+    slots = f.neurons.gate_operands(int(layer.split(".")[1]))
+    read = (f.weights.matrix(f"{name}.weight").address, bias_of(f, name), *slots)
+    for operation in (gates_by_halves, settle_gates):
+        f.program.add(operation, h.columns, b.ffn, c.dim, c.ffn_dim, *read)
+
+
 def activation_kind(f: Forward) -> int:
     """What `kernels.activations` is to do."""
     return f.config.activation if f.predictor is None else PREDICTED_RELU
@@ -317,11 +330,8 @@ def gate_and_active(f: Forward, index: int, h: Activations) -> Activations:
     assert f.neurons is not None
     if f.predictor is not None:
         guess_gate(f, layer, h)
-    elif f.neurons.halves:
-        gate = f.weights.matrix(f"{layer}ffn_gate.weight")
-        read = (gate.address, bias_of(f, f"{layer}ffn_gate"), *f.neurons.gate_operands(index))
-        for operation in (gates_by_halves, settle_gates):
-            f.program.add(operation, h.columns, b.ffn, c.dim, c.ffn_dim, *read)
+    elif f.neurons.halved:
+        multiply_by_halves(f, layer, h)
     else:
         multiply(f, f"{layer}ffn_gate", h, b.ffn, 2 * c.ffn_dim)
     up = f.weights.matrix(f"{layer}ffn_up.weight")

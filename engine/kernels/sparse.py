@@ -171,7 +171,6 @@ def up_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     total = _count(gate, blocks, True)
     if part == 0:
         layer[ACTIVE_GATES] += total
-        decide_on_halves(layer)
     if total > layer[LIMIT]:
         tiles, tile_size = neurons // LANES, size_of_tile(bits, x_blocks)
         start, end = next_tiles(operands, tiles, tile_size, part, parts, 0)
@@ -289,6 +288,7 @@ def down_of_active(operands: Any, step: Any, part: int, parts: int) -> None:
     if part == 0:
         layer[STEPS] += 1
         layer[ACTIVE_COLUMNS] += total
+        decide_on_halves(layer)
     if total > layer[LIMIT]:
         tiles, tile_size = outputs // LANES, size_of_tile(bits, blocks)
         begin, end = next_tiles(operands, tiles, tile_size, part, parts, 0)

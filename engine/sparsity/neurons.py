@@ -91,9 +91,15 @@ def can_skip(config: ModelConfig, weights: Weights, thresholds: bool) -> bool:
     return all(weights.matrix(name).bits != FLOAT_BITS for name in names)
 
 
-def _gates_of_bytes(config: ModelConfig, weights: Weights) -> bool:
-    """Whether all gates have 8 bits, of which four may be enough."""
-    return all(weights.matrix(f"blk.{i}.ffn_gate.weight").bits == 8 for i in range(config.layers))
+def _sign_matrix(config: ModelConfig, family: Family, weights: Weights) -> str:
+    """The matrix whose products' signs decide which neurons are of use, where it has 8 bits, of
+    which four may be enough; else an empty name."""
+    plain = config.activation == Activation.PLAIN_RELU
+    if not (plain or skips_rows(config, family, weights)):
+        return ""
+    name = "ffn_up" if plain else "ffn_gate"
+    bits = {weights.matrix(f"blk.{i}.{name}.weight").bits for i in range(config.layers)}
+    return name if bits == {8} else ""
 
 
 class Neurons:
@@ -120,8 +126,8 @@ class Neurons:
         """
         self._config, self._weights = config, weights
         self.skips_rows = predicted or skips_rows(config, family, weights)
-        self.halves = not predicted and self.skips_rows and _gates_of_bytes(config, weights)
-        """Whether gates are read by halves (`engine.kernels.gates`), where memory is not short."""
+        self.halved = "" if predicted else _sign_matrix(config, family, weights)
+        """The matrix that is read by halves (`engine.kernels.gates`), unless memory is short."""
         self._order = [np.asarray(one, np.int32) for one in order] if order else None
         places, size = self._layout()
         digest = hashlib.sha256(b"".join(one.tobytes() for one in self._order or []))
@@ -146,7 +152,7 @@ class Neurons:
             slots[layer_slots.COLUMN] = place.column
             slots[layer_slots.PLACES] = base + place.places
             slots[layer_slots.SCALES] = base + place.scales
-            if self.halves:
+            if self.halved:
                 slots[layer_slots.UPPER] = base + place.upper
                 slots[layer_slots.GATE_ROWS] = base + place.gate_rows
                 slots[layer_slots.GATE_ROW_BYTES] = layout.row_bytes(8, config.dim)
@@ -222,9 +228,9 @@ class Neurons:
     def _spared_by_halves(self, layer: int) -> float:
         """Bytes of gates that a token has not read, in the mean, as a number below zero."""
         slots, config = self._slots[layer], self._config
-        if not self.halves or slots[layer_slots.HALVED] == 0:
+        if not self.halved or slots[layer_slots.HALVED] == 0:
             return 0.0
-        whole = self._weights.packed(f"blk.{layer}.ffn_gate.weight").size
+        whole = self._weights.packed(f"blk.{layer}.{self.halved}.weight").size
         half = packed_bytes(4, config.ffn_dim, config.dim) + 4 * config.ffn_dim
         opened = slots[layer_slots.OPENED] * slots[layer_slots.GATE_ROW_BYTES]
         spared = slots[layer_slots.HALVED] * (half - whole) + opened
@@ -268,7 +274,7 @@ class Neurons:
             records = (records + _PAGE - 1) // _PAGE * _PAGE
             end_of_records = layout.lines(records + neurons * record_bytes)
             deviations = upper = gate_rows = end_of_records
-            if self.halves:
+            if self.halved:
                 upper = layout.lines(deviations + 4 * neurons)
                 gate_rows = layout.lines(upper + packed_bytes(4, neurons, dim))
                 end_of_records = gate_rows + neurons * layout.row_bytes(8, dim)
@@ -293,8 +299,8 @@ class Neurons:
             packed = self._weights.packed(f"blk.{layer}.ffn_up.weight")
             records[places, : place.column] = layout.rows_of(packed, up, neurons, dim)
         records[places, place.column :] = columns
-        if self.halves:
-            packed = self._weights.packed(f"blk.{layer}.ffn_gate.weight")
+        if self.halved:
+            packed = self._weights.packed(f"blk.{layer}.{self.halved}.weight")
             upper, deviations = layout.upper_halves(packed, neurons, dim)
             rows = layout.rows_of(packed, 8, neurons, dim).reshape(-1)
             out[place.deviations : place.deviations + 4 * neurons] = deviations.view(np.uint8)
