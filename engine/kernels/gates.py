@@ -51,7 +51,7 @@ MARGIN = 8.0
 farther off, and it would be a gate that is hardly positive."""
 STRAY = 7.5
 """Standard deviations that no sum of random numbers is off: one in 10¹³."""
-PAUSE = 256
+PAUSE = 128
 """Tokens after which halves are tried again."""
 PIECE = 1024
 """Gates whose open ones are one list: threads claim pieces, so that they finish together."""

@@ -198,7 +198,9 @@ class Neurons:
         ]
 
     def forget_activity(self) -> None:
-        """Begin to count anew."""
+        """Begin to count anew, and to try halves again."""
+        whole = self._slots[:, layer_slots.WHOLE]
+        whole[whole != layer_slots.ALWAYS] = 0
         counted = (
             layer_slots.STEPS,
             layer_slots.ACTIVE_GATES,
