@@ -18,9 +18,9 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant.turn import Assistant, Utterance
-from hubd.config import Config, Engine
 from hubd.daemon import open_rooms
 from hubd.paths import create_directories, find_paths
+from hubd.settings import Config, Engine
 from hubd.turn_events import Done
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from hubd.config import DEFAULT_MODEL
 from hubd.paths import find_paths
+from hubd.settings import DEFAULT_MODEL
 
 DEVICES = 10
 """The streams are theirs: one device may have 40 open."""

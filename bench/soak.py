@@ -21,7 +21,7 @@ from typing import Any
 import aiohttp
 
 from bench.load import daemon, private_mb
-from hubd.config import DEFAULT_MODEL
+from hubd.settings import DEFAULT_MODEL
 
 MODEL = f"raw:{Path(DEFAULT_MODEL).stem}"
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "household"

@@ -27,11 +27,11 @@ from hubd.assistant.supported import why_not
 from hubd.assistant.understanding.intents import READ_ONLY
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
-from hubd.config import DEFAULT_MODEL, Engine
 from hubd.events import NoticeBoard
 from hubd.home.file import FileHome
 from hubd.paths import create_directories, find_paths
 from hubd.schedule import Schedule
+from hubd.settings import DEFAULT_MODEL, Engine
 from hubd.store.database import Database
 from hubd.store.plugin_storage import PluginStorage
 from hubd.supervisor import EngineDown, EngineSupervisor

@@ -20,7 +20,6 @@ from aiohttp import web
 from hubd import lock, readings, wyoming
 from hubd.assistant import prompt
 from hubd.assistant.turn import Assistant
-from hubd.config import PLUGIN_SECTIONS, Config
 from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.errors import HubError
@@ -46,6 +45,7 @@ from hubd.reindexing import Reindexing, made_with
 from hubd.reranking import reranker_of
 from hubd.schedule import Schedule
 from hubd.service_manager import feed_watchdog, watchdog_limit
+from hubd.settings import PLUGIN_SECTIONS, Config
 from hubd.store.access import Access
 from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations

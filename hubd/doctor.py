@@ -18,7 +18,7 @@ import msgspec
 from engine.errors import EngineError
 from hubd import lock, models
 from hubd.client import connected
-from hubd.config import DEFAULT_MODEL, Config, load_config
+from hubd.config import load_config
 from hubd.engine_child import model_path
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
@@ -29,6 +29,7 @@ from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
 from hubd.reindexing import source_of
 from hubd.reranking import folder_of
+from hubd.settings import DEFAULT_MODEL, Config
 from rag.db import connect
 from rag.embed import DIMENSION, MODEL
 from rag.errors import RagError

@@ -10,9 +10,9 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from hubd.config import Http
 from hubd.errors import HubError
 from hubd.paths import Paths
+from hubd.settings import Http
 
 BACKLOG = 128
 

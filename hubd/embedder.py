@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from engine.client import EngineClient
 from engine.errors import EngineError, EngineRefused, EngineUnavailable
-from hubd.config import Config
 from hubd.engine_child import Encoder
 from hubd.events import NoticeBoard
 from hubd.household_engine import HouseholdEngine
 from hubd.paths import Paths
+from hubd.settings import Config
 from hubd.supervisor import EngineDown, EngineSupervisor
 from rag.embed import DIMENSION, MODEL, checked, model_folder
 from rag.errors import EmbedderError

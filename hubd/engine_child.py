@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from hubd import config
+from hubd import settings as sections
 from hubd.paths import Paths
 
 TERMINATE_S = 5.0
@@ -32,7 +32,7 @@ class Encoder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command(
-    settings: config.Engine, paths: Paths, socket: Path, encoder: Encoder | None
+    settings: sections.Engine, paths: Paths, socket: Path, encoder: Encoder | None
 ) -> list[str]:
     """What starts a child that listens at ``socket``."""
     alone = encoder is not None and encoder.alone
@@ -57,7 +57,7 @@ def command(
     ]
 
 
-def model_path(settings: config.Engine, paths: Paths) -> Path:
+def model_path(settings: sections.Engine, paths: Paths) -> Path:
     """The model file: a name in the model folder, or a path of its own."""
     return _in_models(settings.model, paths)
 

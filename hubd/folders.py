@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from hubd.config import Rag
 from hubd.events import NoticeBoard
 from hubd.policy import Person
+from hubd.settings import Rag
 from rag.library import Library
 from rag.types import FileReport, Visible, WaitUntilIdle
 from rag.watch import Folder, watch

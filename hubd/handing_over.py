@@ -3,8 +3,8 @@
 import asyncio
 import logging
 
-from hubd.config import Rag
 from hubd.errors import HubError
+from hubd.settings import Rag
 from rag.elsewhere import MakeElsewhere
 from rag.errors import RagError
 from rag.library import Library

@@ -14,7 +14,7 @@ import msgspec
 
 from engine.client import EngineClient
 from engine.protocol import Health
-from hubd import config
+from hubd import settings as sections
 from hubd.engine_child import Encoder
 from hubd.events import Notice, NoticeBoard
 from hubd.paths import Paths
@@ -30,7 +30,7 @@ class HouseholdEngine:
 
     def __init__(
         self,
-        settings: config.Engine,
+        settings: sections.Engine,
         paths: Paths,
         board: NoticeBoard,
         encoder: Encoder | None = None,

@@ -4,9 +4,9 @@ import asyncio
 
 import msgspec
 
-from hubd.config import Rag
 from hubd.events import NoticeBoard
 from hubd.folders import is_private
+from hubd.settings import Rag
 from rag.activity import Activity
 from rag.types import Document
 

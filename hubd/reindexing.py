@@ -13,8 +13,8 @@ from typing import Literal, Self
 
 import msgspec
 
-from hubd.config import Rag
 from hubd.errors import BadRequestError
+from hubd.settings import Rag
 from rag.embed import CachingEmbedder, Embedder
 from rag.errors import RagError
 from rag.library import Library

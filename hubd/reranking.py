@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hubd.config import Config
+from hubd.settings import Config
 from rag.worker_reranker import WorkerReranker
 
 

@@ -20,7 +20,7 @@ import msgspec
 from engine.client import EngineClient
 from engine.errors import EngineError
 from engine.protocol import Health
-from hubd import config
+from hubd import settings as sections
 from hubd.engine_child import Encoder, command, end, first_to_go, model_path, next_line
 from hubd.errors import HubError
 from hubd.events import NoticeBoard
@@ -80,7 +80,7 @@ class EngineSupervisor:
 
     def __init__(
         self,
-        settings: config.Engine,
+        settings: sections.Engine,
         paths: Paths,
         board: NoticeBoard,
         encoder: Encoder | None = None,

@@ -25,11 +25,11 @@ from wyoming.ping import Ping, Pong
 import hubd
 from hubd.assistant.turn import Utterance
 from hubd.assistant.understanding.grammar import LANGUAGES
-from hubd.config import Wyoming
 from hubd.errors import BadRequestError, HubError
 from hubd.http.ask import finished
 from hubd.http.services import Services
 from hubd.policy import Person
+from hubd.settings import Wyoming
 
 log = logging.getLogger(__name__)
 

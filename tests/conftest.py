@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hubd.config import DEFAULT_MODEL
+from hubd.settings import DEFAULT_MODEL
 
 FLAGS = [
     "--headless=new",

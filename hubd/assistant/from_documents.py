@@ -18,10 +18,10 @@ from hubd.assistant.query_rewriting import asked as asked_after
 from hubd.assistant.questions import ask
 from hubd.assistant.turn_clock import Clock, done_with
 from hubd.assistant.write import write
-from hubd.config import Config
 from hubd.folders import visible_to
 from hubd.household_engine import HouseholdEngine
 from hubd.policy import Person
+from hubd.settings import Config
 from hubd.supervisor import EngineDown
 from hubd.turn_events import Cited, Event, PromptPart, Retrieved, Token
 from plugins.speech import day_name, full_stop

@@ -30,10 +30,10 @@ from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.step import Outcome, Step
 from hubd.assistant.turn_clock import Clock, done_with
-from hubd.config import Config
 from hubd.folders import visible_to
 from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
+from hubd.settings import Config
 from hubd.store.conversations import Conversations
 from hubd.supervisor import EngineDown
 from hubd.tool_context import Speaker

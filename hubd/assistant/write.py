@@ -9,7 +9,7 @@ from contextlib import aclosing
 from engine.client import Answered, EngineClient
 from engine.protocol import ChatMessage, ChatRequest
 from hubd.assistant.ground import Grounded, Grounding
-from hubd.config import Assistant as Settings
+from hubd.settings import Assistant as Settings
 
 
 async def write(

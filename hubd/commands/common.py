@@ -9,8 +9,8 @@ import click
 
 if TYPE_CHECKING:
     from hubd.client import HubClient
-    from hubd.config import Config
     from hubd.paths import Paths
+    from hubd.settings import Config
 
 T = TypeVar("T")
 

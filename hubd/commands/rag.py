@@ -16,8 +16,8 @@ from hubd.errors import HubError
 
 if TYPE_CHECKING:
     from engine.client import EngineClient
-    from hubd.config import Assistant as Settings
-    from hubd.config import Config
+    from hubd.settings import Assistant as Settings
+    from hubd.settings import Config
     from rag.evaluate import Case, Report, Show
     from rag.library import Library
     from rag.types import Evidence

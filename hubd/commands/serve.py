@@ -13,9 +13,9 @@ from hubd.commands.common import settings
 
 if TYPE_CHECKING:
     from hubd.commands.progress import Bars
-    from hubd.config import Config
     from hubd.daemon import Daemon
     from hubd.paths import Paths
+    from hubd.settings import Config
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from hubd.assistant.turn import Assistant
-from hubd.config import Config
 from hubd.errors import BusyError, StoppingError
 from hubd.events import NoticeBoard
 from hubd.home.device import HubDevice
@@ -26,6 +25,7 @@ from hubd.http.volatile import PromptMemory
 from hubd.mcp.offer import Offer
 from hubd.paths import Paths
 from hubd.reindexing import Reindexing
+from hubd.settings import Config
 from hubd.store.access import Access
 from hubd.store.audit import Audit
 from hubd.store.conversations import Conversations

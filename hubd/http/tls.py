@@ -2,8 +2,8 @@
 
 import ssl
 
-from hubd.config import Http
 from hubd.errors import HubError
+from hubd.settings import Http
 
 
 def context(settings: Http) -> ssl.SSLContext | None:

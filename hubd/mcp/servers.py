@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from hubd.config import McpServer
 from hubd.mcp import load_sdk
+from hubd.settings import McpServer
 from hubd.tools import ToolBox
 from plugins.api import Plugin, Tool, ToolContext, ToolError, ToolResult
 

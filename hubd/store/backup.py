@@ -24,9 +24,9 @@ import msgspec
 
 import hubd
 from hubd import lock
-from hubd.config import SECRETS
 from hubd.errors import AlreadyRunningError, HubError
 from hubd.paths import Paths
+from hubd.settings import SECRETS
 from rag.db import connect
 from rag.errors import RagError
 

@@ -16,13 +16,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from hubd.config import Config
 from hubd.daemon import open_rooms
 from hubd.http.app import make_app
 from hubd.http.callers import plain_path
 from hubd.http.described import described
 from hubd.http.openapi import error_kind
 from hubd.paths import Paths, create_directories, find_paths
+from hubd.settings import Config
 from hubd.store.database import Database
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.config import Config, Http, Rag
 from hubd.http.backoff import FREE, LONGEST_S, BackOff
 from hubd.http.callers import COOKIE, RULES, rule_of
 from hubd.http.pairing import LETTERS, TRIES, VALID_S, Offer, PairingCodes
 from hubd.http.services import SERVICES
 from hubd.policy import Person
+from hubd.settings import Config, Http, Rag
 
 HOME = """
 areas: [Kitchen, Hall, Garage]

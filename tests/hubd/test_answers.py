@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from hubd.config import Config
 from hubd.errors import BusyError
 from hubd.http import answers as module
 from hubd.http.answers import Answer, Answers
+from hubd.settings import Config
 from hubd.store.conversations import excerpt
 
 

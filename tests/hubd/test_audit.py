@@ -2,9 +2,9 @@
 
 import pytest
 
-from hubd.config import Config
 from hubd.http.insight import shown
 from hubd.policy import Person
+from hubd.settings import Config
 from hubd.store import audit as module
 from hubd.store.audit import Audit
 from plugins.api import ToolCall

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.config import SECTIONS, Config, ConfigError, is_loopback, load_config
+from hubd.config import ConfigError, is_loopback, load_config
+from hubd.settings import SECTIONS, Config
 
 NOWHERE = Path("/nonexistent/hubd.toml")
 

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from hubd.cli import cli
-from hubd.config import Config, load_config
+from hubd.config import load_config
 from hubd.http.app import FAMILIES
+from hubd.settings import Config
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "README.md").read_text()

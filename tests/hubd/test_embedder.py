@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from hubd.config import Config, Engine, Rag
 from hubd.embedder import EngineEmbedder, encoder_of
 from hubd.events import NoticeBoard
 from hubd.household_engine import HouseholdEngine
+from hubd.settings import Config, Engine, Rag
 from rag.embed import DIMENSION
 from rag.errors import EmbedderError
 

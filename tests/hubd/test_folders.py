@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
-from hubd.config import Config, ConfigError, Rag, load_config
+from hubd.config import ConfigError, load_config
 from hubd.folders import keep_reading, visible_to, watched
 from hubd.http.services import SERVICES
 from hubd.policy import OWNER, Person
+from hubd.settings import Config, Rag
 
 
 def test_folders_are_paths_with_or_without_a_collection(monkeypatch):

@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from hubd.config import Config, Rag
 from hubd.handing_over import elsewhere, keep_complete
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Rag
 
 pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
 

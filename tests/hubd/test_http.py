@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hubd.config import DEFAULT_MODEL
 from hubd.http import sse
 from hubd.http.body import JSON_LIMIT
+from hubd.settings import DEFAULT_MODEL
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from hubd.config import Config, Http
 from hubd.errors import HubError
 from hubd.http import body as body_module
 from hubd.http import tls, traffic
@@ -24,6 +23,7 @@ from hubd.http.body import DEPTH_LIMIT, JSON_LIMIT, depths
 from hubd.http.pairing import Offer
 from hubd.http.proxies import sender
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Http
 
 NETWORKS = Http(trusted_proxies=["10.0.0.0/8", "::1"]).proxies()
 

@@ -14,13 +14,14 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from hubd.config import Config, ConfigError, Http, Mcp, McpServer, load_config
+from hubd.config import ConfigError, load_config
 from hubd.events import NoticeBoard
 from hubd.http.services import SERVICES
 from hubd.mcp import servers
 from hubd.mcp.servers import Servers, arguments_of
 from hubd.policy import Person
 from hubd.schedule import Schedule
+from hubd.settings import Config, Http, Mcp, McpServer
 from hubd.tool_context import Speaker
 from hubd.tools import ArgumentsError, NotConfirmedError, ToolBox
 from plugins.api import ToolCall, ToolError

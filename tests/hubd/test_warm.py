@@ -10,9 +10,9 @@ import pytest
 from engine.client import Answered
 from engine.protocol import ChatMessage, ChatRequest
 from hubd import warm
-from hubd.config import Engine
 from hubd.events import NoticeBoard
 from hubd.http.services import Turns
+from hubd.settings import Engine
 from hubd.supervisor import EngineSupervisor
 
 RULES = "".join(f"Rule {n}: be kind to whoever asks for the {n}th time. " for n in range(40))

@@ -18,10 +18,11 @@ from wyoming.ping import Ping, Pong
 
 from hubd import wyoming
 from hubd.assistant.turn import Utterance
-from hubd.config import Config, ConfigError, Wyoming, load_config
+from hubd.config import ConfigError, load_config
 from hubd.errors import HubError
 from hubd.http.ask import finished
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Wyoming
 
 HOME = """
 areas: [Hall]

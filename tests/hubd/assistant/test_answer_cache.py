@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from hubd.assistant.answer_cache import AnswerCache, asked
 from hubd.assistant.ground import Grounded
-from hubd.config import Config, Engine
 from hubd.http.metrics import figures
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Engine
 from hubd.turn_events import Citation
 from rag.types import Passage
 

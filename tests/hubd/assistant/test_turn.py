@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from hubd.assistant.questions import ask
-from hubd.config import Config, Engine
 from hubd.http.services import SERVICES
+from hubd.settings import Config, Engine
 from rag.evidence import verdict
 
 
