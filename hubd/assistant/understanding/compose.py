@@ -98,6 +98,8 @@ VALUED = {
 """domain → tool, argument, the largest value that makes sense (see ``largest``)."""
 FULL = frozenset({"lights.set", "fans.set_speed"})
 """Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
+SLIGHT = {"lights.change": 10, "fans.change": 10}
+"""Tools that go by steps, and what "a bit" is there, in percent."""
 A_BIT = 20
 """By how much a cover is moved of which "a bit" is said, in percent of its way."""
 MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
@@ -271,7 +273,8 @@ def _targets(
             return NOBODY
         known = {entity.id: entity for found in rooms for entity in found.entities}
         return Targets(tuple(known.values()), any(found.unclear for found in rooms))
-    everywhere = reading.everything and not reading.areas and not reading.floors
+    placed = reading.areas or reading.floors or reading.here
+    everywhere = reading.everything and not placed
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
 
 
