@@ -27,6 +27,7 @@ MOST_THINGS = 3
 SET_FOR_A_TIME = LATER | {"reminders.add", "reminders.change", "alarms.set", "alarms.change"}
 _TIMES = ("to", "when", "what")
 """Arguments that say a time."""
+STATE = "home.state"
 RUN = frozenset({"vacuum", "lawn_mower"})
 """What runs about by itself."""
 A_DAY = timedelta(days=1)
@@ -43,12 +44,16 @@ def of_it_later(text: str, last: Decision | None, things: Sequence[Entity]) -> s
     said = parted(text, lexicon(last.language))
     if said.when == A_LITTLE or not (said.when or said.every):
         return text
-    command = _command(said.command, last.language, () if waits else things)
+    worked = last.tool != STATE
+    command = _command(said.command, last.language, () if waits else things, valued=worked)
     return _whole(said, command, last.language) if command else text
 
 
-def _command(said: str, language: str, things: Sequence[Entity]) -> str:
-    """What is wished of things, as a command; empty where nothing is."""
+def _command(said: str, language: str, things: Sequence[Entity], *, valued: bool) -> str:
+    """What is wished of things, as a command; empty where nothing is.
+
+    valued: whether a number may be what they shall be set to
+    """
     words = _words()[language]
     said = " ".join(re.sub(words["beside"], " ", said).split())
     said = said if lexicon(language).spaces else said.replace(" ", "")
@@ -60,7 +65,7 @@ def _command(said: str, language: str, things: Sequence[Entity]) -> str:
             return found.expand(told).replace("{things}", names)
     found = re.fullmatch(words["value"], said)
     worded = words["set"].get(kinds.pop()) if len(kinds) == 1 else None
-    if found is None or worded is None:
+    if found is None or worded is None or not valued:
         return ""
     return str(worded).format(things=names, number=found["number"])
 

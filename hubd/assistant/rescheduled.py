@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,7 +26,8 @@ from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import When, as_time, parse
 
-CHANGE, CANCEL = "routines.change", "routines.cancel"
+CHANGE, CANCEL, TOLD = "routines.change", "routines.cancel", "routines.scheduled"
+_UNIT = re.compile(r"(?: ?(?:%|°|percent|degrees?|prozent|grad|度))?")
 _NUMBER = re.compile(r"\d{1,3}")
 _QUESTION = ("?", "？")
 MINUTE = 60
@@ -40,13 +41,20 @@ def rescheduled(text: str, memory: Memory, now: datetime) -> Decision | None:
     last = memory.last
     if last is None or last.tool not in LATER or not memory.undo or last.language not in _words():
         return None
+    words = _words()[last.language]
+    if re.fullmatch(words["asked"], plain(text)):
+        return continuing(last, ToolCall(tool=TOLD, arguments={"which": _which(memory)}))
     if text.rstrip().endswith(_QUESTION):
         return None
+    if re.fullmatch(words["one_day"], plain(text)) and _given(last).get("every"):
+        reason = "one that repeats is done on all of its days"
+        return _unclear(reason, last.language, "not_one_day")
     for said in _clauses(text, lexicon(last.language)):
         if (changed := _changed(said, last, now)) is not None:
             return _of_that_one(changed, memory, last, now)
         if _may_be_its_value(said, last):
-            return _unclear(said, last.language)
+            reason = f"{said}: the time or the value of what was left for later"
+            return _unclear(reason, last.language, "declined")
     return None
 
 
@@ -65,11 +73,11 @@ def _asks_for(said: str, known: Lexicon) -> bool:
     return wants or is_conditional(stripped)
 
 
-def _changed(said: str, last: Decision, now: datetime) -> ToolCall | None:
+def _changed(whole: str, last: Decision, now: datetime) -> ToolCall | None:
     """The change, still of no command in particular."""
     language = last.language
-    words, said = _words()[language], _unopened(said, language)
-    if _is_called_off(said, last):
+    words, said = _words()[language], _unopened(whole, language)
+    if _is_called_off(whole, last) or _is_called_off(said, last):
         return ToolCall(tool=CANCEL, arguments={})
     for way, sign in (("more", 1), ("less", -1)):
         if found := re.fullmatch(words[way], said):
@@ -161,20 +169,23 @@ def _may_be_its_value(said: str, last: Decision) -> bool:
     """Whether a number alone may be the time or the value: "make it nineteen" after "set the
     heating to twenty at six"."""
     words, said = _words()[last.language], _unopened(said, last.language)
-    number = rf"{words['put']} ?{_NUMBER.pattern}{words['ending']}"
+    number = rf"{words['put']} ?{_NUMBER.pattern}{_UNIT.pattern}{words['ending']}"
     return _has_a_number(last) and re.fullmatch(number, said) is not None
 
 
-def _unclear(said: str, language: str) -> Decision:
-    reason = f"{said}: the time or the value of what was left for later"
-    return Decision(route="documents", reason=reason, language=language, declined="declined")
+def _unclear(reason: str, language: str, why: Literal["declined", "not_one_day"]) -> Decision:
+    return Decision(route="documents", reason=reason, language=language, declined=why)
+
+
+def _which(memory: Memory) -> str:
+    """The id of the command that was left or changed last."""
+    undo = memory.undo[0].arguments
+    return str(undo.get("instead_of") or undo["which"])
 
 
 def _of_that_one(call: ToolCall, memory: Memory, last: Decision, now: datetime) -> Decision:
     """The change of the command that was left or changed last, which stays known by its words."""
-    undo = memory.undo[0].arguments
-    which = str(undo.get("instead_of") or undo["which"])
-    call = msgspec.structs.replace(call, arguments={**call.arguments, "which": which})
+    call = msgspec.structs.replace(call, arguments={**call.arguments, "which": _which(memory)})
     to = str(call.arguments.get("to", ""))
     when = parse(to, last.language, now) if to else When()
     given = _given(last)
