@@ -11,6 +11,7 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.behind_remarks import behind_remarks
+from hubd.assistant.by_fraction import by_fraction
 from hubd.assistant.by_more import by_more
 from hubd.assistant.completed import completed
 from hubd.assistant.confirmations import confirmation
@@ -79,13 +80,15 @@ class Commands:
             if not text:
                 unclear = msgspec.structs.replace(memory.last, asks=None, call=None)
                 return Step(decision=unclear, text=ask(memory.last.language, "declined"))
-        text = self._of_it_later(text, memory)
+        names = self._names(memory.last)
+        text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        text = self._of_it_later(text, memory)
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -121,13 +124,11 @@ class Commands:
     def _of_it_later(self, text: str, memory: Memory) -> str:
         """A command for later of what was worked last, in words that stand alone; as it stands
         where it is none."""
-        names = self._names(memory.last)
-        whole = of_what_was_left(text, memory.last, memory.last_text, names)
-        if whole != text or memory.last is None or memory.pending is not None:
-            return whole
-        whole = of_it_later(text, memory.last, self._steps.entities(memory.last))
+        things = self._steps.entities(memory.last) if memory.last else []
+        whole = of_it_later(text, memory.last, things)
         if whole == text:
             return text
+        names = self._names(memory.last)
         return of_what_was_left(whole, memory.last, memory.last_text, names)
 
     async def _going_on(
@@ -141,6 +142,7 @@ class Commands:
         again = rescheduled(text, memory, datetime.now(UTC))
         if again is None and memory.last:
             again = once_more(text, memory.last) or by_more(text, memory)
+            again = again or by_fraction(text, memory.last)
             again = again or of_the_other(text, memory.last, self._tools.home.snapshot())
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None and continued.declined:

@@ -36,6 +36,11 @@ OPENINGS = re.compile(
     r"y también|you (?:can|could|may)|那么|那|还有|(?:现在)?可以)\s*"
     r"(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
 )
+_BEGUN = re.compile(r"^(?:(?:right|ok(?:ay)?|then|na gut|gut|schön|dann|halt|eben) )+(?=\w)")
+"""What is said before anything, and says nothing."""
+_AT_ONCE = re.compile(
+    r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
+)
 ENDINGS = re.compile(
     r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us|him|her|them)|"
     r"than (?:that|this|now)|straight ?away|right (?:away|now)|at once|immediately|sofort|jetzt|"
@@ -51,6 +56,12 @@ BOTH = re.compile(
     r"beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
     r"|两[个盏](?:灯)?都?|俩都|都"
 )
+_OF_A_TIME = re.compile(
+    r"\bhalb (?:\d|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)|\bhalf past\b"
+    r"|\b(?:it|he|she|that) (?:comes|goes|starts|begins|ends)\b"
+    r"|\b(?:er|sie|es|das) (?:kommt|beginnt|läuft|fängt|startet)\b"
+)
+"""What tells a time, and is no value: "it comes on at nine", „halb acht“."""
 OF_ITS_KIND = re.compile(
     r"(?:and )?(?:turn |switch )?(?:on |off |up |down )?the one (?:in|on|at) the .+?"
     r" (?:too|as well)"
@@ -169,11 +180,11 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
-    said = ENDINGS.sub(
-        "", OPENINGS.sub("", apart(known.fixed(known.stripped(text)), last.language))
-    )
+    begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
+    begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
+    said = ENDINGS.sub("", OPENINGS.sub("", begun))
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
-    if not said or known.negates(said) or known.asks(said):
+    if not said or known.negates(said) or known.asks(said) or _OF_A_TIME.search(plain(text)):
         return None
     reading = words.read(said, known, router.phrases(last.language))
     if reading is None or reading.everything:

@@ -25,7 +25,7 @@ from hubd.assistant.conditions import (
     is_implied,
     opposes,
 )
-from hubd.assistant.understanding.compose import A_BIT, SLIGHT
+from hubd.assistant.understanding.compose import A_BIT
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import WEATHER, Filled
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
@@ -189,7 +189,7 @@ def _is_forbidden(said: Mentions, known: Lexicon) -> bool:
 def phrase(call: ToolCall, entities: Sequence[Entity], language: str) -> str | None:
     """What ``call`` does, in words; ``None`` where they would not say all of it."""
     given = {k: v for k, v in call.arguments.items() if k not in UNSAID}
-    if "by" in given and given["by"] in (A_BIT, SLIGHT.get(call.tool)):
+    if given.get("by") == A_BIT:
         del given["by"]  # which "a bit" says
     if length := timedelta(**{unit: given.pop(unit) for unit in LENGTH if unit in given}):
         given["length"] = duration(length, language)

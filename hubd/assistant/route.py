@@ -16,7 +16,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.matched import asking, decided, of_what_is_set, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import garbled, intents, words
-from hubd.assistant.understanding.compose import A_BIT, SLIGHT, compose
+from hubd.assistant.understanding.compose import A_BIT, compose
 from hubd.assistant.understanding.fluent import fluent, owned_up
 from hubd.assistant.understanding.grammar import (
     LANGUAGES,
@@ -61,6 +61,8 @@ from plugins.numbers import digits
 STATE, MOVE, LATER = "home.state", "home.move", "routines.later"
 BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
 """Tools that go all the way, and which way."""
+SLIGHT = {"lights.change": 10, "fans.change": 10}
+"""Tools that go by steps, and what "a bit" is there, in percent."""
 COMPOUNDING = frozenset({"en", "de"})
 """The languages that make one word of two, so that a compound may be heard as two."""
 ALL_LIKE_HERE = frozenset({"fr", "es"})

@@ -7,6 +7,7 @@ them last, and a room is called after them; else nobody knows whose it is.
 import re
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Area, Entity, Snapshot
@@ -63,7 +64,7 @@ def of_their_own(text: str, home: Snapshot, language: str) -> str:
     """ "Turn Maisie's music down" with the room that is called after her: "the music in Maisie's
     Room". As it stands where something is called so, or no room is after them."""
     found = _OWNED.search(text) if language == "en" else None
-    if found is None or _is_a_name(found[0], home):
+    if found is None or _is_a_name(found[0], home) or lexicon(language).subjects(text):
         return text
     people = [
         one

@@ -98,8 +98,6 @@ VALUED = {
 """domain → tool, argument, the largest value that makes sense (see ``largest``)."""
 FULL = frozenset({"lights.set", "fans.set_speed"})
 """Tools to which "full" is a value: of a cover it is a direction, and of a player too loud."""
-SLIGHT = {"lights.change": 10, "fans.change": 10}
-"""Tools that go by steps, and what "a bit" is there, in percent."""
 A_BIT = 20
 """By how much a cover is moved of which "a bit" is said, in percent of its way."""
 MOVED = STEPPED | {"cover": "home.move", "valve": "home.move"}
