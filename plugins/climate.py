@@ -1,5 +1,6 @@
 """Heating and cooling."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -28,8 +29,9 @@ def heating_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
     limit, ids = WARMEST[unit_of(snapshot.entities)], arguments.get("entities") or ()
     things = [entity for entity in snapshot.entities if entity.id in ids]
     cools = bool(things) and not any(map(_heats, things))
-    very_warm = float(arguments.get("temperature") or 0) > limit
-    return "dangerous" if very_warm and not cools else "act"
+    wanted = float(arguments.get("temperature") or 0)
+    refused = bool(things) and not any(_goes_to(thing, wanted) for thing in things)
+    return "dangerous" if wanted > limit and not cools and not refused else "act"
 
 
 def heating_in_mode_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
@@ -53,6 +55,11 @@ async def set_(context: ToolContext, entities: EntityIds, temperature: Degrees) 
 
     temperature: degrees, in the heater's own unit
     """
+    things = found(context, tuple(entities))
+    entities = [thing.id for thing in things if _goes_to(thing, temperature)]
+    if not entities:
+        names, (least, most) = [thing.name for thing in things], _range(things[0])
+        raise ToolError(say(context.language, "no_such_degrees", names, f"{least:g}–{most:g}"))
     result = await act(
         context,
         entities,
@@ -101,6 +108,19 @@ async def set_mode(
         return result
     warmed = await set_(context, ids, temperature=temperature)
     return after(result, warmed)
+
+
+def _goes_to(heater: Entity, degrees: float) -> bool:
+    """Whether a heater can be set to that, as far as it tells."""
+    least, most = _range(heater)
+    return least <= degrees <= most
+
+
+def _range(heater: Entity) -> tuple[float, float]:
+    """The lowest and the highest that a heater can be set to."""
+    told = heater.attributes.get("min_temp"), heater.attributes.get("max_temp")
+    least, most = (None if value is None else float(value) for value in told)
+    return (-math.inf if least is None else least, math.inf if most is None else most)
 
 
 def _modes(thing: Entity) -> list[str]:

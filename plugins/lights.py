@@ -21,9 +21,12 @@ WARMTH = {"warmer": -700, "cooler": 700}
 """Kelvin by which light becomes warmer or cooler; no color, but said like one."""
 WHITE_MODES = frozenset({"color_temp", "rgbww"})
 """Color modes of a light that has a color temperature."""
+FULL = 100
+"""Percent."""
 STEP_PERCENT = 25
 """What "brighter" means."""
-PLAIN_MODES = frozenset({"onoff", "brightness", "unknown"})
+ON_OFF = "onoff"
+PLAIN_MODES = frozenset({ON_OFF, "brightness", "unknown"})
 """Home Assistant's color modes of lights that have one color."""
 NO_COLOR_MODES = PLAIN_MODES | {"color_temp", "white"}
 """The same with those of lights that shine in white alone."""
@@ -44,6 +47,7 @@ async def set_(
     kelvin: color temperature; warm is 2700, cold is 6500
     """
     if brightness is not None:
+        entities = _dimmable(context, entities) if 0 < brightness < FULL else entities
         return await act(
             context,
             entities,
@@ -122,10 +126,24 @@ async def change(
 
     by: percent of the full brightness
     """
-    lights = found(context, entities)
+    lights = found(context, _dimmable(context, entities))
     lit = [light for light in lights if light.state == "on"] or lights
     wanted = {light.id: _stepped(percent(light) or 0, step, by) for light in lit}
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
+
+
+def _dimmable(context: ToolContext, entities: Sequence[str]) -> list[str]:
+    """Those of the lights that are more than on and off, as far as they tell.
+
+    Raises:
+        ToolError: none is.
+    """
+    lights = found(context, entities)
+    able = [light.id for light in lights if _color_modes(light) != {ON_OFF}]
+    if not able:
+        names = [light.name for light in lights]
+        raise ToolError(say(context.language, "no_brightness", names))
+    return able
 
 
 def _able(context: ToolContext, entities: Sequence[str], color: str = "") -> list[str]:

@@ -27,6 +27,7 @@ from plugins.scheduled import (
     end,
     find,
     keep,
+    later_by,
     line,
     lines,
     next_turn,
@@ -153,19 +154,25 @@ async def cancel(context: ToolContext, which: Which = "", habit: Which = "") -> 
 
 
 @plugin.tool(risk="act")
-async def change(context: ToolContext, to: Moment, which: Which = "") -> ToolResult:
+async def change(
+    context: ToolContext,
+    to: Moment = "",
+    which: Which = "",
+    by: Annotated[float, Meta(ge=-1_440, le=1_440)] = 0,
+) -> ToolResult:
     """Put a command for later at another time, or one that repeats on other days.
 
     to: for instance half past ten, on weekends; an hour is in the half of the day that it was in
     which: as for cancel
+    by: minutes later, or earlier where less than none, in place of that
     """
     said = parse(to, context.language, context.now)
-    if not (said.said or said.on or said.repeat) or said.rest or said.arrival:
+    if not by and (not (said.said or said.on or said.repeat) or said.rest or said.arrival):
         raise MissingArgumentError("to", say(context.language, "when"))
     meant = chosen(context, await all_scheduled(context), which)
     if len(meant) != 1:
         raise ToolError(say(context.language, "reminder_which", value=lines(context, meant)))
-    new = await put_at(context, meant[0], said)
+    new = await put_at(context, meant[0], later_by(context, meant[0], by) if by else said)
     undo = ToolCall(tool="routines.restore", arguments={"which": meant[0].id, "instead_of": new.id})
     return ToolResult(text=line(context, new), data=data(new), undo=undo)
 

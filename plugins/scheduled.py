@@ -119,6 +119,12 @@ async def put_at(context: ToolContext, one: Scheduled, said: When) -> Scheduled:
     return new
 
 
+def later_by(context: ToolContext, one: Scheduled, minutes: float) -> When:
+    """When a command is due that shall be so much later than it is."""
+    due = one.due.astimezone(context.now.tzinfo) + timedelta(minutes=minutes)
+    return When(at=due.time(), exact=True, on=None if one.repeat else due.date())
+
+
 def _in_that_half(said: When, was: time) -> time | None:
     """The hour that is said, in the half of the day in which it was before."""
     if said.at is None or said.exact or said.at.hour > HALF_A_DAY:

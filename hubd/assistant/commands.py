@@ -5,10 +5,14 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import contextlib
+from datetime import UTC, datetime
 
 import msgspec
 
 from hubd.assistant import follow, revise
+from hubd.assistant.behind_remarks import behind_remarks
+from hubd.assistant.by_fraction import by_fraction
+from hubd.assistant.by_more import by_more
 from hubd.assistant.completed import completed
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
@@ -17,18 +21,23 @@ from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
+from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo
+from hubd.assistant.rescheduled import rescheduled
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
+from hubd.assistant.the_other import of_the_other
+from hubd.assistant.their_room import in_their_room, of_their_own, says_their_room
 from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.mentions import named_entities
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
@@ -58,6 +67,19 @@ class Commands:
         memory = self._dialogues.of(conversation)
         if (step := await self._stopped(text, conversation, area, person)) is not None:
             return step
+        spoken = language or (memory.last.language if memory.last else "")
+        text = of_their_own(text, self._tools.home.snapshot(), spoken)
+        if says_their_room(text, spoken) and memory.pending is None:
+            whose = in_their_room(text, memory.last, self._tools.home.snapshot(), spoken)
+            if not whose and spoken == "zh" and memory.last and memory.last.entities:
+                unclear = msgspec.structs.replace(memory.last, asks=None, call=None, tool=None)
+                return Step(decision=unclear, text=ask(spoken, "declined"))
+            text = whose or text
+        if memory.last and memory.pending is None and says_that_time(text, memory.last):
+            text = at_that_time(text, memory.last, datetime.now(UTC))
+            if not text:
+                unclear = msgspec.structs.replace(memory.last, asks=None, call=None)
+                return Step(decision=unclear, text=ask(memory.last.language, "declined"))
         names = self._names(memory.last)
         text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
@@ -66,6 +88,7 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        text = self._of_it_later(text, memory)
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -98,6 +121,16 @@ class Commands:
             return None
         return self.step_of(decision, conversation, text, person)
 
+    def _of_it_later(self, text: str, memory: Memory) -> str:
+        """A command for later of what was worked last, in words that stand alone; as it stands
+        where it is none."""
+        things = self._steps.entities(memory.last) if memory.last else []
+        whole = of_it_later(text, memory.last, things)
+        if whole == text:
+            return text
+        names = self._names(memory.last)
+        return of_what_was_left(whole, memory.last, memory.last_text, names)
+
     async def _going_on(
         self, text: str, conversation: str, language: str | None, area: str, person: Person
     ) -> Step | None:
@@ -106,8 +139,14 @@ class Commands:
         memory = self._dialogues.of(conversation)
         if (other_day := of_another_day(text, memory.told)) is not None:
             return self.step_of(other_day, conversation, text, person)
-        again = once_more(text, memory.last) if memory.last else None
+        again = rescheduled(text, memory, datetime.now(UTC))
+        if again is None and memory.last:
+            again = once_more(text, memory.last) or by_more(text, memory)
+            again = again or by_fraction(text, memory.last)
+            again = again or of_the_other(text, memory.last, self._tools.home.snapshot())
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
+        if continued is not None and continued.declined:
+            return Step(decision=continued, text=ask(continued.language, continued.declined))
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
@@ -150,13 +189,15 @@ class Commands:
     async def _without_its_reason(
         self, text: str, conversation: str, language: str | None, area: str, person: Person
     ) -> Step | None:
-        """The same of what is left without a reason: "turn them off, I changed my mind"."""
+        """The same of what is left without a reason: "turn them off, I changed my mind", or without
+        what is only told before it."""
         memory = self._dialogues.of(conversation)
         known = lexicon(memory.last.language) if memory.last else None
-        if known is None or known.corrected(text):
+        if known is None:
             return None
-        said = without_reasons(text, known)
-        if not said or said == text:
+        said = "" if known.corrected(text) else without_reasons(text, known)
+        said = said or await behind_remarks(text, known, self.decider.mentions)
+        if not said or said == text or await self._tells_of_others(text, said, memory):
             return None
         if step := await self._going_on(said, conversation, language, area, person):
             return step
@@ -165,6 +206,15 @@ class Commands:
         if further is None or follow.names_more(alone):
             return None
         return self.step_of(further, conversation, said, person)
+
+    async def _tells_of_others(self, text: str, said: str, memory: Memory) -> bool:
+        """Whether what stands beside ``said`` in ``text`` names a thing that was not worked last,
+        so that "it" may be that: "the hall light is too bright, turn it off"."""
+        assert memory.last is not None
+        beside = await self.decider.mentions(text.replace(said, " "), memory.last.language)
+        named = named_entities(beside, self._tools.home.snapshot())
+        others = {one.id for one in named if one.domain != "person"} - set(memory.last.entities)
+        return bool(others) and follow.PRONOUNS.search(said.casefold()) is not None
 
     def _followed(self, text: str, memory: Memory) -> Decision | None:
         """What ``text`` asks for of the things that were spoken of last."""

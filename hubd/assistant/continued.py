@@ -102,7 +102,10 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
         re.compile(
             rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"
             rf"|(?:send|bring|get) (?:it|him|her) to {_DOCK}"
-            r"|schicke? (?:ihn|sie|es) (?:nach hause|heim|zurück)"
+            r"|(?:it|he|she) (?:can|should|may) (?:go|come) (?:back|home|back home)(?: now)?"
+            r"|schicke? (?:ihn|sie|es) (?:wieder )?(?:nach hause|heim|zurück)"
+            r"|(?:er|sie|es) (?:soll|kann|darf) (?:jetzt )?(?:wieder )?(?:nach hause|heim|zurück)"
+            r"(?:fahren|gehen|kommen)?"
             r"|schicke? (?:ihn|sie|es) (?:zurück )?zur (?:station|basis)"
             r"|(?:让|叫)(?:它|他)?(?:回去|回家|回充|充电)(?:吧)?"
         ),

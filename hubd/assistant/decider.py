@@ -328,6 +328,8 @@ class Decider:
         if is_watched_for(text, spoken):
             return _declined(spoken, "not_awaited")
         decision = later.as_alarm(await self.by_sentences(text, spoken, area))
+        if is_open(decision) and (alone := timed.without_and(text)) != text:
+            decision = later.as_alarm(await self.by_sentences(alone, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)

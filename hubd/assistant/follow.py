@@ -33,10 +33,18 @@ from plugins.degrees import unit_of
 
 OPENINGS = re.compile(
     r"^(?:and|what about|how about|same (?:for|in)|also|now|und|und was ist mit|auch|et|et aussi|y|"
-    r"y también|那|那么|还有)\s*(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
+    r"y también|you (?:can|could|may)|那么|那|还有|(?:现在)?可以)\s*"
+    r"(?:(?:in|im|for|for the|dans|en|in the|in der)\s)?\s*"
+)
+_BEGUN = re.compile(r"^(?:(?:right|ok(?:ay)?|then|na gut|gut|schön|dann|halt|eben) )+(?=\w)")
+"""What is said before anything, and says nothing."""
+_AT_ONCE = re.compile(
+    r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
 )
 ENDINGS = re.compile(
-    r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us)|auch|aussi|también|呢|也)$"
+    r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us|him|her|them)|"
+    r"than (?:that|this|now)|straight ?away|right (?:away|now)|at once|immediately|sofort|jetzt|"
+    r"auch|aussi|también|呢|也)$"
 )
 ALSO = re.compile(
     r"^(?:(?:and|und) )?(?P<a>.+?) (?:too|as well|also|auch(?: noch)?)$"
@@ -44,15 +52,24 @@ ALSO = re.compile(
 )
 """What is done with something else as well: "the lights too"."""
 BOTH = re.compile(
-    r"(?<!\w)(?:both(?: of them)?|beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
-    r"|两个都|俩都|两个|都"
+    r"(?<!\w)(?:both(?: of them| (?:the )?(?:lights|lamps))?|beide (?:lichter|lampen)|"
+    r"beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
+    r"|两[个盏](?:灯)?都?|俩都|都"
 )
+_OF_A_TIME = re.compile(
+    r"\bhalb (?:\d|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)|\bhalf past\b"
+    r"|\b(?:it|he|she|that) (?:comes|goes|starts|begins|ends)\b"
+    r"|\b(?:er|sie|es|das) (?:kommt|beginnt|läuft|fängt|startet)\b"
+)
+"""What tells a time, and is no value: "it comes on at nine", „halb acht“."""
 OF_ITS_KIND = re.compile(
     r"(?:and )?(?:turn |switch )?(?:on |off |up |down )?the one (?:in|on|at) the .+?"
     r" (?:too|as well)"
     r"|(?:and )?the .+? one(?: on| off| up| down)? (?:too|as well)"
     r"|(?:und )?(?:mach |schalt(?:e)? )?(?:das|den|die|der) (?:im|in der|in) .+? auch(?: \w+)?"
+    r"|(?:in|bei) (?!einer|\d).+?(?: bitte)? wieder (?:an|aus|auf|zu)"
     r"|(?:那|把)?.{1,8}的也(?:都|给我|帮我)?.{1,4}(?:了|吧)*"
+    r"|(?:那|把)?.{1,6}那个(?:也|再|给我|帮我)+.{1,3}(?:了|吧)*"
 )
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
@@ -163,11 +180,11 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
-    said = ENDINGS.sub(
-        "", OPENINGS.sub("", apart(known.fixed(known.stripped(text)), last.language))
-    )
+    begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
+    begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
+    said = ENDINGS.sub("", OPENINGS.sub("", begun))
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
-    if not said or known.negates(said) or known.asks(said):
+    if not said or known.negates(said) or known.asks(said) or _OF_A_TIME.search(plain(text)):
         return None
     reading = words.read(said, known, router.phrases(last.language))
     if reading is None or reading.everything:
@@ -175,8 +192,10 @@ def follow(
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if reading.names or reading.areas or reading.floors:
         action = next(iter(reading.actions), "")
-        again = not action or {SIMPLE.get((action, one)) for one in domains} == {last.tool}
-        if reading.numbers or not again or router.names_apart(text, last.language):
+        tools = {SIMPLE.get((action, one)) for one in domains}
+        again = not action or tools == {last.tool}
+        turned = is_of_its_kind(text) and len(tools) == 1 and None not in tools
+        if reading.numbers or not (again or turned) or router.names_apart(text, last.language):
             return None
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
@@ -186,6 +205,8 @@ def follow(
             return None
         if at_once and set(found.ids) <= set(last.entities):
             return None  # "the radio, and the kitchen too", which is where it is
+        if not again:
+            return _again(router, last, str(tools.pop()), {}, found, slots)
         return _again(router, last, last.tool, last.call.arguments, found, slots)
     of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
     if reading.nouns and not of_its_color:

@@ -50,6 +50,9 @@ _IN_THE_MIDDLE = {
     ),
 }
 """A wait between two commands, which is of the second alone."""
+_AT = {"en": "at {}", "de": "um {}", "fr": "à {}", "es": "a las {}"}
+HALF_A_DAY = 12
+"""Hours."""
 MOST_TIMES = 4
 MOST_THINGS = 3
 """Of what "them" is said to be, by their names."""
@@ -171,9 +174,28 @@ def of_what_was_left(
         return text
     if said.when in ("", A_LITTLE):
         return text
+    every, when = said.every, said.when
+    if not every and without_and(text) != text and (days := _same_days(when, last)):
+        every, when = days
     if not lexicon(last.language).spaces:
-        return f"{said.every}{said.when}{command}"
-    return f"{command} {said.every} {said.when}".strip()
+        return f"{every}{when}{command}"
+    return f"{command} {every} {when}".strip()
+
+
+def _same_days(when: str, last: Decision) -> tuple[str, str] | None:
+    """The days of what was left for later before, and the next such hour behind it, where "and off
+    at ten" goes on with it and says no day of its own."""
+    given, now = last.arguments, datetime.now(UTC)
+    every = str(given.get("every", ""))
+    before = parse(f"{every} {given.get('when', '')}", last.language, now)
+    read = parse(when, last.language, now)
+    first = before.at
+    if last.tool != LATER or not every or read.at is None or read.on or first is None:
+        return None
+    other = read.at.replace(hour=(read.at.hour + HALF_A_DAY) % (2 * HALF_A_DAY))
+    hours = [read.at] if read.exact or read.at.hour > HALF_A_DAY else [read.at, other]
+    at = min(hours, key=lambda one: (one <= first, one))
+    return every, _AT.get(last.language, "{}").format(f"{at:%H:%M}")
 
 
 def _then_undone(text: str, known: Lexicon) -> bool:

@@ -168,6 +168,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "es": "No lo dejo para más tarde: alguien debe decir que sí en ese momento."
         " Pídemelo entonces.",
     },
+    "not_one_day": {
+        "en": "I cannot leave out a single day, so it stays as it is.",
+        "de": "Einen einzelnen Tag kann ich nicht auslassen, es bleibt also, wie es ist.",
+        "zh": "我没法只跳过一天，所以没有改动。",
+        "fr": "Je ne peux pas sauter un seul jour, donc rien ne change.",
+        "es": "No puedo saltarme un solo día, así que se queda como está.",
+    },
     "not_awaited": {
         "en": "I can only wait for a time or for the sun, not for that, so I did nothing.",
         "zh": "我只能等到某个时间，或者日出日落，等不了这个，所以什么都没做。",

@@ -244,7 +244,10 @@ class Semantics:
         none = sum(g.confidence for g in heard.guesses if g.intent.tool not in self._tools)
         likely = (await self.chances(text, language)).get(found.filled.call.tool, 0.0)
         decision = self._router.asking(decision_of(found, language), found.filled.targets)
-        decision = self._router.by_a_bit(decision, text)
+        slight = self._router.by_a_bit(decision, text)
+        things = found.filled.targets.entities
+        if slight.call is None or phrase(slight.call, things, language) is not None:
+            decision = slight  # else it could not be asked whether it is meant so
         if self._reads(found.filled.call.tool):
             told = worth_telling(found, none, likely, text, heard.said, known)
             if not told or decision.asks or known.corrected(text):

@@ -187,3 +187,18 @@ async def test_one_that_was_left_before_there_was_more_to_keep(workshop, done):
     assert "lights on" in (await workshop("routines.scheduled")).text
     await workshop.pass_time(minutes=1)
     assert [what for what, _ in done] == ["lights on"]
+
+
+async def test_a_command_is_put_so_much_later_or_earlier(workshop, done):
+    await workshop("routines.later", command="lights off", minutes=10)
+    later = await workshop("routines.change", by=5)
+    due = datetime.fromisoformat(later.data["due"])
+    assert due - workshop.time == timedelta(minutes=15)
+    earlier = await workshop("routines.change", by=-10)
+    assert datetime.fromisoformat(earlier.data["due"]) - workshop.time == timedelta(minutes=5)
+
+
+async def test_one_that_repeats_stays_on_its_days_when_it_is_put_later(workshop, done):
+    await workshop("routines.later", command="lights on", every="on Mondays", when="at 7 am")
+    changed = await workshop("routines.change", by=30)
+    assert changed.text == "“lights on”: Monday 07:30."

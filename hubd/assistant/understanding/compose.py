@@ -271,7 +271,8 @@ def _targets(
             return NOBODY
         known = {entity.id: entity for found in rooms for entity in found.entities}
         return Targets(tuple(known.values()), any(found.unclear for found in rooms))
-    everywhere = reading.everything and not reading.areas and not reading.floors
+    placed = reading.areas or reading.floors or reading.here
+    everywhere = reading.everything and not placed
     return find(snapshot, slots, domains, area=area, everywhere=everywhere)
 
 
