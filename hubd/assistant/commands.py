@@ -18,6 +18,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
+from hubd.assistant.no_request import answered_alone
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
@@ -28,7 +29,9 @@ from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
+from hubd.assistant.understanding.chatter import without_openings
 from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
@@ -66,6 +69,7 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
+        text = await self._without_openings(text, language)
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -73,6 +77,8 @@ class Commands:
         decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
+        if further is None and (step := await self._answered_alone(text, decision, area)):
+            return step
         elliptic = follow.is_of_its_kind(text)
         if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
@@ -125,6 +131,23 @@ class Commands:
         if step := await self._revised(text, conversation, area, person):
             return step
         return None
+
+    async def _without_openings(self, text: str, language: str | None) -> str:
+        """``text`` without what it only begins with: „Schade. Dann …“."""
+        spoken = await self.decider.language_of(text, language)
+        return without_openings(text, spoken, people(self._tools.home.snapshot(), spoken))
+
+    async def _answered_alone(self, text: str, decision: Decision, area: str) -> Step | None:
+        """The answer to what is no request, or none that could be carried out."""
+        spoken, home = decision.language, self._tools.home.snapshot()
+
+        async def decide(said: str) -> Decision:
+            return await self.decider.by_rules(said, spoken, area)
+
+        if (said := await answered_alone(text, decision, home, decide)) is None:
+            return None
+        nothing = Decision(route="words", score=0.9, reason="no request", language=spoken)
+        return Step(decision=nothing, text=said)
 
     async def _stopped(
         self, text: str, conversation: str, area: str, person: Person

@@ -176,6 +176,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Je ne peux attendre qu'une heure ou le soleil, pas cela ; je n'ai rien fait.",
         "es": "Solo puedo esperar una hora o el sol, eso no, y no hice nada.",
     },
+    "not_for_me": {
+        "en": "I take it that was not for me.",
+        "zh": "这话大概不是对我说的。",
+        "de": "Das war wohl nicht für mich.",
+        "fr": "Ce n'était sans doute pas pour moi.",
+        "es": "Supongo que eso no era para mí.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

@@ -1,0 +1,72 @@
+"""What is no request that could be carried out: what the hub cannot do, what is said to others in
+the room, and thanks and chatter. It is answered in a few words, and nothing is done.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.follow import CANCELS
+from hubd.assistant.questions import ask
+from hubd.assistant.understanding.beyond import beyond
+from hubd.assistant.understanding.chatter import chatter
+from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.people import PERSON, people
+from hubd.assistant.understanding.reasons import BREAK
+from hubd.assistant.understanding.to_others import said_to_others, without_call
+from hubd.home.model import Snapshot
+from plugins.speech import say
+
+REPLIES = {"hello": "hello", "thanks": "welcome", "bye": "bye", "noted": "all_right"}
+"""What is said to chatter of each kind."""
+IN_SO_MANY_WORDS = frozenset({"grammar"})
+STATE = "home.state"
+
+Decide = Callable[[str], Awaitable[Decision]]
+
+
+async def answered_alone(
+    text: str, whole: Decision, snapshot: Snapshot, by_rules: Decide
+) -> str | None:
+    """What is said to ``text``, which is no request; ``None`` where it may be one.
+
+    whole: what the rules decided on all of it
+    by_rules: decides on a part of it
+    """
+    if len(text) > MAXIMUM_UTTERANCE or whole.declined:
+        return None
+    language = whole.language
+    here = people(snapshot, language)
+    if whole.route not in IN_SO_MANY_WORDS and (cannot := beyond(text, language, here)):
+        return cannot
+    if not (lacks(whole) or _only_of_people(whole, text)):
+        return None
+    if (kind := chatter(text, language)) is not None:
+        return say(language, REPLIES[kind])
+    if said_to_others(text, language, here) and not await _asks_the_hub(
+        text, language, here, by_rules
+    ):
+        return ask(language, "not_for_me")
+    return None
+
+
+def _only_of_people(decision: Decision, text: str) -> bool:
+    """Whether only the state of a person would be told, who is named and not asked about."""
+    of_people = {one.partition(".")[0] for one in decision.entities} == {PERSON}
+    asks = text.rstrip().endswith(("?", "？")) or lexicon(decision.language).inquires(text)
+    return decision.tool == STATE and of_people and not asks
+
+
+async def _asks_the_hub(text: str, language: str, here: list[str], by_rules: Decide) -> bool:
+    """Whether something in it is a command of the hub all the same: "Ann, turn the lamp off"."""
+    known, rest = lexicon(language), without_call(text, language, here)
+    clauses = [rest, *BREAK.split(rest)] if BREAK.search(rest) else [rest]
+    for clause in filter(None, clauses):
+        if said_to_others(clause, language, here):
+            continue
+        alone = await by_rules(clause)
+        acts = alone.call is not None and alone.asks != "missing" and alone.tool not in CANCELS
+        commands = known.commands(known.stripped(clause), whole=False) or not known.spaces
+        if acts and commands:
+            return True
+    return False
