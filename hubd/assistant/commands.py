@@ -30,6 +30,7 @@ from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
 from hubd.assistant.understanding.chatter import without_openings
+from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.reasons import without_reasons
@@ -77,6 +78,8 @@ class Commands:
         decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
+        if further is None and lacks(decision) and trouble(text, decision.language):
+            return None
         if further is None and (step := await self._answered_alone(text, decision, area)):
             return step
         elliptic = follow.is_of_its_kind(text)

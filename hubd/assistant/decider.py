@@ -27,6 +27,7 @@ from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
+from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -355,6 +356,8 @@ class Decider:
         """What an utterance that no command explains wants, and the language it is in."""
         async with self._routing:
             spoken = await self._router.prepare(text, language)
+        if trouble(text, spoken):
+            return "question", spoken
         known = lexicon(spoken)
         said = known.fixed(known.stripped(text))
         if known.inquires(said) and not (known.commands(said, whole=False) and known.keeps(said)):
