@@ -16,6 +16,7 @@ from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
+from hubd.assistant.how_it_is import how_it_is
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.no_request import answered_alone
@@ -116,7 +117,8 @@ class Commands:
         if (other_day := of_another_day(text, memory.told)) is not None:
             return self.step_of(other_day, conversation, text, person)
         again = once_more(text, memory.last) if memory.last else None
-        continued = again or follow.cancelled(text, memory) or continuation(text, memory)
+        continued = again or follow.cancelled(text, memory) or how_it_is(text, memory)
+        continued = continued or continuation(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
