@@ -19,12 +19,12 @@ from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.how_it_is import how_it_is
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
-from hubd.assistant.no_request import answered_alone
+from hubd.assistant.no_request import answered_alone, tells_of_people
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
-from hubd.assistant.replies import asks_what_was_done, says_undo
+from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
@@ -39,6 +39,7 @@ from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError
+from plugins.speech import say
 
 ON_ITS_WAY = frozenset({"opening", "closing"})
 """The states of what moves."""
@@ -67,6 +68,11 @@ class Commands:
         text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
+            if says_wait(text, pending.decision.language):
+                return Step(
+                    decision=msgspec.structs.replace(pending.decision, tool=None, call=None),
+                    text=say(pending.decision.language, "all_right"),
+                )
             memory.pending = None
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
@@ -99,6 +105,8 @@ class Commands:
             parts = [self._part_followed(part, memory) for part in parts]
         if revise.says_enough(text, decision.language):
             parts = self.decider.asked_about(parts)
+        if not continues and all(tells_of_people(part.decision, part.text) for part in parts):
+            return None
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         decision = parts[0].decision

@@ -11,7 +11,7 @@ from hubd.assistant.understanding.beyond import beyond
 from hubd.assistant.understanding.chatter import chatter
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.people import PERSON, people
+from hubd.assistant.understanding.people import PERSON, asks_whether_there, people
 from hubd.assistant.understanding.reasons import BREAK
 from hubd.assistant.understanding.to_others import said_to_others, without_call
 from hubd.home.model import Snapshot
@@ -20,7 +20,9 @@ from plugins.speech import say
 REPLIES = {"hello": "hello", "thanks": "welcome", "bye": "bye", "noted": "all_right"}
 """What is said to chatter of each kind."""
 IN_SO_MANY_WORDS = frozenset({"grammar"})
-STATE = "home.state"
+STATE, TIMERS = "home.state", "timers.list"
+MISTAKEN = frozenset({STATE, TIMERS})
+"""Tools that what cannot be done is taken for: "phone Ann and ask where she is"."""
 
 Decide = Callable[[str], Awaitable[Decision]]
 
@@ -33,13 +35,14 @@ async def answered_alone(
     whole: what the rules decided on all of it
     by_rules: decides on a part of it
     """
-    if len(text) > MAXIMUM_UTTERANCE or whole.declined:
+    if len(text) > MAXIMUM_UTTERANCE or whole.declined not in ("", "declined"):
         return None
     language = whole.language
     here = people(snapshot, language)
-    if whole.route not in IN_SO_MANY_WORDS and (cannot := beyond(text, language, here)):
+    may_be_mistaken = whole.tool in MISTAKEN and whole.route not in IN_SO_MANY_WORDS
+    if (lacks(whole) or may_be_mistaken) and (cannot := beyond(text, language, here)):
         return cannot
-    if not (lacks(whole) or _only_of_people(whole, text)):
+    if not (lacks(whole) or whole.declined or _only_of_people(whole, text)):
         return None
     if (kind := chatter(text, language)) is not None:
         return say(language, REPLIES[kind])
@@ -48,6 +51,13 @@ async def answered_alone(
     ):
         return ask(language, "not_for_me")
     return None
+
+
+def tells_of_people(decision: Decision, text: str) -> bool:
+    """Whether it would only be told where somebody is, which is not asked: "Mum says it's cold"."""
+    of_people = {one.partition(".")[0] for one in decision.entities} == {PERSON}
+    guessed = decision.tool == STATE and decision.route not in IN_SO_MANY_WORDS
+    return guessed and of_people and not asks_whether_there(text, decision.language)
 
 
 def _only_of_people(decision: Decision, text: str) -> bool:

@@ -24,7 +24,7 @@ LONGEST = 80
 _THEN = {
     "de": re.compile(
         r"dann (?:halt |eben |bitte |doch )?(?=(?:schreib|setz|pack|tu|trag|nimm|lösch|streich|"
-        r"erinner|weck|mach|schalt|stell|dreh|spiel|gib|lass|merk|sperr|fahr|schick)e?\b)",
+        r"mach|schalt|stell|dreh|spiel|gib|lass|merk|sperr|fahr|schick)e?\b)",
         re.IGNORECASE,
     ),
     "zh": re.compile("那(?:就|你)?(?=[放关开把加播设定提打调暂继])"),

@@ -1,5 +1,6 @@
 """Who lives here, as they are called: by name, and as a family says it ("Mum", „Oma“, 老林)."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,9 +17,9 @@ FILE = Path(__file__).with_name("people.yaml")
 
 @cache
 def family_words(language: str, what: str) -> tuple[str, ...]:
-    """The words (plain) for the family of a language: ``kin``, or what is said ``fondly``."""
+    """What people.yaml has for a language: ``kin``, what is said ``fondly``, ``there``."""
     read: Mapping[str, Mapping[str, list[str]]] = texts_in(FILE)
-    return tuple(map(plain, read.get(language, {}).get(what, ())))
+    return tuple(read.get(language, {}).get(what, ()))
 
 
 def people(snapshot: Snapshot, language: str) -> list[str]:
@@ -30,6 +31,11 @@ def people(snapshot: Snapshot, language: str) -> list[str]:
         short = [one for name in names if len(name) > 1 for one in _short(name)]
     every = {*names, *short, *family_words(language, "kin")} - {""}
     return sorted(every, key=len, reverse=True)
+
+
+def asks_whether_there(text: str, language: str) -> bool:
+    """Whether ``text`` has to do with who is at home."""
+    return any(re.search(form, plain(text)) for form in family_words(language, "there"))
 
 
 def _short(name: str) -> tuple[str, ...]:
