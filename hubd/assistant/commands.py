@@ -19,7 +19,7 @@ from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.how_it_is import how_it_is
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
-from hubd.assistant.no_request import answered_alone, tells_of_people
+from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
@@ -103,6 +103,7 @@ class Commands:
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1:
             parts = [self._part_followed(part, memory) for part in parts]
+            parts = without_chatter(parts, self._tools.home.snapshot())
         if revise.says_enough(text, decision.language):
             parts = self.decider.asked_about(parts)
         if not continues and all(tells_of_people(part.decision, part.text) for part in parts):

@@ -2,16 +2,19 @@
 the room, and thanks and chatter. It is answered in a few words, and nothing is done.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.follow import CANCELS
 from hubd.assistant.questions import ask
+from hubd.assistant.several import Part
 from hubd.assistant.understanding.beyond import beyond
 from hubd.assistant.understanding.chatter import chatter
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.people import PERSON, asks_whether_there, people
+from hubd.assistant.understanding.names import called
+from hubd.assistant.understanding.people import PERSON, asks_whether_there, family_words, people
+from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from hubd.assistant.understanding.to_others import said_to_others, without_call
 from hubd.home.model import Snapshot
@@ -46,11 +49,32 @@ async def answered_alone(
         return None
     if (kind := chatter(text, language)) is not None:
         return say(language, REPLIES[kind])
+    if _calls_a_thing(text, snapshot):
+        return None
     if said_to_others(text, language, here) and not await _asks_the_hub(
         text, language, here, by_rules
     ):
         return ask(language, "not_for_me")
     return None
+
+
+def without_chatter(parts: Sequence[Part], snapshot: Snapshot) -> list[Part]:
+    """The parts of a sentence without those that only thank or call somebody: "…, love"."""
+    kept = [one for one in parts if not (lacks(one.decision) and _says_nothing(one, snapshot))]
+    return kept or list(parts)
+
+
+def _says_nothing(part: Part, snapshot: Snapshot) -> bool:
+    language = part.decision.language
+    calls = {*people(snapshot, language), *family_words(language, "fondly")}
+    return plain(part.text) in calls or chatter(part.text, language) is not None
+
+
+def _calls_a_thing(text: str, snapshot: Snapshot) -> bool:
+    """Whether something of the house is called by its name: "Dusty, stop that"."""
+    things = (entity for entity in snapshot.entities if entity.domain != PERSON)
+    names = (plain(name) for thing in things for name in called(thing))
+    return any(name and plain(text).startswith(name) for name in names)
 
 
 def tells_of_people(decision: Decision, text: str) -> bool:

@@ -37,7 +37,9 @@ def chatter(text: str, language: str) -> Chatter | None:
     if len(text) > LONGEST:
         return None
     if _consists(text, language, *KINDS):
-        return next((kind for kind in KINDS if _has(text, language, kind)), None)
+        kind = next((kind for kind in KINDS if _has(text, language, kind)), None)
+        asks = text.rstrip().endswith(("?", "？")) and kind in ("thanks", "bye")
+        return None if asks else kind
     return "noted" if _is_waived(text, lexicon(language)) else None
 
 

@@ -19,6 +19,12 @@ from hubd.assistant.understanding.plain import plain
 FILE = Path(__file__).with_suffix(".yaml")
 _PAUSE = r"[,，!！?？.。…:：]"
 """Behind, or before, a name that is called."""
+_REQUESTED = re.compile(
+    r"\b(?:please|trouble you|(?:could|can|would|will) (?:you|i)|bitte|"
+    r"(?:kannst|könntest|würdest) du|s'il te plaît|peux-tu|por favor|puedes)\b|请|帮|麻烦"
+)
+"""What is asked of the hub as well: "read me the list, love, could you"."""
+_OR = re.compile(r"\b(?:or|oder|ou|o)\b(?!\s*,)|还是")
 _AND = re.compile(r"(?:\band|\bund|\bet|\by|\bor|\boder|和|跟|与)\s*$")
 """Before the last of several that are counted up, and not called."""
 
@@ -37,6 +43,8 @@ def said_to_others(text: str, language: str, people: Sequence[str]) -> bool:
     if (forms := _forms().get(language)) is None:
         return False
     said = plain(text)
+    if lexicon(language).corrected(text):
+        return False  # "Mum, no, I mean you there: …"
     if any(form.search(said) for form in forms.said):
         return True
     return _is_called(text, language, tuple(people), sure=True) or _is_called(
@@ -66,9 +74,13 @@ def _is_called(text: str, language: str, names: tuple[str, ...], *, sure: bool) 
     spoken_to = re.match(f"{forms.calls}{named}{gap}{forms.you}{edge}", plain(text)) is not None
     begins = first.match(folded) is not None
     found = last.search(folded)
-    ends = found is not None and not _AND.search(folded[: found.start("name")])
+    counted = _AND.search(folded[: found.start("name")]) if found else None
+    several = len(re.findall(rf"{edge}{named}{edge}", plain(text))) > 1 or _OR.search(folded)
+    ends = found is not None and not counted and not several
     if sure:
         return spoken_to or begins or ends
+    if _REQUESTED.search(plain(text)):
+        return False
     addressed = re.search(f"{edge}{forms.you}{edge}", plain(text)) is not None
     return spoken_to or ((begins or ends) and addressed)
 
