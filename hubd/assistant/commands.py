@@ -20,14 +20,16 @@ from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
+from hubd.assistant.how_it_is import how_it_is
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.narrowed import narrowed
+from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
-from hubd.assistant.replies import asks_what_was_done, says_undo
+from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
 from hubd.assistant.rescheduled import rescheduled
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
@@ -36,13 +38,17 @@ from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
 from hubd.assistant.the_other import of_the_other
 from hubd.assistant.their_room import in_their_room, of_their_own, says_their_room
+from hubd.assistant.understanding.chatter import without_openings
+from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import named_entities
+from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
 from plugins.api import MissingArgumentError, OfferedError, ToolCall, ToolError
+from plugins.speech import say
 
 ON_ITS_WAY = frozenset({"opening", "closing"})
 """The states of what moves."""
@@ -84,11 +90,16 @@ class Commands:
         text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
+            if says_wait(text, pending.decision.language):
+                return Step(
+                    decision=msgspec.structs.replace(pending.decision, tool=None, call=None),
+                    text=say(pending.decision.language, "all_right"),
+                )
             memory.pending = None
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
-        text = self._of_it_later(text, memory)
+        text = self._of_it_later(await self._without_openings(text, language), memory)
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -96,6 +107,10 @@ class Commands:
         decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
+        if further is None and lacks(decision) and trouble(text, decision.language):
+            return None
+        if further is None and (step := await self._answered_alone(text, decision, area)):
+            return step
         elliptic = follow.is_of_its_kind(text)
         if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
@@ -110,8 +125,11 @@ class Commands:
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) > 1:
             parts = [self._part_followed(part, memory) for part in parts]
+            parts = without_chatter(parts, self._tools.home.snapshot())
         if revise.says_enough(text, decision.language):
             parts = self.decider.asked_about(parts)
+        if not continues and all(tells_of_people(part.decision, part.text) for part in parts):
+            return None
         if len(parts) > 1 or parts[0].text != text:
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         decision = parts[0].decision
@@ -144,7 +162,8 @@ class Commands:
             again = once_more(text, memory.last) or by_more(text, memory)
             again = again or by_fraction(text, memory.last)
             again = again or of_the_other(text, memory.last, self._tools.home.snapshot())
-        continued = again or follow.cancelled(text, memory) or continuation(text, memory)
+        continued = again or follow.cancelled(text, memory) or how_it_is(text, memory)
+        continued = continued or continuation(text, memory)
         if continued is not None and continued.declined:
             return Step(decision=continued, text=ask(continued.language, continued.declined))
         if continued is not None:
@@ -164,6 +183,23 @@ class Commands:
         if step := await self._revised(text, conversation, area, person):
             return step
         return None
+
+    async def _without_openings(self, text: str, language: str | None) -> str:
+        """``text`` without what it only begins with: „Schade. Dann …“."""
+        spoken = await self.decider.language_of(text, language)
+        return without_openings(text, spoken, people(self._tools.home.snapshot(), spoken))
+
+    async def _answered_alone(self, text: str, decision: Decision, area: str) -> Step | None:
+        """The answer to what is no request, or none that could be carried out."""
+        spoken, home = decision.language, self._tools.home.snapshot()
+
+        async def decide(said: str) -> Decision:
+            return await self.decider.by_rules(said, spoken, area)
+
+        if (said := await answered_alone(text, decision, home, decide)) is None:
+            return None
+        nothing = Decision(route="words", score=0.9, reason="no request", language=spoken)
+        return Step(decision=nothing, text=said)
 
     async def _stopped(
         self, text: str, conversation: str, area: str, person: Person

@@ -1,5 +1,5 @@
 """What goes on with a list, a note, a sum or a thing of the house: "clear it", "it's 34 now", "and
-plus 12?", "is it still on?".
+plus 12?", "carry on".
 
 Only after something was done with one of these; decides and does nothing.
 """
@@ -75,11 +75,6 @@ _UNTIL_THEN = re.compile(
     r"(?: bis dahin)?(?: hin)?"
     r"|(?:离|距)?(?:那天|现在)?还有(?:多少|几)天(?:呢)?"
 )
-KINDS = (
-    *("light", "switch", "cover", "valve", "lock", "fan", "media_player", "climate", "humidifier"),
-    *("vacuum", "lawn_mower"),
-)
-"""Things that can be asked how they are by "is it on"."""
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
@@ -119,18 +114,6 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"|(?:现在)?(?:设|调|开)(?:的|到|在)?(?:多少|几)度"
         ),
         {"climate": "climate.target"},
-    ),
-    (
-        re.compile(
-            r"(?:and )?(?:is|are) (?:it|they|that|those) (?:still |already |really )?"
-            r"(?:on|off|open|closed|shut|running|locked|unlocked|playing)"
-            r"(?: right now| now| already| yet)?"
-            r"|(?:und )?(?:ist|sind|läuft|laufen) (?:es|sie|er|das|die|der)"
-            r"(?: (?:noch|jetzt|schon|gerade|denn))*"
-            r"(?: (?:an|aus|auf|zu|offen|geschlossen|abgeschlossen|verriegelt))?"
-            r"|(?:它们?|那个|现在)?(?:还|现在)?(?:是)?(?:开|关|锁|放|亮|转)着(?:的)?(?:吗|呢|没|么)"
-        ),
-        dict.fromkeys(KINDS, "home.state"),
     ),
 )
 """What is said of the thing that was spoken of last, and the tool for it: by the tool that was

@@ -27,6 +27,7 @@ from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
+from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -41,12 +42,15 @@ from hubd.assistant.understanding.repairs import is_taken_back
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.watched import is_watched_for
 from hubd.assistant.understanding.wished import wished
+from hubd.home.model import Entity, Snapshot
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
 from plugins.arrivals import arrival_last
 
 TURN_ON = "home.turn_on"
+ONLY_THERE = frozenset({"person", "weather", "zone", "sun"})
+"""Domains of what cannot be worked."""
 REMEDIED = 0.7
 """How sure it is that something shall be on that nobody named."""
 Kind = Literal["command", "statement", "question"]
@@ -354,6 +358,8 @@ class Decider:
         """What an utterance that no command explains wants, and the language it is in."""
         async with self._routing:
             spoken = await self._router.prepare(text, language)
+        if trouble(text, spoken):
+            return "question", spoken
         known = lexicon(spoken)
         said = known.fixed(known.stripped(text))
         if known.inquires(said) and not (known.commands(said, whole=False) and known.keeps(said)):
@@ -364,7 +370,8 @@ class Decider:
     async def speaks_of_home(self, text: str, language: str) -> bool:
         """Whether ``text`` has to do with anything that could be worked."""
         said = await self.mentions(text, language)
-        return bool(said.names or said.nouns or said.hints or said.subjects)
+        workable = _workable(said, self._tools.home.snapshot())
+        return bool(workable or said.nouns or said.hints or said.subjects)
 
     async def declined(self, text: str, language: str) -> str:
         """What is said where a command is not understood: nothing was done."""
@@ -372,8 +379,13 @@ class Decider:
         for room in said.rooms_not_here:
             at = text.lower().find(room)
             return ask(language, "no_room", said=text[at : at + len(room)] if at >= 0 else room)
-        named = named_entities(said, self._tools.home.snapshot())
+        named = _workable(said, self._tools.home.snapshot())
         return ask(language, "do_what" if named else "declined", named)
+
+
+def _workable(said: Mentions, snapshot: Snapshot) -> list[Entity]:
+    """The things that are named and could be worked: no people, and not the weather."""
+    return [one for one in named_entities(said, snapshot) if one.domain not in ONLY_THERE]
 
 
 def _declined(language: str, why: Literal["not_awaited", "declined"]) -> Decision:

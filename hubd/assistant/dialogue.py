@@ -51,6 +51,9 @@ class Memory(msgspec.Struct, kw_only=True):
     """The question that a tool answered, if the last utterance was one."""
     told_at: datetime | None = None
     pending: Pending | None = None
+    about: Decision | None = None
+    """What it was asked last whether it shall be done, and has not been."""
+    about_at: datetime | None = None
 
     @property
     def spoken_of(self) -> Decision | None:
@@ -78,6 +81,8 @@ class Dialogues:
         if memory.last_at and now - memory.last_at > REMEMBERED:
             memory.last, memory.before, memory.undo, memory.last_at = None, None, (), None
             memory.done = ""
+        if memory.about_at and now - memory.about_at > REMEMBERED:
+            memory.about = memory.about_at = None
         if memory.told_at and now - memory.told_at > REMEMBERED:
             memory.told = memory.told_at = None
         return memory
@@ -93,7 +98,10 @@ class Dialogues:
     ) -> None:
         """Remember what was asked back; the answer counts for a minute."""
         assert decision.asks is not None
-        self.of(conversation).pending = Pending(
+        memory = self.of(conversation)
+        if decision.asks == "confirm" and decision.entities:
+            memory.about, memory.about_at = decision, self._clock()
+        memory.pending = Pending(
             asks=decision.asks,
             decision=decision,
             text=text,
@@ -126,6 +134,8 @@ class Dialogues:
         further: it was another command of the same sentence
         """
         memory = self.of(conversation)
+        if decision.entities:
+            memory.about = memory.about_at = None
         memory.told, memory.told_at = (decision, self._clock()) if reads else (None, None)
         if not reads:
             taken_back = (undo,) if undo else ()

@@ -160,6 +160,8 @@ ANNOUNCES = re.compile(
 COMMA = re.compile("[,，]")
 NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| steht)?|welche)$")
 """What asks for a list, and is nothing on it."""
+WONDERED_AT = re.compile("怎么|咋|为什么|为啥|是不是|谁")
+"""What is no part of an item: 沐浴露怎么又用完了 wonders at it."""
 NO_NAME = re.compile(
     r"\b(?:it|but|about to|needs?|is|are|stelle?|mache?|turn|set)\b|\b(?:timer|alarm)'s\b",
     re.IGNORECASE,
@@ -201,6 +203,8 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == ADDS and NO_ITEM.match(plain(str(match.slots.get("items", "")))):
         return True  # "and what's on the shopping list"
+    if tool.name == ADDS and WONDERED_AT.search(str(match.slots.get("items", ""))):
+        return True
     name = str(match.slots.get("name", ""))
     if tool.name == STARTS and (
         NO_NAME.search(name) or (AND.search(text) and known.commands(name))

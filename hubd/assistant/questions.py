@@ -183,6 +183,24 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Je ne peux attendre qu'une heure ou le soleil, pas cela ; je n'ai rien fait.",
         "es": "Solo puedo esperar una hora o el sol, eso no, y no hice nada.",
     },
+    "danger": {
+        "en": "I can't help there, and I can call nobody. If anybody is in danger, get everybody"
+        " out and call the emergency services.",
+        "zh": "这个我帮不上忙，也没法打电话。如果有危险，请大家马上离开，并拨打急救或报警电话。",
+        "de": "Da kann ich nicht helfen und niemanden anrufen. Wenn jemand in Gefahr ist, geht alle"
+        " hinaus und ruft den Notruf.",
+        "fr": "Je ne peux pas aider et je ne peux appeler personne. En cas de danger, sortez tous"
+        " et appelez les secours.",
+        "es": "No puedo ayudar ni llamar a nadie. Si hay peligro, salid todos y llamad a"
+        " emergencias.",
+    },
+    "not_for_me": {
+        "en": "I take it that was not for me.",
+        "zh": "这话大概不是对我说的。",
+        "de": "Das war wohl nicht für mich.",
+        "fr": "Ce n'était sans doute pas pour moi.",
+        "es": "Supongo que eso no era para mí.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",

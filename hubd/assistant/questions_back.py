@@ -44,6 +44,19 @@ _AGAINST = {
 """How what is said against a part of it begins, behind a yes."""
 _AND = {"en": r"^and\b ?", "de": r"^und\b ?", "zh": "^(?:然后|还有|再|并且)", "fr": r"^et\b ?",
         "es": r"^y\b ?"}  # fmt: skip
+_WHERE = {
+    "calendar": {
+        "en": r"(?:please )?(?:(?:in|into|on|to) )?(?:the|my|our) calendar(?: please)?",
+        "de": r"(?:bitte )?(?:(?:in|im) )?(?:den |in den )?kalender(?: bitte)?(?: eintragen)?",
+        "zh": "(?:请)?(?:加|记|放)?(?:到|进|在)?日历(?:里|上)?(?:吧)?",
+    },
+    "lists": {
+        "en": r"(?:please )?(?:on|onto|to) (?:the|my|our) (?:\w+ )?list(?: please)?",
+        "de": r"(?:bitte )?auf die (?:\w*liste|\w*zettel)(?: bitte)?",
+        "zh": "(?:请)?(?:加|记|放)?(?:到|进|在)?(?:购物)?清单(?:里|上)?(?:吧)?",
+    },
+}
+"""Plugin → where what it keeps is put, said behind a yes: "yes please, in the calendar"."""
 LONGEST_NAME = 30
 """Characters of an answer that says who is meant."""
 
@@ -105,7 +118,11 @@ class QuestionsBack:
     async def _agrees(self, pending: Pending, beside: str, area: str) -> bool:
         """Whether what is said beside a yes asks for nothing else: "yes, close it"."""
         decision = pending.decision
-        if not beside or _repeats(beside, pending.text, decision.language):
+        if (
+            not beside
+            or _says_where(beside, decision)
+            or _repeats(beside, pending.text, decision.language)
+        ):
             return True
         snapshot = self._tools.home.snapshot()
         again = follow.follow(self._router, beside, decision, snapshot)
@@ -235,6 +252,13 @@ class QuestionsBack:
                 )
                 return self._router.asking(settled, Targets((found[0],)))
         return None
+
+
+def _says_where(rest: str, decision: Decision) -> bool:
+    """Whether ``rest`` says where to what is agreed to is put, and nothing else."""
+    plugin = (decision.tool or "").partition(".")[0]
+    where = _WHERE.get(plugin, {}).get(decision.language, NEVER)
+    return re.fullmatch(where, rest) is not None
 
 
 def _repeats(rest: str, asked: str, language: str) -> bool:

@@ -54,6 +54,11 @@ def says_again(text: str) -> bool:
     return any(_is(plain(text), "again", tag) for tag in _words())
 
 
+def says_wait(text: str, language: str) -> bool:
+    """Whether the answer to a question is still to come: "hang on"."""
+    return any(_is(plain(text), "waits", tag) for tag in _tags(language))
+
+
 def says_undo(text: str) -> bool:
     """Whether what was done last shall be taken back."""
     said = plain(text)

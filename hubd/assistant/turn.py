@@ -30,6 +30,7 @@ from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.step import Outcome, Step
 from hubd.assistant.turn_clock import Clock, done_with
+from hubd.assistant.understanding.danger import trouble
 from hubd.folders import visible_to
 from hubd.household_engine import HouseholdEngine
 from hubd.policy import OWNER, Person, Provenance
@@ -351,6 +352,8 @@ class Assistant:
         decider = self.commands.decider
         if looked.found == "answers":
             events = self._documents.answer(looked, before, conversation, clock)
+        elif trouble(utterance.text, language) == "danger":
+            events = self._about(ask(language, "danger"), [], conversation, clock)
         elif kind == "statement" and await decider.speaks_of_home(utterance.text, language):
             otherwise = await self._documents.not_told(looked, language, person, asked_for=False)
             events = self._by_model(utterance, language, conversation, clock, otherwise)

@@ -32,7 +32,7 @@ async def test_a_command_no_rule_knows_is_done_or_declined_and_never_read_from_a
 
     declined = await asked("make me a sandwich")
     assert declined["actions"] == []
-    assert "did nothing" in declined["answer"]
+    assert "no hands" in declined["answer"]
     dark = await asked("make it dark")
     assert dark["citations"] == []
     assert "oven" not in dark["answer"]
