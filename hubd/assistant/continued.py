@@ -11,6 +11,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.of_events import of_events
 from hubd.assistant.set_for_a_time import continuing, of_what_is_set, one_of
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
@@ -143,7 +144,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return now_is
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
-    if (one := one_of(said, memory, now)) is not None:
+    if (one := of_events(text, memory, now) or one_of(said, memory, now)) is not None:
         return one
     if last is None or last.call is None or last.tool is None:
         return None
