@@ -18,6 +18,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
+from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
@@ -111,7 +112,8 @@ class Commands:
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
-        if both := exchanged(self._router, text, spoken, memory):
+        both = on_other_list(self._router, text, memory)
+        if both := both or exchanged(self._router, text, spoken, memory):
             parts = [Part(text=one, decision=decision) for one, decision in both]
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         if says_undo(text):
@@ -155,6 +157,8 @@ class Commands:
         known = lexicon(memory.last.language) if memory.last else None
         if known is None or known.corrected(text):
             return None
+        if on_other_list(self._router, text, memory):
+            return None  # "on there go a torch, matches and rope" has no reason in it
         said = without_reasons(text, known)
         if not said or said == text:
             return None

@@ -12,22 +12,16 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.of_events import of_events
+from hubd.assistant.of_lists import of_lists
 from hubd.assistant.set_for_a_time import continuing, of_what_is_set, one_of
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
 from plugins.note_words import said_now
 from plugins.numbers import digits
 
-LISTS = "lists."
 NOTE = "notes.change"
 NOTES = frozenset({"notes.add", "notes.recall", NOTE})
 UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
-_CLEARED = re.compile(
-    r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
-    r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
-    r"|mache? (?:sie|die|die liste)(?: ganz| komplett)? leer"
-    r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
-)
 _ALL_CANCELLED = re.compile(
     r"(?:cancel|delete|remove|clear) (?:them all|all(?: of)? (?:them|those)|them|everything)"
     r"|(?:lösch|streich)e? (?:sie )?alle(?: wieder)?|alle (?:wieder )?(?:löschen|weg)"
@@ -39,20 +33,6 @@ _ALL_OF = {
     "timers": ToolCall(tool="timers.cancel", arguments={"timer": "all"}),
 }
 """The plugins of what is set for a time, and what ends all of it."""
-_SHOWN = re.compile(
-    r"what(?:'s| is)(?: now| still)? on (?:it|that|there|the list)(?: now)?|what does it say"
-    r"|(?:show|read)(?: me)? (?:it|that|the list)(?: out)?"
-    r"|was (?:steht|ist) (?:jetzt |noch |alles )?(?:drauf|darauf|auf der liste)"
-    r"|(?:zeig|lies) (?:sie )?(?:mir )?(?:vor|her)"
-    r"|(?:上面|里面|清单上)(?:现在|还)?(?:都)?有(?:什么|啥|哪些)(?:了)?"
-)
-_IS_ON = re.compile(
-    r"(?:is|are) (?:the |there )?(?P<a>.+?) (?:already )?on (?:it|there|that)(?: already)?"
-    r"|(?:did|have) (?:i|we) (?:already )?(?:put|add|added|got) (?P<b>.+?)"
-    r" (?:on|to) (?:it|there|that)"
-    r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
-    r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
-)
 CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
@@ -144,24 +124,13 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return now_is
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
-    if (one := of_events(text, memory, now) or one_of(said, memory, now)) is not None:
-        return one
+    on_with = of_events(text, memory, now) or of_lists(text, memory) or one_of(said, memory, now)
+    if on_with is not None:
+        return on_with
     if last is None or last.call is None or last.tool is None:
         return None
     if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
-    if last.tool.startswith(LISTS):
-        which = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
-        if _CLEARED.fullmatch(said):
-            cleared = continuing(last, ToolCall(tool="lists.clear", arguments=which))
-            return msgspec.structs.replace(cleared, asks="confirm")
-        if _SHOWN.fullmatch(said):
-            return continuing(last, ToolCall(tool="lists.show", arguments=which))
-        if on := _IS_ON.fullmatch(said):
-            asked = next(filter(None, on.groupdict().values()))
-            return continuing(
-                last, ToolCall(tool="lists.show", arguments={**which, "asked": asked})
-            )
     return of_what_is_set(said, memory, last, now)
 
 
