@@ -51,12 +51,8 @@ _AROUND = re.compile(
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says
 how much."""
-_ASKS = re.compile(
-    r"怎么|为什么|为啥|干嘛|谁|\b(?:why|how come|who|warum|wieso|weshalb)\b", re.IGNORECASE
-)
-"""What asks, and is no item: "how come there's no soap left"."""
 _WISH = re.compile(
-    r"^.*[，,](?:那?就|你|请|麻烦)*(?:帮我|给我)?[把将](?=[^，,]+)"
+    r"^(?:那|好|行|嗯|就)[^，,]*[，,](?:那?就|你|请|麻烦)*(?:帮我|给我)?[把将](?=[^，,]+)"
     r"|^(?=dann |then |.+[.,!] )(?:(?:schade|okay|ok|(?:na )?gut|also|oh|right|well|shame|pity)"
     r"[.,!]* )*(?:dann |then )?(?:schreib|setz|pack|tu|nimm|put|add|write|stick|pop)e? "
     r"(?:bitte |noch |please |some )*",
@@ -75,13 +71,7 @@ Asked = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(max_length=60)]
 
 
-def _are_items(arguments: Mapping[str, Any], language: str) -> bool:
-    items = arguments.get("items", ())
-    said = [items] if isinstance(items, str) else [str(one) for one in items]
-    return not any(_ASKS.search(one) for one in said)
-
-
-@plugin.tool(risk="act", fits=_are_items)
+@plugin.tool(risk="act")
 async def add(
     context: ToolContext,
     items: Annotated[list[Item], Meta(min_length=1, max_length=50)],

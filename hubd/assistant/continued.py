@@ -16,11 +16,16 @@ from hubd.assistant.of_lists import of_lists
 from hubd.assistant.set_for_a_time import continuing, of_what_is_set, one_of
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
-from plugins.note_words import said_now
+from plugins.note_words import of_another, said_now
 from plugins.numbers import digits
 
-NOTE = "notes.change"
-NOTES = frozenset({"notes.add", "notes.recall", NOTE})
+NOTE, NOTED = "notes.change", "notes.add"
+NOTES = frozenset({NOTED, "notes.recall", NOTE})
+_WHERE = re.compile(
+    r"(?:and |so )?where(?:'s| is| was) (?:it|that|this)(?: again| on)?"
+    r"|(?:und )?wo (?:ist|war|steht|liegt|findet) (?:das|es|er|sie)(?: denn| noch ?mal)*(?: statt)?"
+    r"|(?:那)?(?:是)?在(?:哪|哪儿|哪里)(?:开|办|举行|来着|呢|啊)*"
+)
 UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
 _ALL_CANCELLED = re.compile(
     r"(?:cancel|delete|remove|clear) (?:them all|all(?: of)? (?:them|those)|them|everything)"
@@ -120,8 +125,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
     said, now, last = plain(text), datetime.now(UTC), memory.last
     if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
         return more
-    if (now_is := _is_now(text, memory)) is not None:
-        return now_is
+    if (of_note := _is_now(text, memory) or _of_note(text, said, memory)) is not None:
+        return of_note
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
     on_with = of_events(text, memory, now) or of_lists(text, memory) or one_of(said, memory, now)
@@ -142,6 +147,19 @@ def _is_now(text: str, memory: Memory) -> Decision | None:
             kept = next((one for one in memory.undo if one.tool in UNDOES_NOTE), None)
             about = str(kept.arguments["note"] if kept else call.arguments.get("about", ""))
             return continuing(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
+    return None
+
+
+def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
+    """The same of somebody else ("and Tom's 42"), or where that is, after a note was made."""
+    last = memory.last
+    if last is None or last.call is None or last.tool != NOTED:
+        return None
+    note = str(last.call.arguments.get("text", ""))
+    if other := of_another(note, text, last.language):
+        return continuing(last, ToolCall(tool=NOTED, arguments={"text": other}))
+    if _WHERE.fullmatch(said):
+        return continuing(last, ToolCall(tool="notes.recall", arguments={"about": note}))
     return None
 
 

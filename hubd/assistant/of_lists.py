@@ -73,7 +73,7 @@ def _pointed_at(
     router: Router, text: str, words: Mapping[str, Any], last: Decision
 ) -> Decision | None:
     """What goes on the list that was spoken of, or on the usual one: "jam on the normal one"."""
-    said, known = plain(text), lexicon(last.language)
+    said, known = text.casefold().strip(" .!?。！？"), lexicon(last.language)
     for name, which in (("there", _list(last)), ("usual", {})):
         if found := re.fullmatch(words[name], said):
             items = as_said(text, next(filter(None, found.groups())))
@@ -101,12 +101,21 @@ def _found(
         return ToolCall(tool=SHOW, arguments={**which, "asked": as_said(text, on["item"])})
     for name, tool in (("ticked", TICK), ("off", REMOVE)):
         pattern = words[name].replace("{it}", f"(?:{words['it']})")
-        if items and re.fullmatch(pattern, said):
+        if items and any(re.fullmatch(pattern, one) for one in (said, _first(text, last))):
             return ToolCall(tool=tool, arguments={"item": ", ".join(items), **which})
     if still := re.fullmatch(words["still"], said):
         item = as_said(text, still["item"])
         return ToolCall(tool=REMOVE, arguments={"item": item, **which})
     return None
+
+
+def _first(text: str, last: Decision) -> str:
+    """The first clause alone, in plain form, where what follows may be why: "tick it off, there's
+    one in the shed"; empty where that says "not" or puts something right."""
+    first, *rest = re.split(r"[,;，；]", text, maxsplit=1)
+    known = lexicon(last.language)
+    limits = any(known.negates(one) or known.corrected(one) for one in rest)
+    return "" if limits or not rest else plain(first)
 
 
 def _list(last: Decision) -> dict[str, object]:
