@@ -21,6 +21,7 @@ from hubd.assistant.narrowed import narrowed
 from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
+from hubd.assistant.other_places import of_another_place
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo
@@ -105,8 +106,10 @@ class Commands:
         """What goes on with what was done or told before, takes it back, or changes it; ``None``
         where ``text`` begins something new."""
         memory = self._dialogues.of(conversation)
-        if (other_day := of_another_day(text, memory.told)) is not None:
-            return self.step_of(other_day, conversation, text, person)
+        home = self._tools.home.snapshot()
+        other = of_another_day(text, memory.told) or of_another_place(text, memory.told, home)
+        if other is not None:
+            return self.step_of(other, conversation, text, person)
         again = once_more(text, memory.last) if memory.last else None
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
         if continued is not None:
@@ -120,9 +123,7 @@ class Commands:
             return self._undo(conversation, text, language)
         if asks_what_was_done(text):
             return self._told_again(conversation, language)
-        if memory.last and (
-            fewer := narrowed(text, memory.last, memory.undo, self._tools.home.snapshot())
-        ):
+        if memory.last and (fewer := narrowed(text, memory.last, memory.undo, home)):
             return Step(decision=fewer.decision, call=fewer.restore)
         if step := await self._revised(text, conversation, area, person):
             return step

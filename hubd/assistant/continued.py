@@ -17,7 +17,7 @@ from hubd.assistant.set_for_a_time import continuing, of_what_is_set, one_of
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
 from plugins.note_words import of_another, said_now
-from plugins.numbers import digits
+from plugins.numbers import chinese_digits, digits
 
 NOTE, NOTED = "notes.change", "notes.add"
 NOTES = frozenset({NOTED, "notes.recall", NOTE})
@@ -41,18 +41,38 @@ _ALL_OF = {
 CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
-    r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
+    r"(?P<number>\d+(?:[.,]\d+)?)(?: ?(?P<unit>[^\W\d的呢]+))?(?:的)?(?:呢)?"
 )
 _GOES_ON = {
     "en": re.compile(
         r"(?:and |then |now )*(?P<more>(?:plus|minus|times|multiplied by|divided by|less) .+)"
     ),
     "de": re.compile(
-        r"(?:und |dann )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)(?: noch| dann)?"
+        r"(?:und |dann |das |jetzt |noch )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)"
+        r"(?: noch| dann)?"
     ),
     "zh": re.compile(r"(?:那|再|然后)*(?P<more>(?:加|减|乘|除)(?:上|去|以)?.+?)(?:呢)?"),
 }
 """What a sum that was told goes on with."""
+_MORE_OR_LESS = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?:what )?(?:if (?:i|we|you) )?"
+        r"(?:(?P<more>add)|(?:take (?:away|off)|subtract)) (?:another )?(?P<by>\S+)"
+        r"(?: (?:to|from) (?:it|that))?"
+    ),
+    "de": re.compile(
+        r"(?:und |dann )*wenn (?:ich|wir|man) (?:da |dazu |davon )*(?:noch )?(?P<by>\S+) "
+        r"(?:(?P<more>(?:dazuzähl|dazutu|dazurechn|dazugeb|addier)\w+)|"
+        r"(?:abzieh|wegnehm|subtrahier)\w+)"
+    ),
+}
+"""What a sum is increased or lessened by, in a clause."""
+_SIGNS = {"en": ("plus", "minus"), "de": ("plus", "minus")}
+_WHICH_DAY = re.compile(
+    r"(?:and )?(?:what|which) (?:weekday|day(?: of the week)?) (?:is|will) (?:that|it)(?: be| on)*"
+    r"|(?:und )?(?:was für ein|welcher) (?:wochen)?tag ist (?:das|es)(?: denn| dann)?"
+    r"|(?:那天)?(?:那)?是?(?:星期|周|礼拜)几(?:呢)?"
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNTIL_THEN = re.compile(
     r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
@@ -177,28 +197,44 @@ def _more_of(said: str, told: Decision) -> Decision | None:
     call = told.call
     if call is None:
         return None
-    other = _OF_ANOTHER.fullmatch(digits(said, told.language))
-    if call.tool == CALCULATE and other:
+    other = _OF_ANOTHER.fullmatch(_figures(said, told.language))
+    if call.tool == CALCULATE and other and not other["unit"]:
         expression = str(call.arguments.get("expression", ""))
         changed = _with_number(expression, other["number"], told.language)
         return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    more_or_less = _MORE_OR_LESS.get(told.language, NEVER).fullmatch(said)
+    number = more_or_less["by"] if more_or_less else ""
+    if call.tool == CALCULATE and more_or_less and _NUMBER.fullmatch(digits(number, told.language)):
+        given = {name for name, value in more_or_less.groupdict().items() if value}
+        sign = _SIGNS[told.language][0 if "more" in given else 1]
+        expression = f"({call.arguments.get('expression', '')}) {sign} {number}"
+        return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
     if call.tool == CALCULATE and (more := _GOES_ON.get(told.language, NEVER).fullmatch(said)):
         expression = f"({call.arguments.get('expression', '')}) {more['more']}"
         return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
     if call.tool == CONVERT and other:
-        quantity = _with_number(
-            str(call.arguments.get("quantity", "")), other["number"], told.language
-        )
+        before = str(call.arguments.get("quantity", ""))
+        if other["unit"] and other["unit"] not in before.casefold():
+            return None  # "and 20 people" are no kilometers
+        quantity = _with_number(before, other["number"], told.language)
         arguments = {**call.arguments, "quantity": quantity}
         return continuing(told, ToolCall(tool=CONVERT, arguments=arguments))
+    if call.tool == "dates.until" and _WHICH_DAY.fullmatch(said):
+        return continuing(
+            told, ToolCall(tool="dates.day", arguments={"day": call.arguments["day"]})
+        )
     if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
         return continuing(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
     return None
 
 
+def _figures(said: str, language: str) -> str:
+    return chinese_digits(said) if language == "zh" else digits(said, language)
+
+
 def _with_number(expression: str, number: str, language: str) -> str:
     """A sum of another number, which is its last: 84的百分之十五 has it in front."""
-    told = expression if _NUMBER.search(expression) else digits(plain(expression), language)
+    told = expression if _NUMBER.search(expression) else _figures(plain(expression), language)
     found = list(_NUMBER.finditer(told))
     if not found:
         return number
