@@ -5,6 +5,7 @@ policy stands. What was said in another person's conversation confirms nothing.
 """
 
 import contextlib
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -18,6 +19,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
+from hubd.assistant.of_events import asked_when, put_in
 from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
@@ -60,6 +62,8 @@ class Commands:
         memory = self._dialogues.of(conversation)
         if (step := await self._stopped(text, conversation, area, person)) is not None:
             return step
+        if step := await self._put_in(text, conversation, language, person):
+            return step
         names = self._names(memory.last)
         text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
@@ -99,6 +103,17 @@ class Commands:
         if decision.tool is None:
             return None
         return self.step_of(decision, conversation, text, person)
+
+    async def _put_in(
+        self, text: str, conversation: str, language: str | None, person: Person
+    ) -> Step | None:
+        """The event put down of which it was asked just before when it is; what is asked now is
+        remembered for the same."""
+        memory = self._dialogues.of(conversation)
+        spoken = await self.decider.language_of(text, language)
+        asked, memory.asked_when = memory.asked_when, asked_when(text, spoken)
+        put_down = put_in(text, asked, spoken, datetime.now(UTC))
+        return self.step_of(put_down, conversation, text, person) if put_down else None
 
     async def _going_on(
         self, text: str, conversation: str, language: str | None, area: str, person: Person

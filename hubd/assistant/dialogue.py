@@ -53,6 +53,8 @@ class Memory(msgspec.Struct, kw_only=True):
     told: Decision | None = None
     """The question that a tool answered, if the last utterance was one."""
     told_at: datetime | None = None
+    asked_when: str = ""
+    """The event of which it was asked just now when it is, and nothing was known."""
     events: tuple[Decision, ...] = ()
     """What put down or moved an event last, and what did before that."""
     events_at: datetime | None = None

@@ -24,7 +24,7 @@ from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import without_reasons
 from plugins.api import ToolCall
 from plugins.days import day_in, span_of
-from plugins.event_words import read, says_when
+from plugins.event_words import is_when, read, says_when
 from plugins.note_words import words_of
 from plugins.reminder_entries import shift_of
 from plugins.when import parse
@@ -36,7 +36,7 @@ NEXT, AGENDA, REMOVE, UNTIL, WEATHER = (
     "dates.until",
     "weather.on",
 )
-GOES_ON = frozenset({MOVED_EVENT, REMINDER})
+GOES_ON = frozenset({EVENT, MOVED_EVENT, REMINDER})
 """What takes for granted that the event is in the calendar."""
 
 
@@ -64,6 +64,29 @@ def _spoken_of(memory: Memory) -> Decision | None:
         return told
     if memory.events and (last is None or last.tool in OF_EVENTS or last.tool == REMINDER):
         return memory.events[0]
+    return None
+
+
+def asked_when(text: str, language: str) -> str:
+    """The event of which ``text`` asks when it is; empty where it does not."""
+    words = _words().get(language)
+    found = _matched(plain(text), words["asked"]) if words else None
+    return as_said(text, found["event"]) if found else ""
+
+
+def put_in(text: str, asked: str, language: str, now: datetime) -> Decision | None:
+    """That event put down, where ``text`` says so and when it is: "well, put it in, Monday at
+    two"."""
+    words = _words().get(language)
+    if words is None or not asked:
+        return None
+    whole = plain(text)
+    for said in (whole, re.sub(f"^{words['opening']}", "", whole)):
+        found = _matched(said, words["put_in"])
+        if found and is_when(found["when"], language, now):
+            call = ToolCall(tool=EVENT, arguments={"title": asked, "when": found["when"]})
+            last = Decision(route="documents", language=language, tool=NEXT)
+            return continuing(last, call)
     return None
 
 
