@@ -86,7 +86,8 @@ _PUT_ON = {
 }
 """What goes on a list of which something was told before."""
 _OPENED = re.compile(
-    r"^(?:(?:dann|okay|ok|gut|na gut|also|schade|ach ja|right|well|then|so|那就|那|好吧?)[,，.]+ ?)+"
+    r"^(?:(?:dann|ok(?:ay)?|gut|na gut|also|schade|ach ja|right|well|then|so|那就|那|好吧?)"
+    r"[,，.]+ ?)+"
     r"|^(?:dann |then |那就|那(?=[再把加去]))",
     re.IGNORECASE,
 )
