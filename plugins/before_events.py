@@ -26,23 +26,36 @@ _FORMS = {
     for language, forms in {
         "en": (
             r"(?:{lead}) (?:before|ahead of) (?:the |my |our )?(?P<event>.+?)"
-            r"(?:,? (?:to|about|that) (?P<task>.+))?",
+            r"(?: at (?P<hour>\d\d:\d\d))?(?:,? (?:to|about|that) (?P<task>.+))?",
             r"(?:(?:about|of|for) )?(?:the |my |our )?(?P<event>.+?),? (?:{lead}) "
             r"(?:before|beforehand|ahead|early)",
         ),
         "de": (
             r"(?:{lead}) vor (?:dem |der |den |meine[mr] |unsere[mr] )?(?P<event>.+?)"
-            r"(?: (?:daran,?|an) (?P<task>.+))?",
+            r"(?: um (?P<hour>\d\d:\d\d))?(?: (?:daran,?|an) (?P<task>.+))?",
             r"(?:an )?(?:den |die |das |meinen? |unseren? )?(?P<event>.+?),? (?:{lead}) "
             r"(?:vorher|davor)",
         ),
         "zh": (
             r"(?P<event>.+?)[，,]?提前{lead}(?:提醒我?)?(?:要|去)?(?P<task>.*)",
-            r"(?P<event>.+?)的?前一天(?P<part>晚上)?(?:提醒我?)?(?:要|去)?(?P<task>.*)",
+            r"(?P<event>.+?)的?前一天(?P<part>晚上)?(?P<hour>\d\d:\d\d)?(?:提醒我?)?(?:要|去)?"
+            r"(?P<task>.*)",
             r"(?P<event>.+?)(?<!提)(?:开始)?之?前{lead}(?:提醒我?)?(?:要|去)?(?P<task>.*)",
         ),
     }.items()
 }
+_BEFORE_NOTHING = {
+    "en": re.compile(
+        r"\bthe (?:day|evening|night) before(?:hand)?(?=$|,| (?:at|to|about|in|that) )",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\bam (?:(?:tag|abend) (?:davor|vorher|zuvor)|vortag|vorabend)(?! (?:der|des|von|vom))\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("^(?:在)?前一天"),
+}
+"""A day before something that is not named."""
 _HALF = frozenset({"half an", "eine halbe", "半"})
 _UNITS = {
     "m": timedelta(minutes=1), "分": timedelta(minutes=1), "h": timedelta(hours=1),
@@ -84,6 +97,18 @@ async def before_event(context: ToolContext, said: str) -> BeforeEvent | None:
     return None
 
 
+def says_hour(said: str, language: str) -> bool:
+    """Whether ``said`` names the day before something, and the hour of that day."""
+    found = (form.fullmatch(said.strip(" .!。！")) for form in _FORMS.get(language, ()))
+    return any(one and one.groupdict().get("hour") for one in found)
+
+
+def of_nothing(said: str, language: str) -> bool:
+    """Whether ``said`` names the day before something, and not before what."""
+    pattern = _BEFORE_NOTHING.get(language)
+    return pattern is not None and pattern.search(said.strip(" .!。！")) is not None
+
+
 def key_of(title: str, start: datetime) -> str:
     """What a reminder remembers of its event, so that it goes where that goes."""
     return f"{start.astimezone(UTC):%Y-%m-%dT%H:%M} {title}"
@@ -95,9 +120,12 @@ def at_new_time(what: str, before: datetime, after: datetime) -> str:
 
 
 def _moment(found: re.Match[str], begin: datetime, language: str) -> datetime:
-    """So long before it begins, or the evening or the day before."""
+    """So long before it begins, or the evening or the day before, at its hour or at another."""
     said = found.groupdict()
-    unit = said.get("unit")
+    unit, hour = said.get("unit"), said.get("hour")
+    if hour:
+        day = begin - timedelta(days=1)
+        return datetime.combine(day, time.fromisoformat(hour), begin.tzinfo)
     if unit is None:
         day_before = begin - timedelta(days=1)
         evening = (said.get("part") or "").casefold() in ("evening", "night", "abend", "晚上")

@@ -14,6 +14,7 @@ from plugins.days import DAILY, day_in, day_of, span_of
 from plugins.ics import Occurrence
 from plugins.next_time import next_time
 from plugins.numbers import chinese_digits, digits
+from plugins.reminder_entries import shift_of
 from plugins.speech import FAST_LOADER
 from plugins.spoken import language_known
 from plugins.when import WAKING_HOURS, When, parse
@@ -58,6 +59,7 @@ def read(said: str, language: str, now: datetime) -> Said:
     """
     known = language_known(language)
     text, yearly = _without(_words(known).yearly, " ".join(said.split()))
+    text = _words(known).for_day.sub("", text)
     text, days = _several_days(text, known, now.date())
     if days is not None:
         return _of_days(_title(text, known), days, now)
@@ -82,11 +84,13 @@ def moment_to(said: str, language: str, event: Occurrence, now: datetime) -> Occ
         ValueError: that time has passed.
     """
     known = language_known(language)
+    start, length = event.start.astimezone(now.tzinfo), event.end - event.start
+    if (shift := shift_of(said, known)) is not None and not event.whole_day:
+        return _as_it_is(event, start + shift, start + shift + length, now)
     hours = _hours(" ".join(said.split()), known)
     when = parse(hours.text, known, now, awake=True)
     if when.at is None and when.on is None and when.delay is None:
         return None
-    start, length = event.start.astimezone(now.tzinfo), event.end - event.start
     if when.delay is not None:
         then = now + when.delay
         when = When(at=None if when.delay >= A_DAY else then.time(), on=then.date())
@@ -99,10 +103,21 @@ def moment_to(said: str, language: str, event: Occurrence, now: datetime) -> Occ
         whole_day = False
         length = AN_HOUR if event.whole_day else length
     end = _end(to, hours, known, now) or to + length
+    return _as_it_is(event, to, end, now, whole_day=whole_day)
+
+
+def _as_it_is(
+    event: Occurrence, start: datetime, end: datetime, now: datetime, *, whole_day: bool = False
+) -> Occurrence:
+    """The event at that time.
+
+    Raises:
+        ValueError: that time has passed.
+    """
     if end <= now:
         raise ValueError("that time has passed")
     return Occurrence(
-        title=event.title, start=to, end=end, whole_day=whole_day, location=event.location,
+        title=event.title, start=start, end=end, whole_day=whole_day, location=event.location,
         description=event.description,
     )  # fmt: skip
 
@@ -325,6 +340,8 @@ class _Words(NamedTuple):
     days_begin: re.Pattern[str]
     days_part: re.Pattern[str]
     yearly: re.Pattern[str]
+    for_day: re.Pattern[str]
+    """What stands before a day and is no part of a title."""
     edges: re.Pattern[str]
     at: str
     o_clock: str
@@ -350,7 +367,7 @@ def _words(language: str) -> _Words:
         return re.compile(with_clocks.replace("{number}", said.get("number", "")), re.IGNORECASE)
 
     begin, part = (filled(pattern) for pattern in said["days"])
-    names = ("hours", "length", "yearly", "edges")
-    patterns = {name: filled(said[name]) for name in names}
+    names = ("hours", "length", "yearly", "for_day", "edges")
+    patterns = {name: filled(said.get(name, "(?!)")) for name in names}
     at, o_clock = said["at"], said.get("o_clock", "")
     return _Words(days_begin=begin, days_part=part, at=at, o_clock=o_clock, **patterns)

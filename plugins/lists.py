@@ -4,7 +4,7 @@ A list that Home Assistant keeps stays there; the others are the hub's own.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -14,6 +14,7 @@ from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.home_lists import SHOPPING, Entry, kept_there, key_of, read, write
 from plugins.note_words import words_of
 from plugins.speech import say
+from plugins.ticked import ticked_in
 
 plugin = Plugin("lists", sentences="lists.{language}.yaml")
 
@@ -22,7 +23,7 @@ _NO_ITEM = re.compile(
     r"(?:and|oh(?: yeah)?|um|uh|er|also|what else|what(?: else)?(?: was|'s) it(?: again| called)?|"
     r"let me (?:see|think)|und|ach(?: ja)?|ähm?|was noch|wie heißt(?:'s| es)? (?:noch|gleich)|"
     r"wart(?:e|en sie)?(?: mal)?|moment(?: mal)?|genau|hm+|(?:lass mich |mal )überlegen|"
-    r"was war das(?: noch)?|"
+    r"was war das(?: noch)?|schade|(?:na )?gut|ok(?:ay)?|right|well|then|dann|那就?|好吧?|"
     r"was (?:war(?:'s| es)?|wollt(?:e ich|en wir)|brauch(?:e ich|en wir)) (?:denn )?noch|"
     r"(?:they|it|there)(?:'\w+)? .*|"
     r"(?:de[nrs]|die|das|da|es) (?:müss|muss|sollt|brauch|hab|hat|ist|sind|war|wär).*|"
@@ -50,6 +51,16 @@ _AROUND = re.compile(
 )
 """What an item is not: "so is the butter", "baking powder too", "eine Gurke"; "ein Bund Dill" says
 how much."""
+_WISH = re.compile(
+    r"^(?:那|好|行|嗯|就)[^，,]*[，,](?:那?就|你|请|麻烦)*(?:帮我|给我)?[把将](?=[^，,]+)"
+    r"|^(?=dann |then |.+[.,!] )(?:(?:schade|okay|ok|(?:na )?gut|also|oh|right|well|shame|pity)"
+    r"[.,!]* )*(?:dann |then )?(?:schreib|setz|pack|tu|nimm|put|add|write|stick|pop)e? "
+    r"(?:bitte |noch |please |some )*",
+    re.IGNORECASE,
+)
+"""What stands before the items: 那就火锅，把毛肚和粉丝…, „Schade. Dann schreib …“."""
+NO_NAME = frozenset({"neue", "neu", "new", "another", "weitere", "andere", "新", "新的"})
+"""What no list is called."""
 ENDINGS = frozenset({"n", "en", "s", "es", "e"})
 """Endings by which an item and what is said of it may differ."""
 SHORTEST_STEM = 3
@@ -148,7 +159,12 @@ async def names(context: ToolContext) -> ToolResult:
     return ToolResult(text=text, data={"lists": sorted(found)})
 
 
-@plugin.tool(risk="act", fits=lambda arguments, _: bool(key_of(str(arguments["list_name"]))))
+def _has_a_name(arguments: Mapping[str, Any], language: str) -> bool:
+    name = key_of(str(arguments["list_name"]))
+    return bool(name) and name not in NO_NAME
+
+
+@plugin.tool(risk="act", fits=_has_a_name)
 async def create(context: ToolContext, list_name: Name) -> ToolResult:
     """Begin a list.
 
@@ -167,11 +183,26 @@ async def clear(context: ToolContext, list_name: Name = SHOPPING) -> ToolResult:
     return ToolResult(text=_say(context, "empty", list_name))
 
 
+@plugin.understands
+async def ticked(context: ToolContext, text: str) -> ToolCall | None:
+    """An item that somebody says was got, or done, if it is on a list: "the bread Nan has got"."""
+    for said in ticked_in(text, context.language):
+        named = []
+        for name in sorted({*await context.storage.all(), *kept_there(context)}):
+            waiting = [one for one in await _entries(context, name) if not one.done]
+            if (name == SHOPPING) == said.bought and _meant(waiting, said.item):
+                named.append(name)
+        if len(named) == 1:
+            arguments = {"item": said.item, "list_name": named[0]}
+            return ToolCall(tool="lists.complete", arguments=arguments)
+    return None
+
+
 def split(said: str) -> list[str]:
     """``milk, bread and two dozen eggs`` → the three items; a dish with "and" stays one."""
     if said.casefold().strip() in ONE_THING:
         return [said.strip()]
-    items = [item.strip(" .!?。") for item in _AND.split(said)]
+    items = [item.strip(" .!?。") for item in _AND.split(_WISH.sub("", said))]
     items = [item for item in items if not _NO_ITEM.fullmatch(item)]
     return [_plain(item) for item in items] or [said.strip()]
 

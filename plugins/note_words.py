@@ -5,6 +5,7 @@ another one by now ("no, it's 34 now"). Shared by plugins; no plugin itself.
 import re
 from functools import lru_cache
 
+from plugins.numbers import chinese_digits, digits
 from plugins.speech import stop_words
 
 _ASKING = frozenset({
@@ -20,16 +21,19 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 """What joins the thing that a note is about and what it says of it."""
+SHORTEST_HEAD = 5
+"""Letters of what the last part of a longer word may be."""
 _NOW = {
     "en": re.compile(
-        r"(?:(?:no|actually|oh|sorry|wait|hang on|(?:i|we|he|she|they)(?:'ve| have|'s| has)? "
+        r"(?:(?:no|actually|oh|sorry|wait|hang on|(?:i|we|he|she|they|\w+)(?:'ve| have|'s| has)? "
         r"(?:moved|changed|swapped) (?:it|them|that)|that's (?:changed|old|wrong))[,. ]+)*"
         r"(?:and )?(?:it's|it is|they're|they are|that's|he's|she's) (?P<now>.+?) now",
         re.IGNORECASE,
     ),
     "de": re.compile(
-        r"(?:(?:nein|nee|ach|oh|moment|(?:ich|wir) hab(?:en?)? (?:ihn|sie|es|das) (?:umgelegt"
-        r"|verlegt|geändert|umgeräumt)|das hat sich geändert)[,. ]+)*"
+        r"(?:(?:nein|nee|ach|oh|moment|(?:ich|wir|er|sie|(?:der |die )?\w+) ha(?:be?n?|t)"
+        r"(?:'s| (?:ihn|sie|es|das)) (?:umgelegt|verlegt|geändert|umgeräumt|umgestellt|umgeparkt"
+        r"|weggeräumt)|das hat sich geändert)[,. ]+)*"
         r"(?:(?:er|sie|es|das|der|die) (?:ist|sind|liegt|steht|hängt|lautet|heißt) )?"
         r"(?:jetzt|inzwischen|mittlerweile) (?P<now>.+)",
         re.IGNORECASE,
@@ -40,6 +44,38 @@ _NOW = {
     ),
 }
 """That the fact told last is another one now."""
+
+_MOVED = {
+    "en": re.compile(
+        r"(?:(?:i|we|he|she|\w+)(?:'ve|'s| have| has)? (?:just )?(?:moved|put) (?:the |our )?"
+        r"(?P<thing>.+?) (?=in |on |under |behind |to )(?:to )?(?P<to>.+?)(?: now)?)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"(?:我|我们|他|她|妈妈?|爸爸?)?(?:刚刚?)?把?(?P<thing>[^,，]{1,12}?)(?:已经|刚刚?)?"
+        r"(?:挪|移|搬|换|改放|放)(?:到|在|进)(?P<to>[^,，]{1,20}?)(?:了|去了)"
+    ),
+}
+"""That a thing is kept elsewhere by now."""
+_AT = re.compile(r"(?:in|on|under|behind|at|with)\b|[\u4e00-\u9fff]", re.IGNORECASE)
+_SURFACE = re.compile(
+    r"\b(?:shelf|table|desk|hook|wall|sill|windowsill|counter|roof)$", re.IGNORECASE
+)
+_OF_ANOTHER = {
+    "en": re.compile(r"and (?P<who>\w+(?:'s)?)(?:'s| is| has)? (?P<value>\S+)", re.IGNORECASE),
+    "de": re.compile(
+        r"und (?:der |die |bei )?(?P<who>\w+)(?: ist| hat)? (?P<value>\S+)", re.IGNORECASE
+    ),
+    "zh": re.compile(
+        r"(?:还有|那|然后)?(?P<who>[^,，的]{1,4}?)的?是?(?P<value>[0-9一二三四五六七八九十两百]+)"
+    ),
+}
+_NOTED = {
+    "en": re.compile(r"\w+(?:'s)?(?P<middle> .+ )(?P<value>\S+)"),
+    "de": re.compile(r"\w+(?P<middle> .+ )(?P<value>\S+)"),
+    "zh": re.compile(r"[^,，的]{1,4}(?P<middle>的.+?是?)(?P<value>[0-9一二三四五六七八九十两百]+)"),
+}
+"""A fact of somebody that is a number, and the same of somebody else."""
 
 
 @lru_cache(maxsize=1024)  # the times of one event all have its title
@@ -53,7 +89,13 @@ def is_about(note: str, question: str) -> bool:
     """Whether the note has every word of the question that says what is asked for."""
     asked = words_of(question)
     meant = asked - _ASKING or asked
-    return bool(meant) and meant <= words_of(note)
+    told = words_of(note)
+    return bool(meant) and all(word in told or _ends_one(word, told) for word in meant)
+
+
+def _ends_one(word: str, told: frozenset[str]) -> bool:
+    """Whether a word of the note is a kind of it: the "Schuhgröße" is a "Größe"."""
+    return len(word) >= SHORTEST_HEAD and any(one.endswith(word) for one in told)
 
 
 def subject_of(note: str) -> str:
@@ -68,6 +110,32 @@ def said_now(text: str, language: str) -> str:
     pattern = _NOW.get(language)
     found = pattern.fullmatch(text.strip(" .!。！")) if pattern else None
     return found["now"] if found else ""
+
+
+def moved_to(text: str, language: str) -> tuple[str, str] | None:
+    """What somebody says is elsewhere now, and where: 钥匙挪到书房抽屉里了; ``None`` where
+    ``text`` does not say so."""
+    pattern = _MOVED.get(language)
+    found = pattern.fullmatch(text.strip(" .!。！")) if pattern else None
+    if found is None:
+        return None
+    at = "" if language == "zh" else "on " if _SURFACE.search(found["to"]) else "in "
+    return found["thing"], found["to"] if _AT.match(found["to"]) else f"{at}{found['to']}"
+
+
+def of_another(note: str, text: str, language: str) -> str:
+    """The same of somebody else: after "Ann's shoe size is 34" the note "Tom's shoe size is 42" of
+    "and Tom's 42"; empty where ``text`` is nothing like it."""
+    pattern, noted = _OF_ANOTHER.get(language), _NOTED.get(language)
+    found = pattern.fullmatch(text.strip(" .!。！")) if pattern else None
+    before = noted.fullmatch(note.strip(" .!。！")) if noted else None
+    if found is None or before is None:
+        return ""
+    values = (chinese_digits(v) if language == "zh" else digits(v.casefold(), language)
+              for v in (found["value"], before["value"]))  # fmt: skip
+    if not all(value.replace(".", "").isdigit() for value in values):
+        return ""
+    return f"{found['who']}{before['middle']}{found['value']}"
 
 
 def _singular(word: str) -> str:

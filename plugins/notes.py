@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
-from plugins.note_words import is_about, subject_of
+from plugins.note_words import is_about, moved_to, subject_of
 from plugins.speech import quoted, say
 from plugins.spoken import date_of_year
 
@@ -24,7 +24,11 @@ MAXIMUM = 1_000
 SHOWN = 5
 _FORGET = re.compile(
     r"(?:please |bitte )?(?:forget|vergiss|oublie|olvida)(?: about| that)?(?:,? dass)? "
-    r"(?P<about>.{2,200})|(?:请)?(?:忘掉|忘记|忘了)(?P<said>.{1,100})",
+    r"(?P<about>.{2,200})|(?:请)?(?:忘掉|忘记|忘了)(?P<said>.{1,100})|"
+    r"(?:das|die sache) (?:mit|von) (?:de[rmn] |die )?(?P<with>.{2,100}?) (?:kannst|darfst) du "
+    r"(?:wieder |ruhig |jetzt )*vergessen|"
+    r"you can forget (?:about |the one about )?(?P<can>.{2,100})|"
+    r"(?P<of>.{1,40}?)(?:的事|的事情|那条|的那条)(?:可以|就)?(?:忘了|忘掉|不用记了|删了)(?:吧)?",
     re.IGNORECASE,
 )
 _NO_NOTE = re.compile(
@@ -73,9 +77,15 @@ async def of_notes(context: ToolContext, text: str) -> ToolCall | None:
     one by now ("Lily's shoe size is 34 now")."""
     said, notes = text.strip(" .!。！"), await _notes(context)
     found = _FORGET.fullmatch(said)
-    about = (found["about"] or found["said"]) if found else ""
+    about = next(filter(None, found.groups()), "") if found else ""
     if about and not _NO_NOTE.search(about) and _matching(notes, about):
         return ToolCall(tool="notes.forget", arguments={"about": about})
+    if elsewhere := moved_to(said, context.language):
+        thing, to = elsewhere
+        kept = [one for one in notes if is_about(subject_of(one.text), thing)]
+        if len(kept) == 1:
+            arguments = {"about": kept[0].id, "to": to}
+            return ToolCall(tool="notes.change", arguments=arguments)
     fact = _NOW.sub("", said)
     subject = subject_of(fact) if fact != said else ""
     for note in notes if subject else ():

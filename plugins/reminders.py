@@ -23,7 +23,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.arrivals import addressed, person_of
-from plugins.before_events import at_new_time, before_event, key_of
+from plugins.before_events import at_new_time, before_event, key_of, of_nothing, says_hour
 from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
@@ -91,10 +91,14 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
         named, task = addressed(context, task or what)
         person = person_of(context, who or said.arrival, named)
         return await _await_arrival(context, task, person)
-    if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
+    told = f"{what} {when}".strip()
+    of_event = not said.said or says_hour(told, context.language)
+    if of_event and (event := await before_event(context, told)):
         at = event.at
         on_time = When(at=at.time(), on=at.date(), exact=True)
         return await set_entry(context, "reminder", event.what, on_time, event=event.event)
+    if of_nothing(f"{when} {what}".strip(), context.language):
+        raise ToolError(say(context.language, "before_what"))
     if not said.said:
         raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from plugins.acting import as_of, found
@@ -24,14 +25,26 @@ CONDITIONS = frozenset({
 })  # fmt: skip
 """Home Assistant's words for the weather, which we use as well."""
 
+Place = Annotated[str, Meta(max_length=60)]
+
 
 def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
     return span_of(str(arguments.get("day", "")), language, date(2026, 1, 1)) is not None
 
 
 @plugin.tool(risk="read", timeout_s=20)
-async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
-    """Tell the weather, and how the day will be where that is known."""
+async def now(
+    context: ToolContext, entities: tuple[str, ...] = (), place: Place = ""
+) -> ToolResult:
+    """Tell the weather, and how the day will be where that is known.
+
+    place: a place elsewhere that was asked for, of which it is not known
+    """
+    told = await _now(context, entities)
+    return msgspec.structs.replace(told, text=f"{_only_here(context, place)}{told.text}")
+
+
+async def _now(context: ToolContext, entities: tuple[str, ...]) -> ToolResult:
     places = found(context, entities) or _places(context)
     if not places:
         weather = await _open_meteo(context)
@@ -49,12 +62,24 @@ async def now(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResul
 
 @plugin.tool(risk="read", fits=_is_day, timeout_s=20)
 async def on(
-    context: ToolContext, day: Annotated[str, Meta(min_length=1, max_length=80)]
+    context: ToolContext,
+    day: Annotated[str, Meta(min_length=1, max_length=80)],
+    place: Place = "",
 ) -> ToolResult:
     """Tell the weather of a day to come, or of some days.
 
     day: for instance tomorrow, Saturday, this weekend, or the next 3 days
+    place: a place elsewhere that was asked for, of which it is not known
     """
+    only_here = _only_here(context, place)
+    try:
+        told = await _on(context, day)
+    except ToolError as error:
+        raise ToolError(f"{only_here}{error}") from error
+    return msgspec.structs.replace(told, text=f"{only_here}{told.text}")
+
+
+async def _on(context: ToolContext, day: str) -> ToolResult:
     today = context.now.date()
     wanted = span_of(day, context.language, today)
     if wanted is None:
@@ -73,6 +98,14 @@ async def on(
     ]
     text = "\n".join(told) + _as_of(context, weather)
     return ToolResult(text=text, data=data[0] if len(data) == 1 else {"days": data})
+
+
+def _only_here(context: ToolContext, place: str) -> str:
+    """That the weather of ``place`` is not known, before that of here; empty without one."""
+    if not place:
+        return ""
+    space = "" if context.language == "zh" else " "
+    return f"{say(context.language, 'weather_only_here', [place])}{space}"
 
 
 def _no_forecast(context: ToolContext, first: date, last: date) -> str:

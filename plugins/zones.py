@@ -16,6 +16,12 @@ def zone_of(place: str) -> ZoneInfo | None:
         return None
 
 
+def is_in(said: str) -> str:
+    """The longest known place that a text without spaces names; empty where it names none."""
+    there = (place for place in _zones() if not place.isascii() and place in said)
+    return max(there, key=len, default="")
+
+
 @cache
 def _zones() -> dict[str, str]:
     """Place → zone; looking them up in the system's files takes some milliseconds, once."""

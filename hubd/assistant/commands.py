@@ -25,8 +25,11 @@ from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
+from hubd.assistant.of_events import asked_when, put_in
+from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
+from hubd.assistant.other_places import of_another_place
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
@@ -86,6 +89,8 @@ class Commands:
             if not text:
                 unclear = msgspec.structs.replace(memory.last, asks=None, call=None)
                 return Step(decision=unclear, text=ask(memory.last.language, "declined"))
+        if step := await self._put_in(text, conversation, language, person):
+            return step
         names = self._names(memory.last)
         text = of_what_was_left(text, memory.last, memory.last_text, names)
         text = completed(text, memory.last)
@@ -149,19 +154,32 @@ class Commands:
         names = self._names(memory.last)
         return of_what_was_left(whole, memory.last, memory.last_text, names)
 
+    async def _put_in(
+        self, text: str, conversation: str, language: str | None, person: Person
+    ) -> Step | None:
+        """The event put down of which it was asked just before when it is; what is asked now is
+        remembered for the same."""
+        memory = self._dialogues.of(conversation)
+        spoken = await self.decider.language_of(text, language)
+        asked, memory.asked_when = memory.asked_when, asked_when(text, spoken)
+        put_down = put_in(text, asked, spoken, datetime.now(UTC))
+        return self.step_of(put_down, conversation, text, person) if put_down else None
+
     async def _going_on(
         self, text: str, conversation: str, language: str | None, area: str, person: Person
     ) -> Step | None:
         """What goes on with what was done or told before, takes it back, or changes it; ``None``
         where ``text`` begins something new."""
         memory = self._dialogues.of(conversation)
-        if (other_day := of_another_day(text, memory.told)) is not None:
-            return self.step_of(other_day, conversation, text, person)
+        home = self._tools.home.snapshot()
+        other = of_another_day(text, memory.told) or of_another_place(text, memory.told, home)
+        if other is not None:
+            return self.step_of(other, conversation, text, person)
         again = rescheduled(text, memory, datetime.now(UTC))
         if again is None and memory.last:
             again = once_more(text, memory.last) or by_more(text, memory)
             again = again or by_fraction(text, memory.last)
-            again = again or of_the_other(text, memory.last, self._tools.home.snapshot())
+            again = again or of_the_other(text, memory.last, home)
         continued = again or follow.cancelled(text, memory) or how_it_is(text, memory)
         continued = continued or continuation(text, memory)
         if continued is not None and continued.declined:
@@ -169,16 +187,15 @@ class Commands:
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
-        if both := exchanged(self._router, text, spoken, memory):
+        both = on_other_list(self._router, text, memory)
+        if both := both or exchanged(self._router, text, spoken, memory):
             parts = [Part(text=one, decision=decision) for one, decision in both]
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         if says_undo(text):
             return self._undo(conversation, text, language)
         if asks_what_was_done(text):
             return self._told_again(conversation, language)
-        if memory.last and (
-            fewer := narrowed(text, memory.last, memory.undo, self._tools.home.snapshot())
-        ):
+        if memory.last and (fewer := narrowed(text, memory.last, memory.undo, home)):
             return Step(decision=fewer.decision, call=fewer.restore)
         if step := await self._revised(text, conversation, area, person):
             return step
@@ -231,6 +248,8 @@ class Commands:
         known = lexicon(memory.last.language) if memory.last else None
         if known is None:
             return None
+        if on_other_list(self._router, text, memory):
+            return None  # "on there go a torch, matches and rope" has no reason in it
         said = "" if known.corrected(text) else without_reasons(text, known)
         said = said or await behind_remarks(text, known, self.decider.mentions)
         if not said or said == text or await self._tells_of_others(text, said, memory):

@@ -11,22 +11,22 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.of_events import of_events
+from hubd.assistant.of_lists import of_lists
 from hubd.assistant.set_for_a_time import continuing, of_what_is_set, one_of
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
-from plugins.note_words import said_now
-from plugins.numbers import digits
+from plugins.note_words import of_another, said_now
+from plugins.numbers import chinese_digits, digits
 
-LISTS = "lists."
-NOTE = "notes.change"
-NOTES = frozenset({"notes.add", "notes.recall", NOTE})
-UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
-_CLEARED = re.compile(
-    r"(?:clear|empty|wipe|delete) (?:it|that|them|the list)(?: all| out)?"
-    r"|(?:leere?|lösche?) (?:sie|die|die liste)(?: ganz)?"
-    r"|mache? (?:sie|die|die liste)(?: ganz| komplett)? leer"
-    r"|(?:把(?:它|清单))?清空(?:它|了|吧)?|(?:全|全都|全部)(?:删掉|删了|划掉)(?:吧)?"
+NOTE, NOTED = "notes.change", "notes.add"
+NOTES = frozenset({NOTED, "notes.recall", NOTE})
+_WHERE = re.compile(
+    r"(?:and |so )?where(?:'s| is| was) (?:it|that|this)(?: again| on)?"
+    r"|(?:und )?wo (?:ist|war|steht|liegt|findet) (?:das|es|er|sie)(?: denn| noch ?mal)*(?: statt)?"
+    r"|(?:那)?(?:是)?在(?:哪|哪儿|哪里)(?:开|办|举行|来着|呢|啊)*"
 )
+UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
 _ALL_CANCELLED = re.compile(
     r"(?:cancel|delete|remove|clear) (?:them all|all(?: of)? (?:them|those)|them|everything)"
     r"|(?:lösch|streich)e? (?:sie )?alle(?: wieder)?|alle (?:wieder )?(?:löschen|weg)"
@@ -38,35 +38,41 @@ _ALL_OF = {
     "timers": ToolCall(tool="timers.cancel", arguments={"timer": "all"}),
 }
 """The plugins of what is set for a time, and what ends all of it."""
-_SHOWN = re.compile(
-    r"what(?:'s| is)(?: now| still)? on (?:it|that|there|the list)(?: now)?|what does it say"
-    r"|(?:show|read)(?: me)? (?:it|that|the list)(?: out)?"
-    r"|was (?:steht|ist) (?:jetzt |noch |alles )?(?:drauf|darauf|auf der liste)"
-    r"|(?:zeig|lies) (?:sie )?(?:mir )?(?:vor|her)"
-    r"|(?:上面|里面|清单上)(?:现在|还)?(?:都)?有(?:什么|啥|哪些)(?:了)?"
-)
-_IS_ON = re.compile(
-    r"(?:is|are) (?:the |there )?(?P<a>.+?) (?:already )?on (?:it|there|that)(?: already)?"
-    r"|(?:did|have) (?:i|we) (?:already )?(?:put|add|added|got) (?P<b>.+?)"
-    r" (?:on|to) (?:it|there|that)"
-    r"|(?:steht|stehen|ist|sind) (?:die |der |das )?(?P<c>.+?) (?:schon |noch )?(?:drauf|darauf)"
-    r"|(?P<d>[^加有]{1,12}?)(?:加了|加上了|在上面|在里面)(?:吗|没|没有)"
-)
 CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
-    r"(?P<number>\d+(?:[.,]\d+)?)(?:的)?(?:呢)?"
+    r"(?P<number>\d+(?:[.,]\d+)?)(?: ?(?P<unit>[^\W\d的呢]+))?(?:的)?(?:呢)?"
 )
 _GOES_ON = {
     "en": re.compile(
         r"(?:and |then |now )*(?P<more>(?:plus|minus|times|multiplied by|divided by|less) .+)"
     ),
     "de": re.compile(
-        r"(?:und |dann )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)(?: noch| dann)?"
+        r"(?:und |dann |das |jetzt |noch )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)"
+        r"(?: noch| dann)?"
     ),
     "zh": re.compile(r"(?:那|再|然后)*(?P<more>(?:加|减|乘|除)(?:上|去|以)?.+?)(?:呢)?"),
 }
 """What a sum that was told goes on with."""
+_MORE_OR_LESS = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?:what )?(?:if (?:i|we|you) )?"
+        r"(?:(?P<more>add)|(?:take (?:away|off)|subtract)) (?:another )?(?P<by>\S+)"
+        r"(?: (?:to|from) (?:it|that))?"
+    ),
+    "de": re.compile(
+        r"(?:und |dann )*wenn (?:ich|wir|man) (?:da |dazu |davon )*(?:noch )?(?P<by>\S+) "
+        r"(?:(?P<more>(?:dazuzähl|dazutu|dazurechn|dazugeb|addier)\w+)|"
+        r"(?:abzieh|wegnehm|subtrahier)\w+)"
+    ),
+}
+"""What a sum is increased or lessened by, in a clause."""
+_SIGNS = {"en": ("plus", "minus"), "de": ("plus", "minus")}
+_WHICH_DAY = re.compile(
+    r"(?:and )?(?:what|which) (?:weekday|day(?: of the week)?) (?:is|will) (?:that|it)(?: be| on)*"
+    r"|(?:und )?(?:was für ein|welcher) (?:wochen)?tag ist (?:das|es)(?: denn| dann)?"
+    r"|(?:那天)?(?:那)?是?(?:星期|周|礼拜)几(?:呢)?"
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNTIL_THEN = re.compile(
     r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
@@ -125,28 +131,17 @@ def continued(text: str, memory: Memory) -> Decision | None:
     said, now, last = plain(text), datetime.now(UTC), memory.last
     if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
         return more
-    if (now_is := _is_now(text, memory)) is not None:
-        return now_is
+    if (of_note := _is_now(text, memory) or _of_note(text, said, memory)) is not None:
+        return of_note
     if (all_of := _all_of(said, memory)) is not None:
         return all_of
-    if (one := one_of(said, memory, now)) is not None:
-        return one
+    on_with = of_events(text, memory, now) or of_lists(text, memory) or one_of(said, memory, now)
+    if on_with is not None:
+        return on_with
     if last is None or last.call is None or last.tool is None:
         return None
     if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
-    if last.tool.startswith(LISTS):
-        which = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
-        if _CLEARED.fullmatch(said):
-            cleared = continuing(last, ToolCall(tool="lists.clear", arguments=which))
-            return msgspec.structs.replace(cleared, asks="confirm")
-        if _SHOWN.fullmatch(said):
-            return continuing(last, ToolCall(tool="lists.show", arguments=which))
-        if on := _IS_ON.fullmatch(said):
-            asked = next(filter(None, on.groupdict().values()))
-            return continuing(
-                last, ToolCall(tool="lists.show", arguments={**which, "asked": asked})
-            )
     return of_what_is_set(said, memory, last, now)
 
 
@@ -158,6 +153,19 @@ def _is_now(text: str, memory: Memory) -> Decision | None:
             kept = next((one for one in memory.undo if one.tool in UNDOES_NOTE), None)
             about = str(kept.arguments["note"] if kept else call.arguments.get("about", ""))
             return continuing(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
+    return None
+
+
+def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
+    """The same of somebody else ("and Tom's 42"), or where that is, after a note was made."""
+    last = memory.last
+    if last is None or last.call is None or last.tool != NOTED:
+        return None
+    note = str(last.call.arguments.get("text", ""))
+    if other := of_another(note, text, last.language):
+        return continuing(last, ToolCall(tool=NOTED, arguments={"text": other}))
+    if _WHERE.fullmatch(said):
+        return continuing(last, ToolCall(tool="notes.recall", arguments={"about": note}))
     return None
 
 
@@ -175,28 +183,44 @@ def _more_of(said: str, told: Decision) -> Decision | None:
     call = told.call
     if call is None:
         return None
-    other = _OF_ANOTHER.fullmatch(digits(said, told.language))
-    if call.tool == CALCULATE and other:
+    other = _OF_ANOTHER.fullmatch(_figures(said, told.language))
+    if call.tool == CALCULATE and other and not other["unit"]:
         expression = str(call.arguments.get("expression", ""))
         changed = _with_number(expression, other["number"], told.language)
         return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    more_or_less = _MORE_OR_LESS.get(told.language, NEVER).fullmatch(said)
+    number = more_or_less["by"] if more_or_less else ""
+    if call.tool == CALCULATE and more_or_less and _NUMBER.fullmatch(digits(number, told.language)):
+        given = {name for name, value in more_or_less.groupdict().items() if value}
+        sign = _SIGNS[told.language][0 if "more" in given else 1]
+        expression = f"({call.arguments.get('expression', '')}) {sign} {number}"
+        return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
     if call.tool == CALCULATE and (more := _GOES_ON.get(told.language, NEVER).fullmatch(said)):
         expression = f"({call.arguments.get('expression', '')}) {more['more']}"
         return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
     if call.tool == CONVERT and other:
-        quantity = _with_number(
-            str(call.arguments.get("quantity", "")), other["number"], told.language
-        )
+        before = str(call.arguments.get("quantity", ""))
+        if other["unit"] and other["unit"] not in before.casefold():
+            return None  # "and 20 people" are no kilometers
+        quantity = _with_number(before, other["number"], told.language)
         arguments = {**call.arguments, "quantity": quantity}
         return continuing(told, ToolCall(tool=CONVERT, arguments=arguments))
+    if call.tool == "dates.until" and _WHICH_DAY.fullmatch(said):
+        return continuing(
+            told, ToolCall(tool="dates.day", arguments={"day": call.arguments["day"]})
+        )
     if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
         return continuing(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
     return None
 
 
+def _figures(said: str, language: str) -> str:
+    return chinese_digits(said) if language == "zh" else digits(said, language)
+
+
 def _with_number(expression: str, number: str, language: str) -> str:
     """A sum of another number, which is its last: 84的百分之十五 has it in front."""
-    told = expression if _NUMBER.search(expression) else digits(plain(expression), language)
+    told = expression if _NUMBER.search(expression) else _figures(plain(expression), language)
     found = list(_NUMBER.finditer(told))
     if not found:
         return number

@@ -18,6 +18,7 @@ from hubd.assistant.hearing import Hearing
 from hubd.assistant.joined import Joined
 from hubd.assistant.misheard_things import heard_rightly
 from hubd.assistant.music import on_its_player
+from hubd.assistant.other_places import with_place
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.route import Router
@@ -100,7 +101,12 @@ class Decider:
         continues: whether it goes on with what was said before ("and the bedroom"), and so is like
         no example
         """
-        found = await self._proposed(parts, text, area, continues=continues)
+        proposed = await self._proposed(parts, text, area, continues=continues)
+        home = self._tools.home.snapshot()
+        found = [
+            msgspec.structs.replace(one, decision=with_place(one.decision, one.text, home))
+            for one in proposed
+        ]
         decision, known = found[0].decision, lexicon(found[0].decision.language)
         guessed = is_open(decision) or decision.proposed or decision.route == "semantic"
         if len(found) > 1 or not guessed:

@@ -15,11 +15,14 @@ from hubd.policy import Person
 from plugins.api import ToolCall
 
 LATER = "routines.later"
+OF_EVENTS = frozenset({"calendar.add", "calendar.move"})
 CONVERSATIONS = 256
 """Conversations that are remembered; the one that was silent longest is forgotten first."""
 ANSWER_WITHIN = timedelta(seconds=60)
 REMEMBERED = timedelta(minutes=10)
 """So long "it" means what was done last."""
+EVENT_REMEMBERED = timedelta(hours=1)
+"""So long an event is that of which somebody calls, if nothing else was done meanwhile."""
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +53,11 @@ class Memory(msgspec.Struct, kw_only=True):
     told: Decision | None = None
     """The question that a tool answered, if the last utterance was one."""
     told_at: datetime | None = None
+    asked_when: str = ""
+    """The event of which it was asked just now when it is, and nothing was known."""
+    events: tuple[Decision, ...] = ()
+    """What put down or moved an event last, and what did before that."""
+    events_at: datetime | None = None
     pending: Pending | None = None
     about: Decision | None = None
     """What it was asked last whether it shall be done, and has not been."""
@@ -85,6 +93,8 @@ class Dialogues:
             memory.about = memory.about_at = None
         if memory.told_at and now - memory.told_at > REMEMBERED:
             memory.told = memory.told_at = None
+        if memory.events_at and now - memory.events_at > EVENT_REMEMBERED:
+            memory.events, memory.events_at = (), None
         return memory
 
     def ask(
@@ -141,6 +151,8 @@ class Dialogues:
             taken_back = (undo,) if undo else ()
             memory.undo = (*taken_back, *memory.undo) if further else taken_back
             memory.done = f"{memory.done} {told}" if further and memory.done else told
+        if decision.tool in OF_EVENTS:
+            memory.events, memory.events_at = (decision, *memory.events[:1]), self._clock()
         if not reads or decision.entities or memory.last is None:
             memory.before, memory.last = memory.last, decision
             memory.last_text, memory.last_at = text, self._clock()

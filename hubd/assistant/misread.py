@@ -124,6 +124,15 @@ UNLISTED = re.compile(
     re.IGNORECASE,
 )
 """What runs out and is bought nowhere: "we're out of time"."""
+ASKS_WHY = re.compile(
+    r"怎么|为什么|为啥|干嘛|\b(?:why|how come|warum|wieso|weshalb)\b", re.IGNORECASE
+)
+"""What asks, and is no item: 牙膏怎么又用完了."""
+NO_NOTE = re.compile(
+    r"(?:一下|下来|住|着|好|得|上)[吧啊哈了]?|(?:of )?(?:that|it|this)|das|es|(?:das )?bitte",
+    re.IGNORECASE,
+)
+"""What is a part of 记一下, or stands for what was said before, and is nothing to be noted."""
 OF_TWO = re.compile(
     r"\b(?:and|und) (?:the|an?|my|our|one|der|die|das|den|einen?|meinen?)\b|"
     r"(?:和|跟|以及|还有)[一那这]?个?$",
@@ -242,6 +251,8 @@ def is_misread(
         return True
     if tool.name == ADDS and LIST_FIRST.match(text):
         return True  # "shopping list please"; but "shopping list: milk"
+    if tool.name == "notes.add" and NO_NOTE.fullmatch(str(match.slots.get("text", ""))):
+        return True
     items = [str(match.slots.get(slot, "")) for slot in ("item", "items")]
     if tool.name in LISTED and any(THE_LIST.search(item) for item in items):
         return True  # 买菜清单家豆腐: the list is no item of itself
@@ -250,6 +261,8 @@ def is_misread(
     ):
         return True
     joined = [one for item in items if AND.search(item) for one in AND.split(item)]
+    if tool.name in LISTED and any(map(ASKS_WHY.search, items)):
+        return True
     if tool.name in LISTED and any(map(NOT_MEANT.match, items)):
         return True  # "lösch die Milch, nicht die Hafermilch, von der Liste"
     if tool.name in LISTED and any(_commands_here(one, language, home) for one in joined):

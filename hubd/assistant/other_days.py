@@ -11,7 +11,8 @@ from plugins.api import ToolCall
 from plugins.days import span_of
 
 ASKS_OF_DAYS: Mapping[str, str] = {
-    tool: tool for tool in ("calendar.agenda", "dates.day", "dates.until", "weather.on")
+    tool: tool
+    for tool in ("calendar.agenda", "clock.sun", "dates.day", "dates.until", "weather.on")
 } | {"weather.now": "weather.on"}
 """What told something of a day → what tells it of another; its argument is ``day``."""
 _OPENING = {
@@ -27,7 +28,11 @@ _OPENING = {
     ),
     "zh": re.compile("(?:那么?|还有)(?:到|离|距离)?(?=.)"),
 }
-_ENDING = re.compile(r"(?:\s+(?:then|dann|aus)|呢|怎么样)?[?？.。!！]*$", re.IGNORECASE)
+_ENDING = re.compile(
+    r"(?:,?\s+(?:then|too|as well|the same|dann|aus|auch(?: so)?|genauso)"
+    r"|也(?:是|一样|这样)?吗?|呢|怎么样)?[?？.。!！]*$",
+    re.IGNORECASE,
+)
 SCORE = 0.85
 
 

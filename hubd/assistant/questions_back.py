@@ -14,6 +14,7 @@ from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Pending
 from hubd.assistant.hearing import WORDED
+from hubd.assistant.of_events import takes_for_granted
 from hubd.assistant.questions import ask
 from hubd.assistant.replies import besides_no, besides_yes, says_yes
 from hubd.assistant.route import Router
@@ -44,19 +45,23 @@ _AGAINST = {
 """How what is said against a part of it begins, behind a yes."""
 _AND = {"en": r"^and\b ?", "de": r"^und\b ?", "zh": "^(?:然后|还有|再|并且)", "fr": r"^et\b ?",
         "es": r"^y\b ?"}  # fmt: skip
-_WHERE = {
-    "calendar": {
-        "en": r"(?:please )?(?:(?:in|into|on|to) )?(?:the|my|our) calendar(?: please)?",
-        "de": r"(?:bitte )?(?:(?:in|im) )?(?:den |in den )?kalender(?: bitte)?(?: eintragen)?",
-        "zh": "(?:请)?(?:加|记|放)?(?:到|进|在)?日历(?:里|上)?(?:吧)?",
+_THERE = {
+    "calendar.add": {
+        "en": r"(?:(?:put|pop|add) (?:it|that) )?(?:in|into|on|to) (?:the|my|our)"
+        r" (?:calendar|diary)(?: please)?",
+        "de": r"(?:bitte )?(?:trage? (?:es|das|ihn|sie) (?:bitte )?)?in den kalender(?: ein)?"
+        r"|trage? (?:es|das|ihn|sie) (?:bitte )?ein",
+        "zh": r"(?:[请把]|帮我)*[记加写放](?:到|进|在)?(?:日历|日程)?(?:里|上|中|去|进去)*吧?",
+        "fr": r"(?:mets[- ]le )?dans (?:le|mon|notre) (?:calendrier|agenda)",
+        "es": r"(?:ponlo )?en (?:el|mi|nuestro) (?:calendario|agenda)",
     },
-    "lists": {
+    "lists.add": {
         "en": r"(?:please )?(?:on|onto|to) (?:the|my|our) (?:\w+ )?list(?: please)?",
         "de": r"(?:bitte )?auf die (?:\w*liste|\w*zettel)(?: bitte)?",
         "zh": "(?:请)?(?:加|记|放)?(?:到|进|在)?(?:购物)?清单(?:里|上)?(?:吧)?",
     },
 }
-"""Plugin → where what it keeps is put, said behind a yes: "yes please, in the calendar"."""
+"""Where it goes that is asked about, said once more behind a yes."""
 LONGEST_NAME = 30
 """Characters of an answer that says who is meant."""
 
@@ -77,13 +82,18 @@ class QuestionsBack:
             return step or self._steps.dropped(decision)
         if pending.asks == "confirm":
             beside = besides_yes(text, language)
-            if beside is None:
+            granted = takes_for_granted(text, decision, datetime.now(UTC))
+            if beside is None and granted is None:
                 return None
             if person != pending.person:
                 return Step(decision=decision, text=ask(language, "other_person"))
             agreed = msgspec.structs.replace(decision, asks=None)
             # What was proposed was harmless; if it is not any more, that is asked for itself.
             yes = Step(decision=agreed, call=decision.call, confirmed=not decision.proposed)
+            if beside is None and granted is not None:
+                more = msgspec.structs.replace(self._steps.of(granted, text, person), further=True)
+                return msgspec.structs.replace(yes, said=pending.text, then=(more,))
+            assert beside is not None
             if await self._agrees(pending, beside, area):
                 return yes
             return await self._with_more(pending, yes, beside, person, area)
@@ -118,11 +128,10 @@ class QuestionsBack:
     async def _agrees(self, pending: Pending, beside: str, area: str) -> bool:
         """Whether what is said beside a yes asks for nothing else: "yes, close it"."""
         decision = pending.decision
-        if (
-            not beside
-            or _says_where(beside, decision)
-            or _repeats(beside, pending.text, decision.language)
-        ):
+        if not beside or _repeats(beside, pending.text, decision.language):
+            return True
+        there = _THERE.get(decision.tool or "", {}).get(decision.language, NEVER)
+        if re.fullmatch(there, beside):
             return True
         snapshot = self._tools.home.snapshot()
         again = follow.follow(self._router, beside, decision, snapshot)
@@ -252,13 +261,6 @@ class QuestionsBack:
                 )
                 return self._router.asking(settled, Targets((found[0],)))
         return None
-
-
-def _says_where(rest: str, decision: Decision) -> bool:
-    """Whether ``rest`` says where to what is agreed to is put, and nothing else."""
-    plugin = (decision.tool or "").partition(".")[0]
-    where = _WHERE.get(plugin, {}).get(decision.language, NEVER)
-    return re.fullmatch(where, rest) is not None
 
 
 def _repeats(rest: str, asked: str, language: str) -> bool:

@@ -38,7 +38,9 @@ from plugins.numbers import digits
 from plugins.when import as_time
 
 ADD = "lists.add"
-OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
+CREATE = "lists.create"
+OF_A_LIST = frozenset({ADD, CREATE, "lists.show", "lists.remove", "lists.complete"})
+OFF = frozenset({"lists.remove", "lists.complete"})
 OF_EVENTS = frozenset({EVENT, MOVED_EVENT})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
@@ -83,6 +85,13 @@ _PUT_ON = {
     r"(?: también)?",
 }
 """What goes on a list of which something was told before."""
+_OPENED = re.compile(
+    r"^(?:(?:dann|ok(?:ay)?|gut|na gut|also|schade|ach ja|right|well|then|so|那就|那|好吧?)"
+    r"[,，.]+ ?)+"
+    r"|^(?:dann |then |那就|那(?=[再把加去]))",
+    re.IGNORECASE,
+)
+"""What opens a sentence and says nothing."""
 _UNLESS = {
     "en": r",? (?:but )?(?:only )?if (?:it's|it is|they're|they are) not (?:already )?"
     r"(?:on (?:it|there)|there)(?: already| yet)?$",
@@ -98,9 +107,9 @@ _LASTS = re.compile(
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
     r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
-    "de": r"(?:nimm|streich) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg)?|"
+    "de": r"(?:nimm|streiche?|tu) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg| raus)?|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
-    "zh": r"把?(?P<a>.+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>.+)",
+    "zh": r"把?(?P<a>[^,，]+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>[^,，]+)",
     "fr": r"(?:enlève|retire|supprime|raye) (?:aussi )?"
     r"(?:le |la |les |l'|du |de la |des )?(?P<a>.+)",
     "es": r"(?:quita|borra|elimina|tacha) (?:también )?(?:el |la |los |las )?(?P<a>.+)",
@@ -142,6 +151,12 @@ _SPANS = {
 }
 """How long, said without a number."""
 _NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
+_TASK = {
+    "en": r"^(?:change|fix|mend|repair|clean|wash|paint|replace|order|return|sort|oil|buy)\b",
+    "de": r"(?:wechseln|reparieren|putzen|waschen|streichen|tauschen|bestellen|aufräumen|ölen)$",
+    "zh": "^[换修擦洗装收打整交还取送订漆]",
+}
+"""What is to be done with a thing of the house, on a list of tasks: "change the bulb"."""
 MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
@@ -321,23 +336,28 @@ def listed(router: Router, text: str, last: Decision) -> Decision | None:
     assert last.call is not None
     known = lexicon(last.language)
     text = re.sub(_UNLESS.get(last.language, NEVER), "", text.strip(" .!。！"), flags=re.IGNORECASE)
+    text = _OPENED.sub("", text)
     said = plain(text)
     name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
         item = as_said(text, next(value for value in off.groupdict().values() if value))
         return list_call(router, last, "lists.remove", {"item": item, **name}, item, known)
     put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
-    if on := put_on.fullmatch(text.strip(" .!。！")):
+    if on := put_on.fullmatch(text.strip(" .!。！,，")):
         items = items_of([next(value for value in on.groupdict().values() if value)])
         added = [
             list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
         ]
         return added[0] if added and all(added) else None
-    if last.tool != ADD:
+    too = re.fullmatch(_TOO.get(last.language, NEVER), said)
+    if last.tool in OFF and too:
+        item = as_said(text, next(filter(None, too.groupdict().values())))
+        return list_call(router, last, last.tool, {"item": item, **name}, item, known)
+    if last.tool not in (ADD, CREATE):
         return None
     further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
     item = as_said(text, said[further.end() :]) if further else ""
-    if not item and (too := re.fullmatch(_TOO.get(last.language, NEVER), said)):
+    if not item and too:
         item = as_said(text, next(filter(None, too.groupdict().values())))
     return list_call(router, last, ADD, {"items": [item], **name}, item, known)
 
@@ -366,6 +386,8 @@ def also_listed(router: Router, text: str, last: Decision, said: str) -> Decisio
 def _is_item(text: str, known: Lexicon) -> bool:
     """Whether ``text`` may be what is bought: a few words that are no clause."""
     few = len(text.split()) <= MOST_ITEM_WORDS
+    if not known.spaces and re.search("[了,，]", text):
+        return False  # 洗了，取消 is no item
     return few and not (known.is_clause(known.stripped(text)) or known.remarks(text))
 
 
@@ -394,6 +416,7 @@ def list_call(
         return None  # which is decided on by itself: "take the eggs off the list"
     spoken = mentions(item, known, router.phrases(last.language))
     of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
-    if of_things and not is_bought(plain(item), last.language):
+    of_task = "list_name" in arguments and re.search(_TASK.get(last.language, NEVER), item, re.I)
+    if of_things and not of_task and not is_bought(plain(item), last.language):
         return None
     return continuing(last, ToolCall(tool=tool, arguments=arguments))

@@ -14,6 +14,7 @@ LEFT = {
     "chance.pick": {"why"},
     "dates.until": {"who"},
     "lists.add": {"purpose"},
+    "lists.create": {"purpose"},
     "lists.show": {"asked"},
     "timers.start": {"reason"},
     "weather.on": {"gear", "going", "purpose"},

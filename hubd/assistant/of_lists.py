@@ -1,0 +1,143 @@
+"""What goes on with the list that was spoken of: "what's left?", "tick it off",
+"I meant the Christmas list", „Schinken haben wir noch, nimm ihn runter“, 老抽家里还有，去掉.
+
+Decides and does nothing.
+
+How it is said is in of_lists.yaml; revise.py knows what else goes on it.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.revise import ADD, as_said, list_call
+from hubd.assistant.route import Router
+from hubd.assistant.set_for_a_time import continuing
+from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
+from plugins.api import ToolCall
+from plugins.lists import items_of
+
+CLEAR, SHOW, TICK, REMOVE = "lists.clear", "lists.show", "lists.complete", "lists.remove"
+LISTS = "lists."
+
+
+def of_lists(text: str, memory: Memory) -> Decision | None:
+    """What ``text`` asks for of the list that was spoken of last; ``None`` where it is not about
+    that."""
+    last, words = _spoken_of(memory)
+    if last is None or last.call is None or words is None:
+        return None
+    whole = plain(text)
+    for said in dict.fromkeys((whole, re.sub(f"^{words['opening']}", "", whole))):
+        if call := _found(said, text, words, last, shown=memory.told in (last, None)):
+            asks = "confirm" if call.tool == CLEAR else None
+            return msgspec.structs.replace(continuing(last, call), asks=asks)
+    return None
+
+
+def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, Decision]]:
+    """The items that were put on a list last off it and on the one that was meant, or as many of
+    the only one as are wanted, or others on a list that is only pointed at; each with the words for
+    it, and empty where it is none of these."""
+    last, words = _spoken_of(memory)
+    if last is None or last.call is None or words is None:
+        return []
+    if further := _pointed_at(router, text, words, last):
+        return [(text, further)]
+    if last is not memory.last or last.tool != ADD:
+        return []
+    said = re.sub(f"^{words['opening']}", "", plain(text))
+    items, which = _items(last), _list(last)
+    off: dict[str, object] = {"item": ", ".join(items), **which}
+    on: dict[str, object] = {}
+    if (meant := _matched(said, words["meant"])) and meant["list"] != which.get("list_name"):
+        on = {"items": items, "list_name": meant["list"]}
+    elif len(items) == 1 and (many := re.fullmatch(words["many"], said)):
+        counted = words["counted"]["with" if many["unit"] else "without"]
+        on = {"items": [counted.format(item=items[0], **many.groupdict())], **which}
+    if not on:
+        return []
+    calls = (ToolCall(tool=REMOVE, arguments=off), ToolCall(tool=ADD, arguments=on))
+    return [(text, continuing(last, call)) for call in calls]
+
+
+def _pointed_at(
+    router: Router, text: str, words: Mapping[str, Any], last: Decision
+) -> Decision | None:
+    """What goes on the list that was spoken of, or on the usual one: "jam on the normal one"."""
+    said, known = text.casefold().strip(" .!?。！？"), lexicon(last.language)
+    for name, which in (("there", _list(last)), ("usual", {})):
+        if found := re.fullmatch(words[name], said):
+            items = as_said(text, next(filter(None, found.groups())))
+            return list_call(router, last, ADD, {"items": [items], **which}, items, known)
+    return None
+
+
+def _spoken_of(memory: Memory) -> tuple[Decision | None, Mapping[str, Any] | None]:
+    """What was done with a list or told of one last, and the words of its language."""
+    for spoken in (memory.told, memory.last):
+        if spoken is not None and (spoken.tool or "").startswith(LISTS):
+            return spoken, _words().get(spoken.language)
+    return None, None
+
+
+def _found(
+    said: str, text: str, words: Mapping[str, Any], last: Decision, *, shown: bool
+) -> ToolCall | None:
+    which, items = _list(last), _items(last)
+    if _matched(said, words["cleared"]):
+        return ToolCall(tool=CLEAR, arguments=which)
+    if shown and _matched(said, words["shown"]):
+        return ToolCall(tool=SHOW, arguments=which)
+    if on := _matched(said, words["is_on"]):
+        return ToolCall(tool=SHOW, arguments={**which, "asked": as_said(text, on["item"])})
+    for name, tool in (("ticked", TICK), ("off", REMOVE)):
+        pattern = words[name].replace("{it}", f"(?:{words['it']})")
+        if items and any(re.fullmatch(pattern, one) for one in (said, _first(text, last))):
+            return ToolCall(tool=tool, arguments={"item": ", ".join(items), **which})
+    if still := re.fullmatch(words["still"], said):
+        item = as_said(text, still["item"])
+        return ToolCall(tool=REMOVE, arguments={"item": item, **which})
+    return None
+
+
+def _first(text: str, last: Decision) -> str:
+    """The first clause alone, in plain form, where what follows may be why: "tick it off, there's
+    one in the shed"; empty where that says "not" or puts something right."""
+    first, *rest = re.split(r"[,;，；]", text, maxsplit=1)
+    known = lexicon(last.language)
+    limits = any(known.negates(one) or known.corrected(one) for one in rest)
+    return "" if limits or not rest else plain(first)
+
+
+def _list(last: Decision) -> dict[str, object]:
+    """Which list it is, where it is not the one for shopping."""
+    given = last.call.arguments if last.call else {}
+    return {"list_name": given["list_name"]} if given.get("list_name") else {}
+
+
+def _items(last: Decision) -> list[str]:
+    """The items that were put on it, taken off or asked for."""
+    given = last.call.arguments if last.call else {}
+    if given.get("items"):
+        return items_of([str(one) for one in given["items"]])
+    one = given.get("item") or given.get("asked")
+    return [str(one)] if one else []
+
+
+def _matched(said: str, patterns: list[str]) -> re.Match[str] | None:
+    return next((found for one in patterns if (found := re.fullmatch(one, said))), None)
+
+
+@cache
+def _words() -> dict[str, dict[str, Any]]:
+    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
+    return read
