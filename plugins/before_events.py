@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 from plugins.api import ToolCall, ToolContext
 from plugins.numbers import chinese_digits, digits
+from plugins.when import parse
 
 EVENING = time(19)
 BEGINS = time(9)
 """When what takes whole days begins, for whoever shall be reminded of it an hour before."""
 _LEAD = {
     "en": r"(?P<n>half an|an?|\w+) (?P<unit>minute|hour|day|week)s?|"
-          r"the (?P<part>day|evening|night)",
+          r"the (?P<part>day|evening|night)(?: at (?P<at>[\w:' ]+?))?",
     "de": r"(?P<n>eine halbe|eine?n?|\w+) (?P<unit>minute|stunde|tag|woche)[ne]?|"
-          r"am (?P<part>tag|abend)",
+          r"am (?P<part>tag|abend)(?: um (?P<at>[\w:. ]+?))?",
     "zh": r"(?P<n>半|[0-9一二两三四五六七八九十]+)个?(?P<unit>分钟|小时|钟头|天|周|星期)",
 }  # fmt: skip
 _FORMS = {
@@ -38,11 +39,21 @@ _FORMS = {
         ),
         "zh": (
             r"(?P<event>.+?)[，,]?提前{lead}(?:提醒我?)?(?:要|去)?(?P<task>.*)",
-            r"(?P<event>.+?)的?前一天(?P<part>晚上)?(?:提醒我?)?(?:要|去)?(?P<task>.*)",
+            r"(?P<event>.+?)的?前一天(?P<part>晚上(?!.{1,3}点))?(?P<at>(?:[早晚]上|[上中下]午)?"
+            r"(?:.{1,3}点(?:半|.{1,2}分)?)?)(?:提醒[我我们]*)?(?:要|去)?(?P<task>.*)",
             r"(?P<event>.+?)(?<!提)(?:开始)?之?前{lead}(?:提醒我?)?(?:要|去)?(?P<task>.*)",
         ),
     }.items()
 }
+_AT = {"en": "at {}", "de": "um {}"}
+_DAY_BEFORE = {
+    "en": re.compile(r"\bthe (?:day|evening|night) (?:before|ahead)\b", re.IGNORECASE),
+    "de": re.compile(
+        r"\bam (?:tag|abend) (?:davor|vorher)\b|\bam vor(?:tag|abend)\b", re.IGNORECASE
+    ),
+    "zh": re.compile("前一[天晚]"),
+}
+"""What is counted from something that is not named."""
 _HALF = frozenset({"half an", "eine halbe", "半"})
 _UNITS = {
     "m": timedelta(minutes=1), "分": timedelta(minutes=1), "h": timedelta(hours=1),
@@ -80,8 +91,21 @@ async def before_event(context: ToolContext, said: str) -> BeforeEvent | None:
         shown = title if event["whole_day"] else f"{title} ({start:%H:%M})"
         begin = datetime.combine(start, BEGINS, start.tzinfo) if event["whole_day"] else start
         at = _moment(found, begin, context.language)
+        if hour := (found.groupdict().get("at") or "").strip():
+            when = parse(
+                _AT.get(context.language, "{}").format(hour), context.language, at, awake=True
+            )
+            if when.at is None or when.rest:
+                return None
+            at = datetime.combine(at, when.at, at.tzinfo)
         return BeforeEvent(at, task or shown, key_of(title, start))
     return None
+
+
+def is_before_something(said: str, language: str) -> bool:
+    """Whether ``said`` counts a day from something else, so that an hour alone is no time."""
+    pattern = _DAY_BEFORE.get(language)
+    return pattern is not None and pattern.search(said) is not None
 
 
 def key_of(title: str, start: datetime) -> str:

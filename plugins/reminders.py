@@ -23,11 +23,12 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.arrivals import addressed, person_of
-from plugins.before_events import at_new_time, before_event, key_of
+from plugins.before_events import at_new_time, before_event, is_before_something, key_of
 from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
+    RINGS_FOR,
     Entry,
     Kind,
     at_nearest,
@@ -53,6 +54,7 @@ from plugins.reminder_entries import (
 from plugins.speech import say
 from plugins.when import When, as_time, parse
 from plugins.when_reader import Cycle
+from plugins.while_ringing import again_after, says_heard
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
@@ -91,11 +93,16 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
         named, task = addressed(context, task or what)
         person = person_of(context, who or said.arrival, named)
         return await _await_arrival(context, task, person)
-    if not said.said and (event := await before_event(context, f"{what} {when}".strip())):
+    counted = is_before_something(f"{when} {what}", context.language)
+    if counted or not said.said:
+        event = await before_event(context, f"{what} {when}".strip())
+    else:
+        event = None
+    if event is not None:
         at = event.at
         on_time = When(at=at.time(), on=at.date(), exact=True)
         return await set_entry(context, "reminder", event.what, on_time, event=event.event)
-    if not said.said:
+    if counted or not said.said:  # the day before what?
         raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:
         raise MissingArgumentError("what", say(context.language, "remind_what"))
@@ -185,7 +192,14 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
 
 @plugin.understands
 async def by_text(context: ToolContext, text: str) -> ToolCall | None:
-    """A reminder that is put at another time by what it is of: "move the phone bill to Sunday"."""
+    """A reminder that is put at another time by what it is of ("move the phone bill to Sunday"),
+    or what rings and shall ring again, or no more."""
+    if minutes := again_after(text, context.language):
+        if await _something_rings(context):
+            return ToolCall(tool="reminders.snooze", arguments={"minutes": minutes})
+        return None
+    if says_heard(text, context.language):
+        return ToolCall(tool="reminders.stop") if await _something_rings(context) else None
     said = asked(text, context.language)
     if said is None or not said.to or len(said.event) < SHORTEST_NAME:
         return None
@@ -195,6 +209,13 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
     if not any(is_of(entry, said.event) for entry in found):
         return None
     return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
+
+
+async def _something_rings(context: ToolContext) -> bool:
+    """Whether something rings that has not rung for long, so that it is what is spoken of."""
+    ringing = [entry for entry in await entries(context) if rings(context, entry)]
+    begun = [entry.rang or entry.snoozed or entry.due for entry in ringing]
+    return any(context.now - one < RINGS_FOR for one in begun)
 
 
 @plugin.tool(risk="act")
@@ -317,7 +338,7 @@ async def change_one(
         ToolError: there is no such entry, several may be meant, or that time has passed.
     """
     said = parse(to, context.language, context.now, awake=kind == "reminder")
-    shift = shift_of(by, context.language)
+    shift = shift_of(by or to, context.language)
     if shift is None and not (said.said or said.on or said.repeat):
         raise MissingArgumentError("to", say(context.language, "when"))
     meant, _ = chosen(context, await entries(context), which, kind)

@@ -132,17 +132,22 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext, how_set: HowSet, name: Name = "") -> ToolResult:
+async def list_(
+    context: ToolContext, how_set: HowSet, name: Name = "", until: bool = False
+) -> ToolResult:
     """How long is left on the timers, soonest first.
 
     name: only the timers of this name
     of_hours: only those that were set for so long; with of_minutes and of_seconds
     area: only those that were started in this room
+    until: whether it is asked when they end, by the clock
     """
     timers = await _timers(context)
     if name or how_set != HowSet():
         timers = _chosen(context, timers, name or "all", how_set)
-    standing = " ".join(_standing(context, timer) for timer in timers)
+    standing = " ".join(
+        _until(context, timer) if until else _standing(context, timer) for timer in timers
+    )
     return _result(context, standing or say(context.language, "timer_none"), timers)
 
 
@@ -493,6 +498,14 @@ def _standing(context: ToolContext, timer: Timer) -> str:
     if timer.state == "paused":
         return _say(context, "timer_paused_with", timer, timedelta(seconds=timer.left_s))
     return _say(context, "timer_left", timer, timer.due - context.now)
+
+
+def _until(context: ToolContext, timer: Timer) -> str:
+    """How long it runs yet, and when it ends."""
+    standing, due = _standing(context, timer), timer.due.astimezone(context.now.tzinfo)
+    if timer.state != "running":
+        return standing
+    return f"{standing[:-1]} ({due:%H:%M}){standing[-1:]}"
 
 
 def _data(timer: Timer, now: datetime) -> dict[str, Any]:

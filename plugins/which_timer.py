@@ -167,7 +167,7 @@ def _is_called(name: str, said: str) -> bool:
 
 
 def _is_part(name: str, thing: str) -> bool:
-    """Whether a thing of the house is called so, or may be: the "washing" is the washing machine."""
+    """Whether a thing of the house is called so, or may be: "washing" of a washing machine."""
     return name == thing or name in (thing if _CHINESE.search(name) else thing.split())
 
 

@@ -18,6 +18,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
+from hubd.assistant.of_set import of_what_was_set
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
@@ -108,6 +109,7 @@ class Commands:
             return self.step_of(other_day, conversation, text, person)
         again = once_more(text, memory.last) if memory.last else None
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
+        continued = continued or of_what_was_set(text, memory)
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
