@@ -47,9 +47,12 @@ _FORMS = {
 }
 _AT = {"en": "at {}", "de": "um {}"}
 _DAY_BEFORE = {
-    "en": re.compile(r"\bthe (?:day|evening|night) (?:before|ahead)\b", re.IGNORECASE),
+    "en": re.compile(
+        r"\bthe (?:day|evening|night)(?: at [\w :']+?)? (?:before|ahead)\b", re.IGNORECASE
+    ),
     "de": re.compile(
-        r"\bam (?:tag|abend) (?:davor|vorher)\b|\bam vor(?:tag|abend)\b", re.IGNORECASE
+        r"\bam (?:tag|abend)(?: um [\w:. ]+?)? (?:davor|vorher|vor)\b|\bam vor(?:tag|abend)\b",
+        re.IGNORECASE,
     ),
     "zh": re.compile("前一[天晚]"),
 }

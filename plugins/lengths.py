@@ -1,4 +1,4 @@
-"""How long somebody says: "an hour and a half", „eine Viertelstunde“, 一个半小时. No plugin itself."""
+"""How long somebody says: "an hour and a half", „eine Viertelstunde“, 一个半小时. No plugin."""
 
 import re
 from datetime import timedelta
@@ -39,8 +39,16 @@ _ONE = (
 _LENGTH = re.compile(rf"{_ONE.format(1)}(?:,? ?(?:and |und )?{_ONE.format(2)})?")
 LENGTH = re.sub(r"\?P<\w+>", "?:", _LENGTH.pattern)
 """The pattern of one in digits, without groups."""
-_UNITS = {"h": "hours", "st": "hours", "小": "hours", "钟": "hours", "m": "minutes", "分": "minutes",
-          "s": "seconds", "秒": "seconds"}  # fmt: skip
+_UNITS = {
+    "h": "hours",
+    "st": "hours",
+    "小": "hours",
+    "钟": "hours",
+    "m": "minutes",
+    "分": "minutes",
+    "s": "seconds",
+    "秒": "seconds",
+}
 """By how a unit begins; "stunden" before "sekunden"."""
 
 

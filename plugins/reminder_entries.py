@@ -28,6 +28,8 @@ SHOWN_AHEAD = timedelta(days=8)
 RINGS_FOR = timedelta(minutes=30)
 """So long one that repeats can be stopped or snoozed."""
 ALL = "all"
+SNOOZED = "snoozed"
+"""What was put off while it rang, and nothing else."""
 _SHIFT = {
     "en": re.compile(r"(?:by )?(?P<length>.+?) (?P<way>earlier|sooner|later)"),
     "de": re.compile(r"(?:um )?(?P<length>.+?) (?P<way>früher|später)"),
@@ -195,7 +197,9 @@ def chosen(
         ToolError: there is no such entry, or several may be meant.
     """
     alike = [entry for entry in found if entry.kind == kind]
-    if not which.strip() or which == ALL:
+    if which == SNOOZED:
+        meant, said = [entry for entry in found if entry.snoozed], When()
+    elif not which.strip() or which == ALL:
         meant, said = alike if which else alike[:1], When()
     else:
         said = parse(which, context.language, context.now)
@@ -212,7 +216,7 @@ def chosen(
         meant = meant or [e for e in about if _is_then(context, e, said) or (whenever and e.what)]
     if not meant:
         raise ToolError(f"{say(context.language, 'no_reminder')} {_lines(context, alike)}".strip())
-    if len(meant) > 1 and which != ALL and not said.on:
+    if len(meant) > 1 and which not in (ALL, SNOOZED) and not said.on:
         raise ToolError(say(context.language, "reminder_which", value=_lines(context, meant)))
     return meant, said
 

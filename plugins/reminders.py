@@ -73,6 +73,10 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
+_PARTICLES = re.compile("^(?:吧|呀|啊|哦|了|一下)+$")
+"""What says nothing by itself."""
+_SOMEBODY = re.compile("(?P<when>.+?)提醒(?P<what>.+)")
+"""A reminder for another person, in Chinese, where their name may begin with a number: 一凡."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]
 Minutes = Annotated[int, Meta(ge=1, le=1440)]
@@ -88,12 +92,13 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
     who: whose coming home it waits for, where several could be meant
     """
     said = parse(when or what, context.language, context.now, awake=True)
-    task = what if when else task_in(said)
+    task = _PARTICLES.sub("", what if when else task_in(said))
     if said.arrival is not None:
         named, task = addressed(context, task or what)
         person = person_of(context, who or said.arrival, named)
         return await _await_arrival(context, task, person)
     counted = is_before_something(f"{when} {what}", context.language)
+    counted = counted and not (said.on or said.repeat)
     if counted or not said.said:
         event = await before_event(context, f"{what} {when}".strip())
     else:
@@ -200,6 +205,8 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
         return None
     if says_heard(text, context.language):
         return ToolCall(tool="reminders.stop") if await _something_rings(context) else None
+    if (for_other := _for_somebody(context, text)) is not None:
+        return for_other
     said = asked(text, context.language)
     if said is None or not said.to or len(said.event) < SHORTEST_NAME:
         return None
@@ -209,6 +216,18 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
     if not any(is_of(entry, said.event) for entry in found):
         return None
     return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
+
+
+def _for_somebody(context: ToolContext, text: str) -> ToolCall | None:
+    """A reminder for a person of the household: 下周一提醒林浩交物业费."""
+    found = _SOMEBODY.fullmatch(text.strip(" .!。！")) if context.language == "zh" else None
+    if found is None or not addressed(context, found["what"])[0]:
+        return None
+    when = parse(found["when"], "zh", context.now, awake=True)
+    if when.rest or not (when.said or when.on or when.repeat):
+        return None
+    given = {"when": found["when"], "what": found["what"]}
+    return ToolCall(tool="reminders.add", arguments=given)
 
 
 async def _something_rings(context: ToolContext) -> bool:
@@ -364,6 +383,7 @@ async def change_one(
         await wait(context, entry)
     else:
         entry.due, entry.state, entry.arrival = moved(context, entry, said), "waiting", ""
+        entry.time = ""  # it is as late as it is due from now on
         await context.jobs.run_at(entry.id, entry.due)
     entry.snoozed, entry.rang = None, None
     await keep(context, entry)

@@ -74,6 +74,7 @@ _LONG_DELAY = {
 }
 """A delay of which the hours are only a part, or no whole number: "in an hour and ten minutes".
 (定一个半小时后的闹钟 may be one in half an hour.)"""
+_MINUTES = {"en": " minutes", "de": " minuten", "zh": "分钟"}
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 
 
@@ -185,7 +186,7 @@ def _in_minutes(said: re.Match[str], language: str) -> str:
     seconds = round(length.total_seconds()) if length else 0
     if seconds % 3600 == 0 or seconds % 60:
         return said[0]
-    return f"{seconds // 60}{'分钟' if language == 'zh' else ' minutes' if language == 'en' else ' minuten'}"
+    return f"{seconds // 60}{_MINUTES[language]}"
 
 
 def _delay_in_digits(said: re.Match[str], language: str) -> str:

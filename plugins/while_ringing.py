@@ -37,14 +37,14 @@ _AGAIN = {
 }
 """What lets it ring again after a while."""
 _STOPPED = {
-    "en": r"(?:(?:ok(?:ay)?|yes|yeah|yep|right|all ?right|i'm (?:up|awake|on it|going)|i know|got it|"
-    r"i've got it|it's done|done(?: it)?|done that|stop(?: it)?|thanks|thank you|that's enough|"
-    r"enough|cheers|i heard(?: you)?)[, ]*)+",
+    "en": r"(?:(?:ok(?:ay)?|yes|yeah|yep|right|all ?right|i'm (?:up|awake|on it|going)|i know|"
+    r"got it|i've got it|it's done|done(?: it)?|done that|stop(?: it)?|thanks|thank you|"
+    r"that's enough|enough|cheers|i heard(?: you)?)[, ]*)+",
     "de": r"(?:(?:ja|jaja|ok(?:ay)?|gut|schon gut|alles klar|(?:ich )?bin (?:ja )?(?:schon )?wach|"
     r"(?:ich )?weiß(?: ich)?(?: schon)?|danke|(?:schon )?erledigt|ist (?:schon )?erledigt|"
     r"hat sich erledigt|stopp?|genug|hab(?:'s| es)? (?:schon )?(?:gemacht|gehört)|mach ich)[, ]*)+",
-    "zh": r"(?:(?:好了?|好的|好啦|知道了?|行了?|起来了|起床了|醒了|听到了|听见了|停|停下|停了吧|别响了|"
-    r"关了吧|做完了|弄好了|谢谢)[,， ]*)+",
+    "zh": r"(?:(?:好了?|好的|好啦|知道了?|行了?|起来了|起床了|醒了|听到了|听见了|停|停下|停了吧|"
+    r"别响了|关了吧|做完了|弄好了|谢谢)[,， ]*)+",
 }
 """What says that it was heard."""
 LONGEST = timedelta(hours=24)

@@ -18,7 +18,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.narrowed import narrowed
-from hubd.assistant.of_set import of_what_was_set
+from hubd.assistant.of_set import all_given_up, of_the_told_timer, of_what_was_set
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.questions import ask
@@ -64,6 +64,8 @@ class Commands:
         text = completed(text, memory.last)
         if (pending := memory.pending) is not None:
             memory.pending = None
+            if (ended := all_given_up(text, memory)) is not None:
+                return self.step_of(ended, conversation, text, person)
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
@@ -71,7 +73,7 @@ class Commands:
             return step
         if step := await self._going_on(text, conversation, language, area, person):
             return step
-        decision = await self.decider.by_rules(text, language, area)
+        decision = of_the_told_timer(await self.decider.by_rules(text, language, area), memory)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
         elliptic = follow.is_of_its_kind(text)

@@ -141,8 +141,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return more
     if (now_is := _is_now(text, memory)) is not None:
         return now_is
-    if (all_of := _all_of(said, memory)) is not None:
-        return all_of
+    if (ended := all_of(said, memory)) is not None:
+        return ended
     if (one := one_of(said, memory, now)) is not None:
         return one
     if last is None or last.call is None or last.tool is None:
@@ -175,7 +175,7 @@ def _is_now(text: str, memory: Memory) -> Decision | None:
     return None
 
 
-def _all_of(said: str, memory: Memory) -> Decision | None:
+def all_of(said: str, memory: Memory) -> Decision | None:
     """What ends all alarms, reminders or timers: those that were told of, else that were set."""
     for spoken in (memory.told, memory.last):
         plugin = (spoken.tool or "").partition(".")[0] if spoken else ""

@@ -10,7 +10,8 @@ from plugins.lengths import length_of, lengths_in_digits
 
 _SEVERAL = {
     "en": re.compile(
-        r"(?:(?:please|can you|could you|i need|i want) )*(?:set|start|make|give me|put on)?(?: me)? ?"
+        r"(?:(?:please|can you|could you|i need|i want) )*"
+        r"(?:set|start|make|give me|put on)?(?: me)? ?"
         r"(?:two|three|four|five|2|3|4|5) timers?\b[:,]? ?(?:for |of |one |please )*(?P<rest>.+)"
     ),
     "de": re.compile(

@@ -12,28 +12,34 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from hubd.assistant.continued import all_of
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import KEPT_BY_TIME, ended
+from hubd.assistant.replies import besides_no
 from hubd.assistant.set_for_a_time import (
     CHANGES,
     REMINDER,
     continuing,
     days_of_week,
+    one_of,
     said_when,
     when_of,
     which_changed,
 )
 from hubd.assistant.understanding.data_files import texts_in
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
 from plugins.reminder_entries import shift_of
-from plugins.when import parse
+from plugins.when import as_time, parse
 
 MOST_CLAUSES = 3
 TIMERS = "timers"
+SNOOZED = frozenset({"reminders.snooze", "alarms.snooze"})
 _RUNNING = frozenset({"timers.start", "timers.add", "timers.subtract", "timers.resume"})
 """After these a timer runs."""
 
@@ -54,12 +60,41 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
         if _is_one(known["ended"], said, clause) or (
             not alone and re.fullmatch(known["ended_beside"], said)
         ):
-            return ended(memory)
+            return _ended(memory, last)
+        if not alone and (ended_all := all_of(clause, memory)) is not None:
+            return ended_all
+        if not alone and (one := one_of(clause, memory, datetime.now(UTC))) is not None:
+            return one
         if plugin == TIMERS and (running := _paused_or_resumed(said, memory, last, known)):
             return running
         if last.tool in CHANGES and (changed := _changed(said, clause, memory, last, known)):
             return changed
     return None
+
+
+def all_given_up(text: str, memory: Memory) -> Decision | None:
+    """The end of all timers, alarms or reminders, where a question is answered by that: "no, cancel
+    everything, we're going out"."""
+    language = memory.last.language if memory.last else ""
+    if not language or besides_no(text, language) is None:
+        return None
+    found = (all_of(plain(clause), memory) for clause in BREAK.split(text))
+    return next((one for one in found if one is not None), None)
+
+
+def of_the_told_timer(decision: Decision, memory: Memory) -> Decision:
+    """The decision, of the timer that was asked about last where it says nothing else: "how long on
+    the first one?", "give it another minute"."""
+    told, call = memory.told, decision.call
+    asked = told.call.arguments.get("name") if told and told.call else None
+    if not asked or told is None or told.tool != "timers.list" or call is None:
+        return decision
+    if not call.tool.startswith("timers.") or call.arguments.get("timer") != "latest":
+        return decision
+    arguments = {**call.arguments, "timer": asked}
+    return msgspec.structs.replace(
+        decision, call=ToolCall(tool=call.tool, arguments=arguments), arguments=arguments
+    )
 
 
 def put_right(text: str, last: Decision) -> str:
@@ -76,7 +111,9 @@ def put_right(text: str, last: Decision) -> str:
     if not (suggests or any(re.search(known["cue"], one) for one in pieces)):
         return ""
     lexis = lexicon(last.language)
-    if any(lexis.commands(one) or lexis.asks(one) or _says_when(one, last) for one in before):
+    if re.search("[?？!！]", text) or any(
+        lexis.commands(one) or _says_when(one, last) for one in before
+    ):
         return ""
     return re.sub(known["tail"] + "$", "", re.sub("^" + known["lead"], "", clause))
 
@@ -124,12 +161,28 @@ def _clauses(text: str, language: str) -> Iterator[tuple[str, bool]]:
     known = lexicon(language)
     for at in (0, len(pieces) - 1):
         rest = [one for number, one in enumerate(pieces) if number != at]
-        if not any(known.commands(one) or known.asks(one) for one in rest):
+        if not any(_asks_for_more(one, known) for one in rest):
             yield plain(pieces[at]), False
+
+
+def _asks_for_more(clause: str, known: Lexicon) -> bool:
+    """Whether a clause that stands beside may be a wish of its own: 水开了 only tells."""
+    told = known.language == "zh" and clause.strip(" .!。！").endswith("了")
+    return clause.rstrip().endswith(("?", "？")) or (known.commands(clause) and not told)
 
 
 def _is_one(patterns: list[str], *said: str) -> bool:
     return any(re.fullmatch(pattern, one) for pattern in patterns for one in said if one)
+
+
+def _ended(memory: Memory, last: Decision) -> Decision | None:
+    """The end of what was set last, or was put off while it rang; not of what was only told of."""
+    if (last.tool or "").endswith(".cancel"):
+        return None
+    if last.tool in SNOOZED:
+        call = ToolCall(tool="reminders.cancel", arguments={"which": "snoozed"})
+        return continuing(last, call)
+    return ended(memory) if memory.undo else None
 
 
 def _told(last: Decision, memory: Memory, plugin: str) -> Decision:
@@ -162,7 +215,9 @@ def _changed(
     if not memory.undo or last.call is None:
         return None
     to = ""
-    if found := re.fullmatch(known["shifted"], said):
+    if found := re.fullmatch(known["remind_at"], clause):
+        to = as_time(next(filter(None, found.groups()), ""), language, now)
+    elif found := re.fullmatch(known["shifted"], said):
         to = found["shift"] if shift_of(found["shift"], language) is not None else ""
     elif found := re.fullmatch(known["weekly"], said) or re.fullmatch(known["weekly"], clause):
         days = found["days"]

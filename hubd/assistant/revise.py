@@ -23,6 +23,8 @@ from hubd.assistant.set_for_a_time import (
     EVENT,
     MOVED_EVENT,
     continuing,
+    days_of_week,
+    names_a_day,
     title_of,
     when_of,
     which_changed,
@@ -34,12 +36,13 @@ from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
-from plugins.days import span_of
+from plugins.days import DAILY, span_of
 from plugins.event_words import says_when
 from plugins.lengths import length_of
 from plugins.lists import items_of
 from plugins.numbers import digits
-from plugins.when import as_time
+from plugins.when import as_time, parse
+from plugins.when_reader import Cycle
 
 ADD = "lists.add"
 OF_A_LIST = frozenset({ADD, "lists.show", "lists.remove", "lists.complete"})
@@ -257,10 +260,20 @@ def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
         )
     if last.tool not in CHANGES or not memory.undo or not said:
         return None
+    said = _each_week(said, last, now) or said
     changed: dict[str, object] = {"to": said, "which": which_changed(memory)}
     return Revised(
         decision=continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed)), said=rest
     )
+
+
+def _each_week(said: str, last: Decision, now: datetime) -> str:
+    """A day of the week as each of them, where it is said of what comes every week; else empty."""
+    before, then = when_of(last, now), parse(said, last.language, now)
+    weekly = before.repeat and before.repeat != DAILY and before.cycle == Cycle()
+    if not weekly or then.said or not then.on or not names_a_day(said, last.language):
+        return ""
+    return days_of_week((then.on.weekday(),), last.language)
 
 
 def _after_that(rest: str, last: Decision, now: datetime) -> str:

@@ -95,25 +95,36 @@ _OF_COURSE = re.compile(
     re.IGNORECASE,
 )
 """What is said beside a day that is put right, and says nothing else of it."""
-_BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
+_BEFORE: dict[str, tuple[re.Pattern[str], str, str]] = {
     "en": (
         re.compile(
-            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?"
+            r"(?:and |then |also |can you |please )*remind (?:me|us) (?:of it |about it )?"
             r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
             r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
+            r"(?: at (?P<at>.+?))?(?: (?:to|about) (?P<task>.+))?"
         ),
-        "{lead} before {event}",
+        "{lead}{at} before {event}{task}",
+        " at {}| to {}",
     ),
     "de": (
-        re.compile(r"(?:und )?erinnere? mich (?:daran )?(?P<lead>.+?) (?:vorher|davor)(?: daran)?"),
-        "{lead} vor {event}",
+        re.compile(
+            r"(?:und )?erinnere? (?:mich|uns) (?:bitte )?(?:daran )?"
+            r"(?P<lead>\S+(?: halbe)?(?: \w+)?) (?:vorher|davor)"
+            r"(?: um (?P<at>.+?))?(?: daran| an (?:den |die |das )?(?P<task>.+))?"
+        ),
+        "{lead}{at} vor {event}{task}",
+        " um {}| an {}",
     ),
     "zh": (
-        re.compile(r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我|一下|我一下)"),
-        "{event}前{lead}",
+        re.compile(
+            r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我们?|一下|我一下)(?P<task>.*)"
+            r"|(?P<day>前一天)(?P<at>.*?)提醒(?:我们?|一下)(?P<what>.*)"
+        ),
+        "{event}{lead}{at}{task}",
+        "{}|提醒我{}",
     ),
 }
-"""A reminder of the event that was spoken of, and how it is said in full."""
+"""A reminder of the event that was spoken of, how it is said in full, and its hour and task."""
 _AND_ALSO = re.compile(
     r",? (?:and|und)(?: then| dann)? |, (?=\w)|[，,；](?:并且?|然后|再)?|并且?", re.I
 )
@@ -146,7 +157,8 @@ _NOT_NEEDED = {
         r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
         r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
         r"(?:ich|wir) (?:auch )?nicht(?: mehr)?|"
-        r"(?:der|die|das|den) (?P<it>.+?) (?:kannst du )?(?:lösche?|streiche?|nimm|löschen|streichen|weg)"
+        r"(?:der|die|das|den) (?P<it>.+?) (?:kannst du )?"
+        r"(?:lösche?|streiche?|nimm|löschen|streichen|weg)"
         r"(?: wieder| bitte| raus| weg)*|"
         r"(?:lösche?|streiche?|nimm) (?:den|die|das) (?P<one>.+?)(?: wieder| bitte| raus| weg)*"
     ),
@@ -164,7 +176,8 @@ _ONE_MOVED = {
     ),
     "de": re.compile(
         r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
-        r"(?P<which>.+?)(?: bitte| lieber| doch| erst| schon)*(?: auf|(?<=lieber)|(?<=erst)|(?<=doch)) "
+        r"(?P<which>.+?)(?: bitte| lieber| doch| erst| schon)*"
+        r"(?: auf|(?<=lieber)|(?<=erst)|(?<=doch)) "
         r"(?P<to>.+?)"
         r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
     ),
@@ -248,7 +261,7 @@ def _plainly(which: str, language: str) -> str:
 def and_remind(text: str, language: str) -> tuple[str, str] | None:
     """What is put down, and the reminder of it that is asked for in the same sentence: "put the
     dentist in the calendar on Friday at 3 and remind me an hour before"."""
-    pattern, _ = _BEFORE.get(language, (None, ""))
+    pattern, *_ = _BEFORE.get(language, (None, "", ""))
     for joint in _AND_ALSO.finditer(text) if pattern else ():
         rest = text[joint.end() :].strip(" .!。！")
         if pattern and pattern.fullmatch(plain(rest)):
@@ -265,9 +278,20 @@ def title_of(last: Decision, now: datetime) -> str:
 
 def _before(said: str, last: Decision, now: datetime) -> str:
     """What the reminder of the event is, in full; empty where none is asked for."""
-    pattern, full = _BEFORE.get(last.language, (None, ""))
-    found = pattern.fullmatch(said) if pattern else None
-    return full.format(lead=found["lead"], event=title_of(last, now)) if found else ""
+    pattern, full, parts = _BEFORE.get(last.language, (NEVER, "", "|"))
+    found = pattern.fullmatch(said)
+    if found is None:
+        return ""
+    given, (at, task) = found.groupdict(), parts.split("|")
+    lead = given["lead"] or given.get("day") or ""
+    lead = f"前{lead}" if last.language == "zh" and given["lead"] else lead
+    hour, what = given["at"], given["task"] or given.get("what")
+    return full.format(
+        lead=lead,
+        event=title_of(last, now),
+        at=at.format(hour) if hour else "",
+        task=task.format(what) if what else "",
+    )
 
 
 def _moved_to(said: str, language: str, now: datetime) -> str:
@@ -363,7 +387,7 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     if when.rest or not (when.said or when.on or when.repeat):
         return ""
     comes_again = before.repeat and before.cycle == Cycle()
-    if comes_again and when.on and _names_a_day(rest, last.language):
+    if comes_again and when.on and names_a_day(rest, last.language):
         rest = days_of_week((when.on.weekday(),), last.language)
     elif comes_again and not (when.on or when.repeat or when.delay):
         rest = f"{days_of_week(before.repeat, last.language)} {rest}"
@@ -372,8 +396,10 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     return f"{rest} {before.at:%H:%M}" if before.at else ""
 
 
-def _names_a_day(said: str, language: str) -> bool:
+def names_a_day(said: str, language: str) -> bool:
     """Whether a day of the week is named."""
+    if language == "zh":
+        return re.search("(?:周|星期|礼拜)[一二三四五六日天]", said) is not None
     return any(day.casefold() in said for day in DAYS[language])
 
 
@@ -381,7 +407,8 @@ def when_of(last: Decision, now: datetime) -> When:
     """When the alarm or reminder is that was set last."""
     assert last.call is not None
     given = last.call.arguments
-    return parse(str(given.get("when") or given.get("what") or ""), last.language, now)
+    said = given.get("when") or given.get("what") or given.get("to") or ""
+    return parse(str(said), last.language, now)
 
 
 def said_when(what: str, language: str, now: datetime) -> str:
