@@ -13,7 +13,7 @@ from hubd.assistant.completed import completed
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
-from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.decision import Decision, lacks, of_a_timer_there
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.later import LATER, of_what_was_left
@@ -111,7 +111,9 @@ class Commands:
             return self.step_of(other_day, conversation, text, person)
         again = once_more(text, memory.last) if memory.last else None
         continued = again or follow.cancelled(text, memory) or continuation(text, memory)
-        continued = continued or of_what_was_set(text, memory)
+        if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
+            named = await self.decider.by_rules(text, of_set.language, area)
+            continued = named if of_a_timer_there(named) else of_set  # "the eggs are done, cancel"
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)

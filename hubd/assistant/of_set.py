@@ -24,6 +24,7 @@ from hubd.assistant.set_for_a_time import (
     REMINDER,
     continuing,
     days_of_week,
+    names_a_day,
     one_of,
     said_when,
     when_of,
@@ -55,9 +56,10 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
         return None
     for clause, alone in _clauses(text, last.language):
         said = re.sub(known["ending"] + "$", "", re.sub("^" + known["opening"], "", clause))
-        if alone and _is_one(known["asked"], said, clause):
+        ways = (said, clause, re.sub(known["ending"] + "$", "", clause))
+        if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
-        if _is_one(known["ended"], said, clause) or (
+        if _is_one(known["ended"], *ways) or (
             not alone and re.fullmatch(known["ended_beside"], said)
         ):
             return _ended(memory, last)
@@ -219,6 +221,10 @@ def _changed(
         to = as_time(next(filter(None, found.groups()), ""), language, now)
     elif found := re.fullmatch(known["shifted"], said):
         to = found["shift"] if shift_of(found["shift"], language) is not None else ""
+    elif shift := _shifted(said, known, language):
+        to = shift
+    elif found := re.fullmatch(known["only"], clause):
+        to = _only_on(found["days"], known, last, now)
     elif found := re.fullmatch(known["weekly"], said) or re.fullmatch(known["weekly"], clause):
         days = found["days"]
         if re.fullmatch(known["every_week"], days):
@@ -230,6 +236,28 @@ def _changed(
         changed: dict[str, object] = {"to": to, "which": which_changed(memory)}
         return continuing(last, ToolCall(tool=CHANGES[last.tool or ""], arguments=changed))
     return None
+
+
+def _shifted(said: str, known: dict[str, Any], language: str) -> str:
+    """By how much it is put off or brought forward; empty where it is not."""
+    for way in ("later", "earlier"):
+        if found := re.fullmatch(known[way], said):
+            shift = known[f"{way}_form"].format(next(filter(None, found.groups())))
+            return shift if shift_of(shift, language) is not None else ""
+    return ""
+
+
+def _only_on(days: str, known: dict[str, Any], last: Decision, now: datetime) -> str:
+    """The days on which what comes again shall come and no others; empty where it does not come on
+    these now."""
+    before = when_of(last, now)
+    for said in (f"{known['on']}{days}", days):
+        when = parse(said, last.language, now)
+        if when.on and names_a_day(said, last.language) and when.on.weekday() in before.repeat:
+            return "" if when.rest else days_of_week((when.on.weekday(),), last.language)
+        if when.repeat and not (when.rest or when.said) and set(when.repeat) <= set(before.repeat):
+            return said
+    return ""
 
 
 @cache

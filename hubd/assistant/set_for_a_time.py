@@ -78,6 +78,7 @@ _EXCEPT = {
     ),
     "de": re.compile(
         r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+?)(?: nur .+)?"
+        r"|(?:aber |und )?(?:am |an )?(?P<first>\S+) (?:aber )?nicht"
     ),
     "zh": re.compile(
         r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"
@@ -255,7 +256,7 @@ def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
 
 def _plainly(which: str, language: str) -> str:
     """What says which, without what a day is said with: „am samstag“."""
-    return re.sub(r"^(?:on|at|for|from|the) ", "", which) if language == "en" else which
+    return re.sub(r"^(?:on|at|for|from|the) |'s$", "", which) if language == "en" else which
 
 
 def and_remind(text: str, language: str) -> tuple[str, str] | None:
@@ -328,6 +329,8 @@ def _but_not(said: str, last: Decision, now: datetime) -> str:
     if found is None or not days:
         return ""
     left_out = next(filter(None, found.groupdict().values())).strip()
+    left_out = re.sub(r"^(?:at|on) (?:the )?(?=weekends?$)", "", left_out)
+    left_out = re.sub(r"^weekend$", "weekends", left_out)
     on, _ = _EACH[last.language]
     said_so = (parse(f"{lead}{left_out}", last.language, now) for lead in (on, ""))
     out = next((when for when in said_so if not when.rest), When())
