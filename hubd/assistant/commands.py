@@ -80,7 +80,10 @@ class Commands:
         if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
         elif (
-            decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
+            decision.tool in follow.CANCELS
+            and memory.undo
+            and follow.says_cancelled(text, memory)
+            and not follow.only_told_of(text, memory)
         ):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):

@@ -132,7 +132,16 @@ def cancelled(text: str, memory: Memory) -> Decision | None:
         return None
     made = _made(memory)
     sets = made is not None and made.tool.endswith(".cancel")
-    return None if _BARE_CANCEL.fullmatch(plain(text)) and not sets else ended(memory)
+    if _BARE_CANCEL.fullmatch(plain(text)) and (not sets or only_told_of(text, memory)):
+        return None
+    return ended(memory)
+
+
+def only_told_of(text: str, memory: Memory) -> bool:
+    """Whether ``text`` cancels nothing by itself, since what is set for a time was told of last."""
+    set_last = memory.last is not None and _plugin(memory.last.tool or "") in KEPT_BY_TIME
+    bare = _BARE_CANCEL.fullmatch(plain(text)) is not None
+    return bare and set_last and memory.told is not None
 
 
 def ended(memory: Memory) -> Decision | None:

@@ -40,6 +40,8 @@ from plugins.when import as_time, parse
 
 MOST_CLAUSES = 3
 TIMERS = "timers"
+BARE_CANCELS = frozenset({"cancel", "abbrechen"})
+"""These end what was set last, and nothing that was only told of."""
 SNOOZED = frozenset({"reminders.snooze", "alarms.snooze"})
 _RUNNING = frozenset({"timers.start", "timers.add", "timers.subtract", "timers.resume"})
 """After these a timer runs."""
@@ -57,6 +59,8 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
     for clause, alone in _clauses(text, last.language):
         said = re.sub(known["ending"] + "$", "", re.sub("^" + known["opening"], "", clause))
         ways = (said, clause, re.sub(known["ending"] + "$", "", clause))
+        if memory.told is not None and said in BARE_CANCELS:
+            return None
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
         if _is_one(known["ended"], *ways) or (
