@@ -50,7 +50,8 @@ def addressed(context: ToolContext, task: str) -> tuple[str, str]:
     check the mailbox" → ("ray", "check the mailbox"); an empty name where none is there."""
     for person in people_of(context):
         for name in _names(person):
-            if said := re.match(rf"{re.escape(name)}(?!\w){_TO}(?=\S)", task, re.IGNORECASE):
+            edge = "" if context.language == "zh" else r"(?!\w)"
+            if said := re.match(rf"{re.escape(name)}{edge}{_TO}(?=\S)", task, re.IGNORECASE):
                 return name, task[said.end() :]
     return "", task
 

@@ -14,10 +14,10 @@ import msgspec
 
 from plugins.api import ToolContext, ToolError
 from plugins.german_clauses import task
+from plugins.lengths import length_of
 from plugins.moments import coming, repeated
 from plugins.next_time import is_at_sun, is_turn, kept_time, next_time
 from plugins.note_words import words_of
-from plugins.numbers import digits
 from plugins.speech import day_name, moment, say, told_of
 from plugins.when import When, parse
 from plugins.when_reader import Cycle
@@ -28,17 +28,27 @@ SHOWN_AHEAD = timedelta(days=8)
 RINGS_FOR = timedelta(minutes=30)
 """So long one that repeats can be stopped or snoozed."""
 ALL = "all"
+SNOOZED = "snoozed"
+"""What was put off while it rang, and nothing else."""
 _SHIFT = {
-    "en": re.compile(
-        r"(?:by )?(?P<n>half an|an|a|\d+) (?P<unit>hour|minute)s? (?P<way>earlier|later)"
+    "en": re.compile(r"(?:by )?(?P<length>.+?) (?P<way>earlier|sooner|later)"),
+    "de": re.compile(r"(?:um )?(?P<length>.+?) (?P<way>früher|später)"),
+    "zh": re.compile(
+        r"(?P<way>提前|提早|早|推迟|推后|延后|往后推|晚|往后)(?P<length>.+?)(?:吧|再?(?:提醒|叫)我?)?"
     ),
-    "de": re.compile(
-        r"(?:um )?(?P<n>eine halbe|eine|\d+) (?P<unit>stunde|minute)n? (?P<way>früher|später)"
-    ),
-    "zh": re.compile(r"(?P<way>提前|提早|推迟|推后|延后)(?P<n>半|\d+)个?(?P<unit>小时|钟头|分钟)"),
 }
-_HALF = ("half an", "eine halbe", "半")
-_EARLIER = ("earlier", "früher", "提前", "提早")
+_EARLIER = ("earlier", "sooner", "früher", "提前", "提早", "早")
+_PARTS = {
+    re.compile(r"morning|morgens?|früh|vormittags?|早上?|早晨|上午"): range(3, 12),
+    re.compile(r"afternoon|nachmittags?|下午"): range(12, 18),
+    re.compile(r"(?<!vor)(?<!nach)mittags?|lunch|noon|中午"): range(11, 15),
+    re.compile(r"evening|night|abends?|nachts?|今?晚上?|夜里"): range(17, 24),
+}
+"""The hours of a part of the day that says which one is meant: "the evening one"."""
+_OF_PART = re.compile(
+    r"(?:(?:the|in|in the|in der|am|der|die|das|den) )*(?P<part>[^\W\d]+?)(?: one| reminder| alarm|"
+    r"的|那个|的那个|那次)*"
+)
 _KINDS = frozenset({"reminder", "reminders", "alarm", "erinnerung", "wecker", "提", "醒"})
 HALF_A_DAY = timedelta(hours=12)
 Kind = Literal["reminder", "alarm"]
@@ -95,9 +105,10 @@ async def entries(context: ToolContext) -> list[Entry]:
 
 
 def rings(context: ToolContext, entry: Entry) -> bool:
-    """Whether it rings now; one that repeats waits for its next time already."""
+    """Whether it rings now, or is about to; one that repeats waits for its next time already."""
     lately = entry.rang is not None and context.now - entry.rang < RINGS_FOR
-    return entry.state == "ringing" or lately
+    due = entry.snoozed or (context.now if entry.repeat or entry.arrival else entry.due)
+    return entry.state == "ringing" or lately or due < context.now
 
 
 async def keep(context: ToolContext, entry: Entry) -> None:
@@ -186,7 +197,9 @@ def chosen(
         ToolError: there is no such entry, or several may be meant.
     """
     alike = [entry for entry in found if entry.kind == kind]
-    if not which.strip() or which == ALL:
+    if which == SNOOZED:
+        meant, said = [entry for entry in found if entry.snoozed], When()
+    elif not which.strip() or which == ALL:
         meant, said = alike if which else alike[:1], When()
     else:
         said = parse(which, context.language, context.now)
@@ -198,10 +211,12 @@ def chosen(
         rest = task(said.rest) if context.language == "de" else said.rest
         about = [entry for entry in alike if _is_about(entry, rest)]
         whenever = not (said.said or said.on or said.repeat)
+        hours, zone = part_of_day(which), context.now.tzinfo
+        meant = meant or [e for e in alike if e.due.astimezone(zone).hour in hours]
         meant = meant or [e for e in about if _is_then(context, e, said) or (whenever and e.what)]
     if not meant:
         raise ToolError(f"{say(context.language, 'no_reminder')} {_lines(context, alike)}".strip())
-    if len(meant) > 1 and which != ALL and not said.on:
+    if len(meant) > 1 and which not in (ALL, SNOOZED) and not said.on:
         raise ToolError(say(context.language, "reminder_which", value=_lines(context, meant)))
     return meant, said
 
@@ -286,15 +301,21 @@ def shift_of(said: str, language: str) -> timedelta | None:
     """By how much something shall be earlier (negative) or later: "half an hour earlier"; ``None``
     where nothing is said of that."""
     pattern = _SHIFT.get(language)
-    found = (
-        pattern.fullmatch(digits(said.casefold().strip(" .!?。"), language)) if pattern else None
-    )
-    if found is None:
+    found = pattern.fullmatch(said.casefold().strip(" .!?。")) if pattern else None
+    span = length_of(found["length"], language) if found else None
+    if found is None or span is None:
         return None
-    amount = 0.5 if found["n"] in _HALF else 1.0 if not found["n"].isdigit() else float(found["n"])
-    hours = found["unit"].startswith(("h", "s", "小", "钟"))
-    span = timedelta(hours=amount) if hours else timedelta(minutes=amount)
     return -span if found["way"] in _EARLIER else span
+
+
+def part_of_day(said: str) -> range:
+    """The hours of the part of the day that ``said`` is, and nothing else; else none."""
+    found = _OF_PART.fullmatch(said.casefold().strip(" .!?。"))
+    if found is None:
+        return range(0)
+    return next(
+        (hours for name, hours in _PARTS.items() if name.fullmatch(found["part"])), range(0)
+    )
 
 
 def data(context: ToolContext, entry: Entry) -> dict[str, Any]:

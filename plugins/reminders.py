@@ -28,6 +28,7 @@ from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
 from plugins.next_time import kept_as, kept_time
 from plugins.reminder_entries import (
+    RINGS_FOR,
     Entry,
     Kind,
     at_nearest,
@@ -53,6 +54,7 @@ from plugins.reminder_entries import (
 from plugins.speech import say
 from plugins.when import When, as_time, parse
 from plugins.when_reader import Cycle
+from plugins.while_ringing import again_after, says_heard
 
 plugin = Plugin("reminders", sentences="reminders.{language}.yaml")
 
@@ -71,6 +73,10 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
+_PARTICLES = re.compile("^(?:吧|呀|啊|哦|了|一下)+$")
+"""What says nothing by itself."""
+_SOMEBODY = re.compile("(?P<when>.+?)提醒(?P<what>.+)")
+"""A reminder for another person, in Chinese, where their name may begin with a number: 一凡."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]
 Moment = Annotated[str, Meta(max_length=100)]
 Minutes = Annotated[int, Meta(ge=1, le=1440)]
@@ -86,7 +92,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
     who: whose coming home it waits for, where several could be meant
     """
     said = parse(when or what, context.language, context.now, awake=True)
-    task = what if when else task_in(said)
+    task = _PARTICLES.sub("", what if when else task_in(said))
     if said.arrival is not None:
         named, task = addressed(context, task or what)
         person = person_of(context, who or said.arrival, named)
@@ -189,7 +195,16 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
 
 @plugin.understands
 async def by_text(context: ToolContext, text: str) -> ToolCall | None:
-    """A reminder that is put at another time by what it is of: "move the phone bill to Sunday"."""
+    """A reminder that is put at another time by what it is of ("move the phone bill to Sunday"),
+    or what rings and shall ring again, or no more."""
+    if minutes := again_after(text, context.language):
+        if await _something_rings(context):
+            return ToolCall(tool="reminders.snooze", arguments={"minutes": minutes})
+        return None
+    if says_heard(text, context.language):
+        return ToolCall(tool="reminders.stop") if await _something_rings(context) else None
+    if (for_other := _for_somebody(context, text)) is not None:
+        return for_other
     said = asked(text, context.language)
     if said is None or not said.to or len(said.event) < SHORTEST_NAME:
         return None
@@ -199,6 +214,25 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
     if not any(is_of(entry, said.event) for entry in found):
         return None
     return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
+
+
+def _for_somebody(context: ToolContext, text: str) -> ToolCall | None:
+    """A reminder for a person of the household: 下周一提醒林浩交物业费."""
+    found = _SOMEBODY.fullmatch(text.strip(" .!。！")) if context.language == "zh" else None
+    if found is None or not addressed(context, found["what"])[0]:
+        return None
+    when = parse(found["when"], "zh", context.now, awake=True)
+    if when.rest or not (when.said or when.on or when.repeat):
+        return None
+    given = {"when": found["when"], "what": found["what"]}
+    return ToolCall(tool="reminders.add", arguments=given)
+
+
+async def _something_rings(context: ToolContext) -> bool:
+    """Whether something rings that has not rung for long, so that it is what is spoken of."""
+    ringing = [entry for entry in await entries(context) if rings(context, entry)]
+    begun = [entry.rang or entry.snoozed or entry.due for entry in ringing]
+    return any(context.now - one < RINGS_FOR for one in begun)
 
 
 @plugin.tool(risk="act")
@@ -321,7 +355,7 @@ async def change_one(
         ToolError: there is no such entry, several may be meant, or that time has passed.
     """
     said = parse(to, context.language, context.now, awake=kind == "reminder")
-    shift = shift_of(by, context.language)
+    shift = shift_of(by or to, context.language)
     if shift is None and not (said.said or said.on or said.repeat):
         raise MissingArgumentError("to", say(context.language, "when"))
     meant, _ = chosen(context, await entries(context), which, kind)
@@ -347,6 +381,7 @@ async def change_one(
         await wait(context, entry)
     else:
         entry.due, entry.state, entry.arrival = moved(context, entry, said), "waiting", ""
+        entry.time = ""  # it is as late as it is due from now on
         await context.jobs.run_at(entry.id, entry.due)
     entry.snoozed, entry.rang = None, None
     await keep(context, entry)

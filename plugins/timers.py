@@ -29,6 +29,7 @@ from plugins.api import (
 from plugins.numbers import digits
 from plugins.speech import say
 from plugins.spoken import duration
+from plugins.which_timer import said_of_one
 
 plugin = Plugin("timers", sentences="timers.{language}.yaml")
 
@@ -37,6 +38,8 @@ LATE = timedelta(seconds=30)
 """A timer that rings later than this says so."""
 FORGET_RINGING = timedelta(hours=12)
 MAXIMUM_TIMERS = 100
+LONGEST_SAID = 120
+"""Characters of what may be said of a timer that is there."""
 LEAST_ALIKE = 2
 """Characters of a name that may be the beginning of another."""
 RINGING = "ringing"
@@ -49,6 +52,8 @@ _SECONDS = {"h": 3600, "st": 3600, "小": 3600, "m": 60, "分": 60, "s": 1, "秒
 """By how a unit begins."""
 _CAPITALS = re.compile(r"\b(?!(?:und|mit|im|in|der|die|das|den|für|von|vom|zum)\b)\w")
 """What is written with a capital in German, of a name that is kept without."""
+_COUNT = re.compile("[零一二两三四五六七八九十百半个\\d ]+")
+"""What counts, and calls nothing."""
 _ID = re.compile(r"[0-9a-f]{16,}")
 """How an id looks: a moment and some chance, in hexadecimal digits."""
 
@@ -99,6 +104,8 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
     name: what it is for, for instance pasta
     """
     span = duration_of(context.language, length)
+    if _COUNT.fullmatch(name):  # 二十分钟 is no "二" of ten minutes
+        raise MissingArgumentError("minutes", say(context.language, "timer_how_long"))
     timers = await _timers(context)
     if len(timers) >= MAXIMUM_TIMERS:
         raise ToolError(say(context.language, "timers_full", value=MAXIMUM_TIMERS))
@@ -125,17 +132,22 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext, how_set: HowSet, name: Name = "") -> ToolResult:
+async def list_(
+    context: ToolContext, how_set: HowSet, name: Name = "", until: bool = False
+) -> ToolResult:
     """How long is left on the timers, soonest first.
 
     name: only the timers of this name
     of_hours: only those that were set for so long; with of_minutes and of_seconds
     area: only those that were started in this room
+    until: whether it is asked when they end, by the clock
     """
     timers = await _timers(context)
     if name or how_set != HowSet():
         timers = _chosen(context, timers, name or "all", how_set)
-    standing = " ".join(_standing(context, timer) for timer in timers)
+    standing = " ".join(
+        _until(context, timer) if until else _standing(context, timer) for timer in timers
+    )
     return _result(context, standing or say(context.language, "timer_none"), timers)
 
 
@@ -220,6 +232,41 @@ async def subtract(
 ) -> ToolResult:
     """Take time off a timer; see cancel for how to say which."""
     return await _move(context, timer, how_set, -duration_of(context.language, length))
+
+
+@plugin.tool(risk="act")
+async def rename(context: ToolContext, name: Name, timer: Name = "latest") -> ToolResult:
+    """Give a timer another name; see cancel for how to say which."""
+    chosen = _chosen(context, await _timers(context), timer, HowSet())
+    if len(chosen) > 1:
+        standing = " ".join(_standing(context, one) for one in chosen)
+        raise ToolError(say(context.language, "timer_which", value=standing))
+    (one,) = chosen
+    before, one.name = one.name, clean_name(name)
+    await _keep(context, one, "paused" if one.state == "paused" else "started")
+    undo = ToolCall(tool="timers.rename", arguments={"name": before, "timer": one.id})
+    return _result(context, _standing(context, one), [one], undo)
+
+
+@plugin.understands
+async def by_what_is_said(context: ToolContext, text: str) -> ToolCall | None:
+    """What is asked of one of the timers that there are: "give the soup another minute"."""
+    if len(text) > LONGEST_SAID or not (timers := await _timers(context)):
+        return None
+    entities = context.home.snapshot().entities
+    things = [name.casefold() for one in entities for name in (one.name, *one.aliases)]
+    said = said_of_one(text, context.language, timers, things)
+    if said is None:
+        return None
+    if said.operation == "list":
+        return ToolCall(tool="timers.list", arguments={"name": said.timer})
+    given: dict[str, Any] = {"timer": said.timer}
+    if said.length is not None:
+        seconds = round(said.length.total_seconds())
+        given |= {"minutes": seconds // 60} if seconds % 60 == 0 else {"seconds": seconds}
+    if said.called:
+        given["name"] = said.called
+    return ToolCall(tool=f"timers.{said.operation}", arguments=given)
 
 
 @plugin.job
@@ -451,6 +498,14 @@ def _standing(context: ToolContext, timer: Timer) -> str:
     if timer.state == "paused":
         return _say(context, "timer_paused_with", timer, timedelta(seconds=timer.left_s))
     return _say(context, "timer_left", timer, timer.due - context.now)
+
+
+def _until(context: ToolContext, timer: Timer) -> str:
+    """How long it runs yet, and when it ends."""
+    standing, due = _standing(context, timer), timer.due.astimezone(context.now.tzinfo)
+    if timer.state != "running":
+        return standing
+    return f"{standing[:-1]} ({due:%H:%M}){standing[-1:]}"
 
 
 def _data(timer: Timer, now: datetime) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from plugins.daylight import SunEvent
+from plugins.lengths import length_of
 from plugins.numbers import digits
 from plugins.when_reader import REPEATS, Cycle, Reader, found, words
 
@@ -55,6 +56,25 @@ _PARTS_OF_HOURS = {
     }.items()
 }
 """What is said of a delay that is no whole number of hours."""
+_LONG_DELAY = {
+    "en": re.compile(
+        r"(?<=\bin )(?:an|one|two|three|four|five|six|\d+)(?: and a half)? hours?"
+        r"(?: and (?:a half|\w+(?:[ -]\w+)? minutes))?(?!\w)",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"(?<=\bin )(?:einer|zwei|drei|vier|fünf|sechs|\d+|\w+einhalb) stunden?"
+        r"(?: und \w+ minuten)?(?!\w)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"(?:(?<![设定置加来建])一|[二两三四五六七八九十]|\d+)个半(?:小时|钟头)(?=之?后|以后)"
+        r"|[一三]刻钟(?=之?后|以后)"
+    ),
+}
+"""A delay of which the hours are only a part, or no whole number: "in an hour and ten minutes".
+(定一个半小时后的闹钟 may be one in half an hour.)"""
+_MINUTES = {"en": " minutes", "de": " minuten", "zh": "分钟"}
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 
 
@@ -143,6 +163,8 @@ def as_time(text: str, language: str, now: datetime) -> str:
 
 def _in_digits(text: str, language: str) -> str:
     """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    if long := _LONG_DELAY.get(language):
+        text = long.sub(lambda said: _in_minutes(said, language), text)
     text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
         text = spoken.sub(meant, text)
@@ -156,6 +178,15 @@ def _in_digits(text: str, language: str) -> str:
         text = re.sub(r"\b[a-zäöüß]+(?= uhr\b)", _german_hour, text, flags=re.IGNORECASE)
         return re.sub(r"(\buhr )([a-zäöüß]+)", _german_minutes, text, flags=re.IGNORECASE)
     return text
+
+
+def _in_minutes(said: re.Match[str], language: str) -> str:
+    """How long, in whole minutes; whole hours as they stand."""
+    length = length_of(said[0], language)
+    seconds = round(length.total_seconds()) if length else 0
+    if seconds % 3600 == 0 or seconds % 60:
+        return said[0]
+    return f"{seconds // 60}{_MINUTES[language]}"
 
 
 def _delay_in_digits(said: re.Match[str], language: str) -> str:

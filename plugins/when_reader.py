@@ -18,8 +18,8 @@ from plugins.spoken import MONTHS
 REPEATS = (("weekdays", WEEKDAYS), ("weekends", WEEKENDS), ("daily", DAILY))
 _MORNING = frozenset({
     "am", "in the morning", "morning", "morgens", "am morgen", "morgen", "matin", "mañana",
-    "früh", "vormittags", "vormittag", "am vormittag", "matinée", "madrugada", "a m", "早", "早上",
-    "早晨", "上午", "凌晨", "清晨",
+    "früh", "in der früh", "vormittags", "vormittag", "am vormittag", "matinée", "madrugada", "a m",
+    "早", "早上", "早晨", "上午", "凌晨", "清晨",
 })  # fmt: skip
 _AFTERNOON = frozenset({
     "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",

@@ -11,7 +11,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import TIMED
 from plugins.moments import asked_when
-from plugins.when import parse
+from plugins.when import as_time, parse
 
 OF_ANSWER = "it is about the last answer"
 """The reason of a decision that takes its words from an answer of the documents."""
@@ -22,7 +22,7 @@ _BESIDE = {
         r"\b(?:(?:right |just |straight )?(?:after|before|with) (?:breakfast|lunch|dinner|supper|"
         r"tea|bed|work|school)|so|then|let's say|say|please|around|about|maybe|perhaps|"
         r"i think|make it|would be (?:good|fine|great)|is (?:fine|good)|fine|good|ok(?:ay)?|"
-        r"well|um|uh)\b[,.]?|,",
+        r"well|um|uh|then)\b[,.]?|,",
         re.IGNORECASE,
     ),
     "de": re.compile(
@@ -132,6 +132,24 @@ def at_that_time(pending: Pending, text: str) -> Decision | None:
     if not when.said or re.search(r"\w", when.rest):
         return None
     arguments = {**call.arguments, "when": alone}
+    call = msgspec.structs.replace(call, arguments=arguments)
+    return msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
+
+
+def at_a_time_instead(pending: Pending, text: str) -> Decision | None:
+    """The reminder at the time that is the answer, where it was asked for whose coming home it
+    waits: "okay, half five then"; ``None`` where ``text`` says no time alone."""
+    decision, call, now = pending.decision, pending.decision.call, datetime.now(UTC)
+    if call is None or pending.argument != "who":
+        return None
+    beside = _BESIDE.get(decision.language)
+    between = " " if lexicon(decision.language).spaces else ""
+    alone = " ".join((beside.sub(between, text) if beside else text).strip(" .!。！").split())
+    task = parse(str(call.arguments.get("what", "")), decision.language, now).rest
+    when = as_time(alone, decision.language, now)
+    if not when or not task:
+        return None
+    arguments = {"what": task, "when": when}
     call = msgspec.structs.replace(call, arguments=arguments)
     return msgspec.structs.replace(decision, asks=None, call=call, arguments=arguments)
 

@@ -17,7 +17,7 @@ from hubd.assistant.completed import completed
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
-from hubd.assistant.decision import Decision, lacks
+from hubd.assistant.decision import Decision, lacks, of_a_timer_there
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
 from hubd.assistant.how_it_is import how_it_is
@@ -27,6 +27,7 @@ from hubd.assistant.narrowed import narrowed
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
 from hubd.assistant.of_events import asked_when, put_in
 from hubd.assistant.of_lists import on_other_list
+from hubd.assistant.of_set import all_given_up, of_the_told_timer, of_what_was_set
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.other_places import of_another_place
@@ -101,6 +102,8 @@ class Commands:
                     text=say(pending.decision.language, "all_right"),
                 )
             memory.pending = None
+            if (ended := all_given_up(text, memory)) is not None:
+                return self.step_of(ended, conversation, text, person)
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
@@ -109,7 +112,7 @@ class Commands:
             return step
         if step := await self._going_on(text, conversation, language, area, person):
             return step
-        decision = await self.decider.by_rules(text, language, area)
+        decision = of_the_told_timer(await self.decider.by_rules(text, language, area), memory)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
         if further is None and lacks(decision) and trouble(text, decision.language):
@@ -120,7 +123,10 @@ class Commands:
         if further is not None and (elliptic or not follow.names_more(decision)):
             decision = further
         elif (
-            decision.tool in follow.CANCELS and memory.undo and follow.says_cancelled(text, memory)
+            decision.tool in follow.CANCELS
+            and memory.undo
+            and follow.says_cancelled(text, memory)
+            and not follow.only_told_of(text, memory)
         ):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
@@ -182,6 +188,9 @@ class Commands:
             again = again or of_the_other(text, memory.last, home)
         continued = again or follow.cancelled(text, memory) or how_it_is(text, memory)
         continued = continued or continuation(text, memory)
+        if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
+            named = await self.decider.by_rules(text, of_set.language, area)
+            continued = named if of_a_timer_there(named) else of_set  # "the eggs are done, cancel"
         if continued is not None and continued.declined:
             return Step(decision=continued, text=ask(continued.language, continued.declined))
         if continued is not None:

@@ -133,8 +133,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return more
     if (of_note := _is_now(text, memory) or _of_note(text, said, memory)) is not None:
         return of_note
-    if (all_of := _all_of(said, memory)) is not None:
-        return all_of
+    if (ended := all_of(said, memory)) is not None:
+        return ended
     on_with = of_events(text, memory, now) or of_lists(text, memory) or one_of(said, memory, now)
     if on_with is not None:
         return on_with
@@ -169,7 +169,7 @@ def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
     return None
 
 
-def _all_of(said: str, memory: Memory) -> Decision | None:
+def all_of(said: str, memory: Memory) -> Decision | None:
     """What ends all alarms, reminders or timers: those that were told of, else that were set."""
     for spoken in (memory.told, memory.last):
         plugin = (spoken.tool or "").partition(".")[0] if spoken else ""

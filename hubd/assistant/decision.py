@@ -45,6 +45,11 @@ def goes_on(decision: Decision) -> bool:
     return decision.reason.startswith("it continues ")
 
 
+def of_a_timer_there(decision: Decision) -> bool:
+    """Whether it is of a timer that runs, by what that is called: it needs no examples."""
+    return decision.reason.startswith("timers know it by ")
+
+
 def lacks(decision: Decision) -> bool:
     """Whether nothing is understood, or not enough."""
     if decision.declined:

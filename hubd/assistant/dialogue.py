@@ -23,6 +23,10 @@ REMEMBERED = timedelta(minutes=10)
 """So long "it" means what was done last."""
 EVENT_REMEMBERED = timedelta(hours=1)
 """So long an event is that of which somebody calls, if nothing else was done meanwhile."""
+SET_REMEMBERED = timedelta(minutes=20)
+"""The same of what was set for a time, and is still to come."""
+SET = frozenset({"timers", "alarms", "reminders"})
+"""The plugins of that."""
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +74,10 @@ class Memory(msgspec.Struct, kw_only=True):
         return self.before if later and self.before and self.before.entities else self.last
 
 
+def _plugin(decision: Decision) -> str:
+    return (decision.tool or "").partition(".")[0]
+
+
 class Dialogues:
     """The memories of all conversations, at most ``CONVERSATIONS``."""
 
@@ -86,7 +94,9 @@ class Dialogues:
         now = self._clock()
         if memory.pending and now > memory.pending.until:
             memory.pending = None
-        if memory.last_at and now - memory.last_at > REMEMBERED:
+        set_last = memory.last is not None and _plugin(memory.last) in SET
+        remembered = SET_REMEMBERED if set_last else REMEMBERED
+        if memory.last_at and now - memory.last_at > remembered:
             memory.last, memory.before, memory.undo, memory.last_at = None, None, (), None
             memory.done = ""
         if memory.about_at and now - memory.about_at > REMEMBERED:

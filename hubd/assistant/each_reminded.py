@@ -5,6 +5,7 @@ and to call Ann at eight". Decides and does nothing.
 import re
 from datetime import UTC, datetime
 
+from hubd.assistant.set_for_a_time import days_of_week
 from hubd.assistant.understanding.plain import NEVER
 from plugins.when import parse
 
@@ -32,7 +33,24 @@ def each_reminded(text: str, language: str) -> list[str]:
     found = _TWO.get(language, NEVER).fullmatch(text.strip(" .!。！"))
     if found is None or not all(_says_when(found[part], language) for part in ("one", "two")):
         return []
-    return [f"{found['lead']} {found[part]}".strip() for part in ("one", "two")]
+    one, two = found["one"], found["two"]
+    if shared := _at_both(one, two, language):
+        one, two = shared
+    return [f"{found['lead']} {said}".strip() for said in (one, two)]
+
+
+def _at_both(one: str, two: str, language: str) -> tuple[str, str] | None:
+    """The two of the same: "every day at eight and at noon to take my tablets"; ``None`` where each
+    says what it is of."""
+    now = datetime.now(UTC)
+    first, second = parse(one, language, now), parse(two, language, now)
+    if not (first.said and second.said) or bool(first.rest) == bool(second.rest):
+        return None
+    if first.rest:
+        return one, f"{two} {first.rest}"
+    if first.repeat and not (second.repeat or second.on):
+        two = f"{days_of_week(first.repeat, language)} {two}"
+    return f"{one} {second.rest}", two
 
 
 def _says_when(text: str, language: str) -> bool:

@@ -147,12 +147,25 @@ def cancelled(text: str, memory: Memory) -> Decision | None:
     last = memory.last
     if last is None or not says_cancelled(text, memory):
         return None
-    made = next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
+    made = _made(memory)
     sets = made is not None and made.tool.endswith(".cancel")
-    if _BARE_CANCEL.fullmatch(plain(text)) and not sets:
+    if _BARE_CANCEL.fullmatch(plain(text)) and (not sets or only_told_of(text, memory)):
         return None
-    plugin = _plugin(made.tool if made else last.tool or "")
-    if plugin not in KEPT_BY_TIME:
+    return ended(memory)
+
+
+def only_told_of(text: str, memory: Memory) -> bool:
+    """Whether ``text`` cancels nothing by itself, since what is set for a time was told of last."""
+    set_last = memory.last is not None and _plugin(memory.last.tool or "") in KEPT_BY_TIME
+    bare = _BARE_CANCEL.fullmatch(plain(text)) is not None
+    return bare and set_last and memory.told is not None
+
+
+def ended(memory: Memory) -> Decision | None:
+    """The cancelling of the timer, alarm or reminder that was spoken of last; else ``None``."""
+    last, made = memory.last, _made(memory)
+    plugin = _plugin(made.tool if made else last.tool or "") if last else ""
+    if last is None or plugin not in KEPT_BY_TIME:
         return None
     which = {name: v for name, v in (made.arguments if made else {}).items() if name in WHICH}
     tool = f"{plugin}.cancel"
@@ -164,6 +177,11 @@ def cancelled(text: str, memory: Memory) -> Decision | None:
         call=ToolCall(tool=tool, arguments=which),
         language=last.language,
     )
+
+
+def _made(memory: Memory) -> ToolCall | None:
+    """What takes back the timer, alarm or reminder that was set or changed last."""
+    return next((call for call in memory.undo if _plugin(call.tool) in KEPT_BY_TIME), None)
 
 
 def _plugin(tool: str) -> str:

@@ -18,12 +18,14 @@ from hubd.assistant.continued import continued
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.each_reminded import each_reminded
+from hubd.assistant.each_timed import each_timed
 from hubd.assistant.misjoined import is_misjoined, of_something_else
 from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import EVENT, REMINDER, and_remind
 from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
 from hubd.assistant.timer_names import with_timer_alone, with_timer_named
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -85,6 +87,14 @@ class Joined:
             for one in each_reminded(text, language)
         ]
         return each if all(part.decision.tool == REMINDER for part in each) else []
+
+    async def timers(self, text: str, language: str, area: str) -> list[Part]:
+        """Several timers, each of a length of its own."""
+        each = [
+            Part(text=one, decision=await self._rules.by_rules(one, language, area))
+            for one in each_timed(text, language)
+        ]
+        return each if all(part.decision.tool == TIMER for part in each) else []
 
     async def at_times(self, text: str, language: str, area: str) -> list[Part]:
         """A command for a while, or several that are each for a time of their own."""

@@ -9,7 +9,15 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
-from hubd.assistant.answered import INSTEAD, as_hour, at_that_hour, at_that_time, is_another, link
+from hubd.assistant.answered import (
+    INSTEAD,
+    as_hour,
+    at_a_time_instead,
+    at_that_hour,
+    at_that_time,
+    is_another,
+    link,
+)
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Pending
@@ -102,6 +110,8 @@ class QuestionsBack:
             if chosen is None or await self._is_another_command(text, decision, area):
                 return None
             return self._steps.of(chosen, pending.text, person)
+        if (at_time := at_a_time_instead(pending, text)) is not None:
+            return Step(decision=at_time, call=at_time.call, said=f"{pending.text} {text}")
         if pending.argument in ANSWERED.get(decision.tool or "", ()):
             return await self._filled(pending, text, area)
         if decision.tool in WORDED and await self._is_another(decision.tool, text, language, area):

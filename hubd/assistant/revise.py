@@ -16,26 +16,33 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
 from hubd.assistant.later import LATER
+from hubd.assistant.of_set import in_its_place, put_right
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import (
     CHANGES,
     EVENT,
     MOVED_EVENT,
     continuing,
+    days_of_week,
+    names_a_day,
     title_of,
+    when_of,
     which_changed,
 )
 from hubd.assistant.understanding.bought import is_bought
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
-from plugins.days import span_of
+from plugins.days import DAILY, span_of
 from plugins.event_words import says_when
+from plugins.lengths import length_of
 from plugins.lists import items_of
 from plugins.numbers import digits
-from plugins.when import as_time
+from plugins.when import as_time, parse
+from plugins.when_reader import Cycle
 
 ADD = "lists.add"
 CREATE = "lists.create"
@@ -150,6 +157,12 @@ _SPANS = {
     "es": ((r"\bmedia hora\b", "30 minutos"), (r"\bun cuarto de hora\b", "15 minutos")),
 }
 """How long, said without a number."""
+UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
+"""Of how long a timer runs, in seconds."""
+_HALF_OF_IT = re.compile(r"(?<=\beine halbe)$|(?<=\beine ganze)$|(?<=\bhalf)$")
+_HOUR = {"de": " stunde", "en": " an hour"}
+"""What "a half" is one of."""
+_AFTER = {"en": "in {} minutes", "de": "in {} Minuten", "zh": "{}分钟后"}
 _NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
 _TASK = {
     "en": r"^(?:change|fix|mend|repair|clean|wash|paint|replace|order|return|sort|oil|buy)\b",
@@ -207,7 +220,10 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=further, said=text)
         return None
+    if instead := in_its_place(text, last):
+        return Revised(decision=instead, undo=_undo(memory), said=text)
     rest = corrects(text, last.language) or says_enough(text, last.language)
+    rest = _only_a_value(rest, last.language) or put_right(text, last) or rest
     if not rest:
         return None
     if last.tool == LATER:
@@ -216,6 +232,8 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return await _other_item(router, text, rest, memory, last, decide)
     if last.entities:
         return await _other_things(router, rest, memory, last, decide)
+    if last.tool == TIMER and (other := _other_length(rest, memory, last)):
+        return other
     if said := replaced(memory.last_text, rest, last.language):
         decision = await decide(said)
         if decision.tool == last.tool and decision.call != last.call:
@@ -223,10 +241,33 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
     return _other_moment(rest, memory, last)
 
 
+def _only_a_value(rest: str, language: str) -> str:
+    return rest if _value(rest, language) else ""
+
+
+def _other_length(rest: str, memory: Memory, last: Decision) -> Revised | None:
+    """The timer that was set last, for another while: "sorry, fifteen", „eine halbe“."""
+    assert last.call is not None
+    said = _HALF_OF_IT.sub(_HOUR.get(last.language, ""), rest)
+    units = [unit for unit in UNITS if last.call.arguments.get(unit)]
+    if (length := length_of(said, last.language)) is not None:
+        seconds = round(length.total_seconds())
+    elif len(units) == 1 and (number := digits(said, last.language)).isdigit():
+        seconds = int(number) * UNITS[units[0]]
+    else:
+        return None
+    kept = {k: v for k, v in last.call.arguments.items() if k not in UNITS}
+    given = {"minutes": seconds // 60} if seconds % 60 == 0 else {"seconds": seconds}
+    if not seconds:
+        return None
+    call = ToolCall(tool=TIMER, arguments={**kept, **given})
+    return Revised(decision=continuing(last, call), undo=_undo(memory), said=memory.last_text)
+
+
 def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
     """Another time of the reminder, alarm or event that was set or changed last: 是晚上十点."""
     now = datetime.now(UTC)
-    said = as_time(_FILLED.sub("", rest), last.language, now)
+    said = as_time(_FILLED.sub("", rest), last.language, now) or _after_that(rest, last, now)
     if last.tool in OF_EVENTS and said and says_when(said, last.language, now):
         moved: dict[str, object] = {"event": title_of(last, now), "to": said}
         return Revised(
@@ -234,10 +275,28 @@ def _other_moment(rest: str, memory: Memory, last: Decision) -> Revised | None:
         )
     if last.tool not in CHANGES or not memory.undo or not said:
         return None
+    said = _each_week(said, last, now) or said
     changed: dict[str, object] = {"to": said, "which": which_changed(memory)}
     return Revised(
         decision=continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed)), said=rest
     )
+
+
+def _each_week(said: str, last: Decision, now: datetime) -> str:
+    """A day of the week as each of them, where it is said of what comes every week; else empty."""
+    before, then = when_of(last, now), parse(said, last.language, now)
+    weekly = before.repeat and before.repeat != DAILY and before.cycle == Cycle()
+    if not weekly or then.said or not then.on or not names_a_day(said, last.language):
+        return ""
+    return days_of_week((then.on.weekday(),), last.language)
+
+
+def _after_that(rest: str, last: Decision, now: datetime) -> str:
+    """From now on so long, where a reminder or alarm was for after a while: "a whole hour"."""
+    length = length_of(rest, last.language)
+    if length is None or when_of(last, now).delay is None:
+        return ""
+    return _AFTER[last.language].format(round(length.total_seconds() / 60))
 
 
 def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | None:

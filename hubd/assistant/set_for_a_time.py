@@ -5,6 +5,7 @@ Only after one was set or told of; decides and does nothing.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -12,12 +13,15 @@ import msgspec
 from hubd.assistant.corrections import corrects
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
+from plugins.days import DAILY
+from plugins.reminder_entries import part_of_day
 from plugins.reminders import task_in
 from plugins.spoken import DAYS
 from plugins.when import When, as_time, parse
+from plugins.when_reader import Cycle
 
 SCORE = 0.85
 LATER = frozenset({"routines.later", "routines.change"})
@@ -70,8 +74,12 @@ _ON_DAYS = {
 _EXCEPT = {
     "en": re.compile(
         r"(?:but |and )?(?:except|not|leave out|skip)(?: for)?(?: on)? (?P<days>.+?)(?: though)?"
+        r"(?: (?:just|only) (?:on )?.+)?"
     ),
-    "de": re.compile(r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+)"),
+    "de": re.compile(
+        r"(?:aber |und )?(?:ausser|nicht|nur nicht)(?: am| an)? (?P<days>.+?)(?: nur .+)?"
+        r"|(?:aber |und )?(?:am |an )?(?P<first>\S+) (?:aber )?nicht"
+    ),
     "zh": re.compile(
         r"(?:但是?)?(?P<days>.+?)(?:就)?(?:不用|除外|不要|别|不)(?:叫|提醒|关|开|响|执行)?(?:我|了)*"
         r"|除了(?P<but>.+?)(?:以外|之外)?"
@@ -80,6 +88,7 @@ _EXCEPT = {
 """The days that are left out of what comes again."""
 _EACH = {"en": ("on ", "every "), "de": ("am ", "jeden "), "zh": ("每", "每")}
 """What stands before days that are left out, and before those that stay."""
+_DAILY = {"en": "every day", "de": "jeden Tag", "zh": "每天"}
 _OF_COURSE = re.compile(
     r"(?:,? (?:of course|obviously|I mean|natürlich|doch|mein(?:e|te) ich|not \w+|nicht \w+))+$"
     r"|^(?:natürlich|doch|当然是?|应该是?)\s*"
@@ -87,25 +96,36 @@ _OF_COURSE = re.compile(
     re.IGNORECASE,
 )
 """What is said beside a day that is put right, and says nothing else of it."""
-_BEFORE: dict[str, tuple[re.Pattern[str], str]] = {
+_BEFORE: dict[str, tuple[re.Pattern[str], str, str]] = {
     "en": (
         re.compile(
-            r"(?:and |then |also )?remind (?:me|us) (?:of it |about it )?"
+            r"(?:and |then |also |can you |please )*remind (?:me|us) (?:of it |about it )?"
             r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
             r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
+            r"(?: at (?P<at>.+?))?(?: (?:to|about) (?P<task>.+))?"
         ),
-        "{lead} before {event}",
+        "{lead}{at} before {event}{task}",
+        " at {}| to {}",
     ),
     "de": (
-        re.compile(r"(?:und )?erinnere? mich (?:daran )?(?P<lead>.+?) (?:vorher|davor)(?: daran)?"),
-        "{lead} vor {event}",
+        re.compile(
+            r"(?:und )?erinnere? (?:mich|uns) (?:bitte )?(?:daran )?"
+            r"(?P<lead>\S+(?: halbe)?(?: \w+)?) (?:vorher|davor)"
+            r"(?: um (?P<at>.+?))?(?: daran| an (?:den |die |das )?(?P<task>.+))?"
+        ),
+        "{lead}{at} vor {event}{task}",
+        " um {}| an {}",
     ),
     "zh": (
-        re.compile(r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我|一下|我一下)"),
-        "{event}前{lead}",
+        re.compile(
+            r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我们?|一下|我一下)(?P<task>.*)"
+            r"|(?P<day>前一天)(?P<at>.*?)提醒(?:我们?|一下)(?P<what>.*)"
+        ),
+        "{event}{lead}{at}{task}",
+        "{}|提醒我{}",
     ),
 }
-"""A reminder of the event that was spoken of, and how it is said in full."""
+"""A reminder of the event that was spoken of, how it is said in full, and its hour and task."""
 _AND_ALSO = re.compile(
     r",? (?:and|und)(?: then| dann)? |, (?=\w)|[，,；](?:并且?|然后|再)?|并且?", re.I
 )
@@ -114,34 +134,57 @@ _AND = {
     "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
     "zh": re.compile("(?:还有|再加一个|再来一个|另外|那|然后)"),
 }
+_ALSO = {
+    "en": re.compile(r"(?=.+ (?:too|as well|also)$)"),
+    "de": re.compile(r"(?=.+ auch(?: noch)?$)"),
+    "zh": re.compile("(?=.+也)"),
+}
+"""What says so by its end, or in the middle."""
 _ONCE_MORE = re.compile(
-    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b|也|再"
+    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b"
+    r"|也要?(?:提醒|叫|来|响)?(?:一次|一个|一下)?我?吧?$|也|再"
 )
 """What is said beside the time of another one, and says nothing of it."""
 _NOT_NEEDED = {
     "en": re.compile(
         r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
-        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)"
+        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)|"
+        r"(?:cancel|delete|remove|scrap|drop|turn off|skip) (?:the |that )?"
+        r"(?:(?:one|alarm) (?:on |at |for |in )?(?:the )?(?P<of>.+)|(?P<it>.+?)(?: one)?)|"
+        r"(?:i|we) don't need the (?P<one>.+?)(?: one)?(?: any ?more)?"
     ),
     "de": re.compile(
         r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
         r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
         r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
-        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?"
+        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?|"
+        r"(?:der|die|das|den) (?P<it>.+?) (?:kannst du )?"
+        r"(?:lösche?|streiche?|nimm|löschen|streichen|weg)"
+        r"(?: wieder| bitte| raus| weg)*|"
+        r"(?:lösche?|streiche?|nimm) (?:den|die|das) (?P<one>.+?)(?: wieder| bitte| raus| weg)*"
     ),
-    "zh": re.compile(r"(?P<which>.+?)(?:的|那个)+(?:不用|不要|用不着|可以去掉|可以删)了?"),
+    "zh": re.compile(
+        r"(?:把)?(?P<which>.+?)(?:的|那个|的那个|那次)+"
+        r"(?:不用|不要|用不着|不需要|可以去掉|可以删|取消|删掉|删)(?:提醒|叫|响)?我?(?:了|掉|吧)*"
+        r"|取消(?P<it>.+?)(?:的|那个|的那个)+"
+    ),
 }
 """Which of those that were told of or set can go."""
 _ONE_MOVED = {
     "en": re.compile(
-        r"(?:move|put|change|shift) the (?:one (?:at|for) )?(?P<which>.+?)(?: one)? to (?P<to>.+)"
+        r"(?:move|put|change|shift|set|make) the (?:one (?:at|for|in|on) )?(?P<which>.+?)"
+        r"(?: one to| one (?:at|for)| to| one) (?P<to>.+)"
     ),
     "de": re.compile(
         r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
-        r"(?P<which>.+?)(?: bitte| lieber| doch)* auf (?P<to>.+?)"
+        r"(?P<which>.+?)(?: bitte| lieber| doch| erst| schon)*"
+        r"(?: auf|(?<=lieber)|(?<=erst)|(?<=doch)) "
+        r"(?P<to>.+?)"
         r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
     ),
-    "zh": re.compile(r"把?(?P<which>.+?)(?:的|那个)+(?:改到|挪到|改成|推迟到|提前到)(?P<to>.+)"),
+    "zh": re.compile(
+        r"把?(?P<which>.+?)(?:的|那个|的那个|那次)+(?:改到|挪到|改成|改为|换成|推迟到|提前到)(?P<to>.+?)吧?"
+    ),
 }
 """Which of them is put where."""
 
@@ -181,6 +224,7 @@ def of_what_is_set(said: str, memory: Memory, last: Decision, now: datetime) -> 
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = task_in(parse(str(given["what"]), last.language, now))
+        given.pop("instead", None)
         return continuing(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
     return None
 
@@ -194,13 +238,15 @@ def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
             continue
         gone, moved = (table.get(spoken.language) for table in (_NOT_NEEDED, _ONE_MOVED))
         if gone and (found := gone.fullmatch(said)):
-            which, to = _said_in(found), ""
+            which, to, moved_to = _said_in(found), "", False
         elif moved and (found := moved.fullmatch(said)):
-            which, to = found["which"], found["to"]
+            which, to, moved_to = found["which"], found["to"], True
         else:
             return None
-        whens = [parse(one, spoken.language, now) for one in (which, to) if one]
-        if any(not one.said or one.rest for one in whens):
+        which, to = _plainly(which, spoken.language), as_time(to, spoken.language, now)
+        when = parse(which, spoken.language, now)
+        by_time = (when.said or when.on or when.repeat) and not when.rest
+        if not (by_time or part_of_day(which)) or (moved_to and not to):
             return None
         given = {"which": which, "to": to} if to else {"which": which}
         tool = f"{plugin}.{'change' if to else 'cancel'}"
@@ -208,10 +254,15 @@ def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
     return None
 
 
+def _plainly(which: str, language: str) -> str:
+    """What says which, without what a day is said with: „am samstag“."""
+    return re.sub(r"^(?:on|at|for|from|the) |'s$", "", which) if language == "en" else which
+
+
 def and_remind(text: str, language: str) -> tuple[str, str] | None:
     """What is put down, and the reminder of it that is asked for in the same sentence: "put the
     dentist in the calendar on Friday at 3 and remind me an hour before"."""
-    pattern, _ = _BEFORE.get(language, (None, ""))
+    pattern, *_ = _BEFORE.get(language, (None, "", ""))
     for joint in _AND_ALSO.finditer(text) if pattern else ():
         rest = text[joint.end() :].strip(" .!。！")
         if pattern and pattern.fullmatch(plain(rest)):
@@ -228,9 +279,20 @@ def title_of(last: Decision, now: datetime) -> str:
 
 def _before(said: str, last: Decision, now: datetime) -> str:
     """What the reminder of the event is, in full; empty where none is asked for."""
-    pattern, full = _BEFORE.get(last.language, (None, ""))
-    found = pattern.fullmatch(said) if pattern else None
-    return full.format(lead=found["lead"], event=title_of(last, now)) if found else ""
+    pattern, full, parts = _BEFORE.get(last.language, (NEVER, "", "|"))
+    found = pattern.fullmatch(said)
+    if found is None:
+        return ""
+    given, (at, task) = found.groupdict(), parts.split("|")
+    lead = given["lead"] or given.get("day") or ""
+    lead = f"前{lead}" if last.language == "zh" and given["lead"] else lead
+    hour, what = given["at"], given["task"] or given.get("what")
+    return full.format(
+        lead=lead,
+        event=title_of(last, now),
+        at=at.format(hour) if hour else "",
+        task=task.format(what) if what else "",
+    )
 
 
 def _moved_to(said: str, language: str, now: datetime) -> str:
@@ -267,13 +329,22 @@ def _but_not(said: str, last: Decision, now: datetime) -> str:
     if found is None or not days:
         return ""
     left_out = next(filter(None, found.groupdict().values())).strip()
-    on, every = _EACH[last.language]
+    left_out = re.sub(r"^(?:at|on) (?:the )?(?=weekends?$)", "", left_out)
+    left_out = re.sub(r"^weekend$", "weekends", left_out)
+    on, _ = _EACH[last.language]
     said_so = (parse(f"{lead}{left_out}", last.language, now) for lead in (on, ""))
     out = next((when for when in said_so if not when.rest), When())
     without = set(out.repeat) or ({out.on.weekday()} if out.on else set())
-    kept = [DAYS[last.language][day] for day in days if day not in without]
-    joint = "、" if last.language == "zh" else ", "
-    return f"{every}{joint.join(kept)}" if without and kept else ""
+    kept = tuple(day for day in days if day not in without)
+    return days_of_week(kept, last.language) if without and kept else ""
+
+
+def days_of_week(days: Sequence[int], language: str) -> str:
+    """Every one of these days in words: "every Monday, Friday", "every day"."""
+    if tuple(days) == DAILY:
+        return _DAILY[language]
+    joint = "、" if language == "zh" else ", "
+    return f"{_EACH[language][1]}{joint.join(DAYS[language][day] for day in days)}"
 
 
 def _put_at(said: str, last: Decision, now: datetime) -> str:
@@ -311,22 +382,48 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     where it is none."""
     opening = _AND.get(last.language)
     found = opening.match(said) if opening else None
+    found = found or _ALSO.get(last.language, NEVER).match(said)
     if found is None or last.call is None:
         return ""
     rest = " ".join(_ONCE_MORE.sub(" ", said[found.end() :]).split()).strip(" ,，")
-    when = parse(rest, last.language, now)
-    if when.rest or not (when.said or when.on):
+    when, before = parse(rest, last.language, now), when_of(last, now)
+    if when.rest or not (when.said or when.on or when.repeat):
         return ""
+    comes_again = before.repeat and before.cycle == Cycle()
+    if comes_again and when.on and names_a_day(rest, last.language):
+        rest = days_of_week((when.on.weekday(),), last.language)
+    elif comes_again and not (when.on or when.repeat or when.delay):
+        rest = f"{days_of_week(before.repeat, last.language)} {rest}"
     if when.said:
         return rest
-    before = _when_of(last, now)
     return f"{rest} {before.at:%H:%M}" if before.at else ""
 
 
-def _when_of(last: Decision, now: datetime) -> When:
+def names_a_day(said: str, language: str) -> bool:
+    """Whether a day of the week is named."""
+    if language == "zh":
+        return re.search("(?:周|星期|礼拜)[一二三四五六日天]", said) is not None
+    return any(day.casefold() in said for day in DAYS[language])
+
+
+def when_of(last: Decision, now: datetime) -> When:
+    """When the alarm or reminder is that was set last."""
     assert last.call is not None
     given = last.call.arguments
-    return parse(str(given.get("when") or given.get("what") or ""), last.language, now)
+    said = given.get("when") or given.get("what") or given.get("to") or ""
+    return parse(str(said), last.language, now)
+
+
+def said_when(what: str, language: str, now: datetime) -> str:
+    """The words of ``what`` that say when, where they stand at its beginning or its end: "at two"
+    of "ring the dentist at two"; else empty."""
+    rest = parse(what, language, now).rest
+    if not rest or rest == what:
+        return ""
+    for said in (what.removeprefix(rest), what.removesuffix(rest)):
+        if said != what and (found := as_time(said.strip(" ,，"), language, now)):
+            return found
+    return ""
 
 
 def continuing(last: Decision, call: ToolCall) -> Decision:
