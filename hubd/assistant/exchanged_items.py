@@ -9,10 +9,10 @@ import re
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.revise import ADD, OF_A_LIST, as_said, list_call, listed
+from hubd.assistant.listed import ADD, OF_A_LIST, list_call, listed
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import as_said, plain
 
 _BOTH = re.compile(r",? (?:and|und)(?: then| dann)? |[，,；](?:再|然后)?", re.IGNORECASE)
 _LIST = {

@@ -19,8 +19,8 @@ from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.each_reminded import each_reminded
 from hubd.assistant.each_timed import each_timed
+from hubd.assistant.listed import also_listed
 from hubd.assistant.misjoined import is_misjoined, of_something_else
-from hubd.assistant.revise import also_listed
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import EVENT, REMINDER, and_remind
 from hubd.assistant.several import TALK, Part, after_a_cry, commands_in

@@ -16,11 +16,10 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import OF_EVENTS, Memory
-from hubd.assistant.revise import as_said
 from hubd.assistant.set_for_a_time import EVENT, MOVED_EVENT, REMINDER, continuing, title_of
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import as_said, plain
 from hubd.assistant.understanding.reasons import without_reasons
 from plugins.api import ToolCall
 from plugins.days import day_in, span_of

@@ -16,12 +16,12 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.revise import ADD, as_said, list_call
+from hubd.assistant.listed import ADD, list_call
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import continuing
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.lexicon import lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import as_said, plain
 from plugins.api import ToolCall
 from plugins.lists import items_of
 

@@ -7,7 +7,7 @@ and does nothing.
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -16,6 +16,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import follow
 from hubd.assistant.later import LATER
+from hubd.assistant.listed import ADD, LASTS, OF_A_LIST, is_item, list_call, listed
 from hubd.assistant.of_set import in_its_place, put_right
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import (
@@ -29,14 +30,12 @@ from hubd.assistant.set_for_a_time import (
     when_of,
     which_changed,
 )
-from hubd.assistant.understanding.bought import is_bought
 from hubd.assistant.understanding.fill import TIMER
-from hubd.assistant.understanding.lexicon import Lexicon, lexicon
-from hubd.assistant.understanding.mentions import mentions
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import as_said, plain
 from hubd.assistant.understanding.values import NEVER, VALUE
 from plugins.api import ToolCall
-from plugins.days import DAILY, span_of
+from plugins.days import DAILY
 from plugins.event_words import says_when
 from plugins.lengths import length_of
 from plugins.lists import items_of
@@ -44,13 +43,7 @@ from plugins.numbers import digits
 from plugins.when import as_time, parse
 from plugins.when_reader import Cycle
 
-ADD = "lists.add"
-CREATE = "lists.create"
-OF_A_LIST = frozenset({ADD, CREATE, "lists.show", "lists.remove", "lists.complete"})
-OFF = frozenset({"lists.remove", "lists.complete"})
 OF_EVENTS = frozenset({EVENT, MOVED_EVENT})
-LONGEST_ITEM = 40
-"""Characters; more is a sentence and no item of a list."""
 
 _ENOUGH = {
     "en": r"(?:(?:just|only) )?(?P<a>.+?)(?: (?:is|are|will be|would be)|'s|'ll be)"
@@ -71,71 +64,7 @@ _FILLER = {
 }
 _FILLED = re.compile(r"^(?:it's |es ist |是|在)|(?:吧|的)$")
 """What stands around a time that is corrected."""
-_FURTHER = {
-    "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
-    "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
-    "zh": r"(?:[哦噢啊哎欸嗯]|对了)*(?:还有|还要|再加(?:上)?|再来|另外|加上)",
-    "fr": r"(?:et|aussi|ajoute)\s+",
-    "es": r"(?:y|también|añade)\s+",
-}
-_PUT_ON = {
-    "en": r"(?:add|put) (?:some |the |a |an )?(?P<a>.+?)"
-    r"(?: (?:to|on) it| on instead| instead| on| as well| too| please)*",
-    "de": r"(?:füge?|nimm|setze?|schreibe?|packe?) (?:bitte |noch |dafür |stattdessen )*"
-    r"(?P<a>.+?) (?:noch |dafür |stattdessen )?(?:hinzu|dazu|(?:mit )?drauf)|"
-    r"(?P<b>.+?) (?:noch |wieder |mit )*(?:drauf|dazu)",
-    "zh": r"(?:再|也|还)?(?:加上|添上|加|添)(?P<a>.+?)(?:吧|进去)?|"
-    r"把?(?P<b>[^,，]+?)(?:也|再|还要|要)?(?:加上|加进去|添上|加一下|补上)(?:吧)?",
-    "fr": r"(?:r?ajoute|mets)(?:[- ]y)? (?:aussi |encore )?"
-    r"(?:du |de la |des |de l'|une? |le |la |les )?(?P<a>.+?)(?: aussi)?",
-    "es": r"(?:añade|agrega|apunta|pon) (?:también )?(?:el |la |los |las |un |una )?(?P<a>.+?)"
-    r"(?: también)?",
-}
-"""What goes on a list of which something was told before."""
-_OPENED = re.compile(
-    r"^(?:(?:dann|ok(?:ay)?|gut|na gut|also|schade|ach ja|right|well|then|so|那就|那|好吧?)"
-    r"[,，.]+ ?)+"
-    r"|^(?:dann |then |那就|那(?=[再把加去]))",
-    re.IGNORECASE,
-)
-"""What opens a sentence and says nothing."""
-_UNLESS = {
-    "en": r",? (?:but )?(?:only )?if (?:it's|it is|they're|they are) not (?:already )?"
-    r"(?:on (?:it|there)|there)(?: already| yet)?$",
-    "de": r",? (?:aber )?(?:nur )?(?:wenn|falls|sofern) (?:\w+ )?noch nicht (?:drauf|darauf)"
-    r"(?: ist| sind| steht| stehen)?$",
-    "zh": r"[，,]?(?:如果|要是)?(?:上面)?还没有?(?:的话)?$",
-}
-"""What need not be said: nothing is on a list twice."""
-_LASTS = re.compile(
-    r"(?:\d+|an?|half an|eine?|une|un|una|半|一)个? ?"
-    r"(?:sec|min|hour|sek|stund|heure|hora|seg|秒|分|小时)\S*(?: (?:de plus|más))?"
-)
-_OFF = {
-    "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
-    r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
-    "de": r"(?:nimm|streiche?|tu) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg| raus)?|"
-    r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
-    "zh": r"把?(?P<a>[^,，]+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>[^,，]+)",
-    "fr": r"(?:enlève|retire|supprime|raye) (?:aussi )?"
-    r"(?:le |la |les |l'|du |de la |des )?(?P<a>.+)",
-    "es": r"(?:quita|borra|elimina|tacha) (?:también )?(?:el |la |los |las )?(?P<a>.+)",
-}
 
-_TOO = {
-    "en": r"so (?:is|are) (?:the |our )?(?P<a>.+)|"
-    r"(?:the |some )?(?P<b>.+?)(?: (?:is|are))?(?: (?:all )?gone)? (?:too|as well|also)",
-    "de": r"(?:der |die |das )?(?P<a>.+?)(?: (?:ist|sind|brauchen wir))? auch"
-    r"(?: noch| schon)?(?: alle| aus| leer)?",
-    "zh": r"(?P<a>.+?)也(?:是|一样|要|(?:没有?|快没|用完|吃完|喝完|见底)了)?",
-}
-"""What is said of a second item once the first is on the list: "and baking powder too"."""
-_AND = re.compile(
-    r"(?:\blist|liste|zettel)(?:[, ]+(?:oh|ah|ach|um|uh|er|ähm?|hm))*"
-    r"[, ]+(?:and|und|plus|sowie)\b.{0,40}$"
-    r"|清单.{0,3}?[吧呀啊嘛]?[, ]*$"
-)
-"""What says that another item comes: "on the list, and, what was it, …"."""
 _SPANS = {
     "en": (
         (r"\bhalf an hour\b", "30 minutes"),
@@ -163,14 +92,6 @@ _HALF_OF_IT = re.compile(r"(?<=\beine halbe)$|(?<=\beine ganze)$|(?<=\bhalf)$")
 _HOUR = {"de": " stunde", "en": " an hour"}
 """What "a half" is one of."""
 _AFTER = {"en": "in {} minutes", "de": "in {} Minuten", "zh": "{}分钟后"}
-_NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
-_TASK = {
-    "en": r"^(?:change|fix|mend|repair|clean|wash|paint|replace|order|return|sort|oil|buy)\b",
-    "de": r"(?:wechseln|reparieren|putzen|waschen|streichen|tauschen|bestellen|aufräumen|ölen)$",
-    "zh": "^[换修擦洗装收打整交还取送订漆]",
-}
-"""What is to be done with a thing of the house, on a list of tasks: "change the bulb"."""
-MOST_ITEM_WORDS = 3
 _NOTHING = re.compile(
     r"^(?:(?:nothing|none|that|this|it|enough|fine|ok(?:ay)?|thanks?|later|not?|never)\b|"
     r"(?:all(?: good| done)?|good|done)$|"
@@ -199,7 +120,7 @@ def says_enough(text: str, language: str) -> str:
     said = re.sub(rf"^(?:(?:{WEAK.get(language, NEVER)})[\s,]*)+", "", plain(text))
     found = re.fullmatch(_ENOUGH.get(language, NEVER), said)
     span = next(filter(None, found.groups()), "") if found else ""
-    return span if _LASTS.fullmatch(_in_digits(span, language)) else ""
+    return span if LASTS.fullmatch(_in_digits(span, language)) else ""
 
 
 def sets_a_value(text: str, language: str, *, bare: bool) -> bool:
@@ -320,7 +241,7 @@ async def _other_item(
     known = lexicon(last.language)
     items = items_of([str(one) for one in last.call.arguments.get("items", ())])
     alike = items if len(items) == 1 else [one for one in items if _ends_alike(one, rest)]
-    is_one = _is_item(rest, known) and not _NOTHING.search(rest)
+    is_one = is_item(rest, known) and not _NOTHING.search(rest)
     if len(alike) != 1 or not is_one or (await decide(rest)).tool is not None:
         return None
     meant = as_said(text, rest)
@@ -388,94 +309,3 @@ def _value(text: str, language: str) -> str | None:
     filler = _FILLER[language]
     only = re.fullmatch(rf"{filler}({VALUE[language]}){filler}", _in_digits(text, language))
     return only[1] if only else None
-
-
-def listed(router: Router, text: str, last: Decision) -> Decision | None:
-    """What else goes on the list, or off it again."""
-    assert last.call is not None
-    known = lexicon(last.language)
-    text = re.sub(_UNLESS.get(last.language, NEVER), "", text.strip(" .!。！"), flags=re.IGNORECASE)
-    text = _OPENED.sub("", text)
-    said = plain(text)
-    name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
-    if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
-        item = as_said(text, next(value for value in off.groupdict().values() if value))
-        return list_call(router, last, "lists.remove", {"item": item, **name}, item, known)
-    put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
-    if on := put_on.fullmatch(text.strip(" .!。！,，")):
-        items = items_of([next(value for value in on.groupdict().values() if value)])
-        added = [
-            list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
-        ]
-        return added[0] if added and all(added) else None
-    too = re.fullmatch(_TOO.get(last.language, NEVER), said)
-    if last.tool in OFF and too:
-        item = as_said(text, next(filter(None, too.groupdict().values())))
-        return list_call(router, last, last.tool, {"item": item, **name}, item, known)
-    if last.tool not in (ADD, CREATE):
-        return None
-    further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
-    item = as_said(text, said[further.end() :]) if further else ""
-    if not item and too:
-        item = as_said(text, next(filter(None, too.groupdict().values())))
-    return list_call(router, last, ADD, {"items": [item], **name}, item, known)
-
-
-def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
-    """What goes on the list as well, where ``last`` put something there in the same sentence.
-
-    said: what was said before ``text``
-    """
-    if last.call is None or last.tool not in OF_A_LIST:
-        return None
-    if last.tool != ADD:
-        put_on = re.fullmatch(_PUT_ON.get(last.language, NEVER), plain(text))
-        return listed(router, text, last) if put_on else None
-    too = re.fullmatch(_TOO.get(last.language, r"(?!)"), plain(text))
-    item = re.sub("^[哦噢啊哎欸嗯]*还(?:有|要)", "", text)
-    if too is not None:
-        item = as_said(text, next(value for value in too.groupdict().values() if value))
-    elif not _AND.search(plain(said)) or not _is_item(text, lexicon(last.language)):
-        return None
-    name = {k: v for k, v in last.call.arguments.items() if k == "list_name"}
-    arguments = {"items": [item], **name}
-    return list_call(router, last, ADD, arguments, item, lexicon(last.language))
-
-
-def _is_item(text: str, known: Lexicon) -> bool:
-    """Whether ``text`` may be what is bought: a few words that are no clause."""
-    few = len(text.split()) <= MOST_ITEM_WORDS
-    if not known.spaces and re.search("[了,，]", text):
-        return False  # 洗了，取消 is no item
-    return few and not (known.is_clause(known.stripped(text)) or known.remarks(text))
-
-
-def as_said(text: str, part: str) -> str:
-    """``part`` of the plain form of ``text``, with its capitals."""
-    at = text.casefold().rfind(part)
-    return text[at : at + len(part)] if at >= 0 else part
-
-
-def list_call(
-    router: Router,
-    last: Decision,
-    tool: str,
-    arguments: dict[str, object],
-    item: str,
-    known: Lexicon,
-) -> Decision | None:
-    """The call, unless the item is none: a command, a question, or something of the house."""
-    if not 0 < len(item) <= LONGEST_ITEM or known.inquires(item) or known.commands(item):
-        return None
-    if span_of(item, last.language, date(2026, 1, 1)) is not None:
-        return None  # "and on Saturday" is a question, and no item
-    if _LASTS.fullmatch(digits(plain(item), last.language)):
-        return None  # "add five minutes" is of a timer
-    if _NAMES_A_LIST.search(item) or not router.knows(tool):
-        return None  # which is decided on by itself: "take the eggs off the list"
-    spoken = mentions(item, known, router.phrases(last.language))
-    of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
-    of_task = "list_name" in arguments and re.search(_TASK.get(last.language, NEVER), item, re.I)
-    if of_things and not of_task and not is_bought(plain(item), last.language):
-        return None
-    return continuing(last, ToolCall(tool=tool, arguments=arguments))

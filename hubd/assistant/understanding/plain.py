@@ -20,6 +20,12 @@ def plain(text: str) -> str:
     return " ".join(_PUNCTUATION.sub(" ", folded).split())
 
 
+def as_said(text: str, part: str) -> str:
+    """``part`` of the plain form of ``text``, with its capitals."""
+    at = text.casefold().rfind(part)
+    return text[at : at + len(part)] if at >= 0 else part
+
+
 def pattern_of(phrases: Sequence[str], *, spaces: bool) -> re.Pattern[str]:
     """Finds the longest of ``phrases`` in plain text, as whole words where ``spaces`` part them.
 
