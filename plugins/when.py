@@ -8,6 +8,7 @@ import re
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from plugins.day_words import with_days_of_month
 from plugins.daylight import SunEvent
 from plugins.numbers import digits
 from plugins.when_reader import REPEATS, Cycle, Reader, found, words
@@ -143,6 +144,7 @@ def as_time(text: str, language: str, now: datetime) -> str:
 
 def _in_digits(text: str, language: str) -> str:
     """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    text = with_days_of_month(text, language)
     text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
         text = spoken.sub(meant, text)

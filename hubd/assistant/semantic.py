@@ -207,6 +207,8 @@ class Semantics:
         works = not reads and bool(found.filled.targets.entities)
         if works and (is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
+        if works and not said.names and any(map(known.commands, said.unknown)):
+            return None  # "turn off the set lamp" is one that is called so, and not all of them
         if works and sounds_like_others(said, heard.snapshot):
             return None
         if tool in PLAIN and said.numbers:
