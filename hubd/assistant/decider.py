@@ -140,10 +140,28 @@ class Decider:
             if thanks := await self._excerpts.of_thanks(text, language, area):
                 return [thanks]
             proposal = await self.semantics.last_resort(text, language, area)
+        proposal = await self._put_right(proposal, text) if proposal else None
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         return [Part(text=text, decision=_of_a_timer(proposal, text))]
+
+    async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
+        """The proposal with the room that was said last, where ``text`` corrects itself; ``None``
+        where that is not plain: "hoover the landing, no, Ann's room" is not of the landing."""
+        corrected = lexicon(proposal.language).corrected(text)
+        call = proposal.call
+        if corrected is None or call is None or "area" not in call.arguments:
+            return proposal
+        said = await self.mentions(corrected[1], proposal.language)
+        elsewhere = bool(said.rooms_not_here or said.unknown)
+        if call.arguments["area"] in said.areas or not (said.areas or elsewhere):
+            return proposal
+        if len(said.areas) != 1 or elsewhere:
+            return None
+        call = msgspec.structs.replace(call, arguments=call.arguments | {"area": said.areas[0]})
+        arguments = proposal.arguments | {"area": said.areas[0]}
+        return msgspec.structs.replace(proposal, call=call, arguments=arguments)
 
     def asked_about(self, parts: Sequence[Part]) -> list[Part]:
         """The commands of ``parts`` as questions whether they are meant so."""
