@@ -71,7 +71,7 @@ def _in_english(text: str) -> str:
         return f"{_STATES[state]} {thing}" if state in _STATES else f"make {thing} {state}"
     way, moves = found["way"], found["moves"]
     verb = f"turn {way.lower()}" if way else _VERBS[moves.lower()[:4]]
-    return f"{verb} {thing}{found['rest'].rstrip(' ?.!')}"
+    return f"{verb} {thing}{found['rest'].rstrip(' ?')}"
 
 
 def _in_chinese(text: str) -> str:
