@@ -47,6 +47,9 @@ class Words(NamedTuple):
     ordinal_ending: str
     """Behind the number of a day, where a number alone would be none: the 4th."""
     ordinal_is_day: list[re.Pattern[str]]
+    ordinal_alone: list[re.Pattern[str]]
+    in_a_sentence: list[re.Pattern[str]]
+    """How a day that only its number tells is said among other words."""
     which_month: list[tuple[re.Pattern[str], int]]
     day_of_month: re.Pattern[str]
     years: list[tuple[re.Pattern[str], int]]
@@ -107,19 +110,39 @@ def _chinese_year(match: re.Match[str]) -> str:
     return f"{'20' if int(figures) < PIVOT else '19'}{figures}"
 
 
+def with_days_of_month(text: str, language: str) -> str:
+    """``text`` with the days that only an ordinal tells as numbers: "on the twelfth at three", „am
+    zwölften um drei“."""
+    words = words_of(language)
+    ending = words.ordinal_ending or "."
+    return _numbered(text, words.ordinal_alone, words.ordinals, ending)
+
+
 def _with_days_in_digits(text: str, language: str) -> str:
     """``text`` with the ordinals that are days as numbers: "der dritte März" is the 3rd."""
-
-    def numbered(match: re.Match[str]) -> str:
-        said = match["ordinal"]
-        number = next(n for n, word in enumerate(words.ordinals, start=1) if word.fullmatch(said))
-        begin, end = match.start("ordinal") - match.start(), match.end("ordinal") - match.start()
-        return f"{match[0][:begin]}{number}{words.ordinal_ending}{match[0][end:]}"
-
     words = words_of(language)
-    for pattern in words.ordinal_is_day:
+    return _numbered(text, words.ordinal_is_day, words.ordinals, words.ordinal_ending)
+
+
+def _numbered(
+    text: str, where: list[re.Pattern[str]], ordinals: list[re.Pattern[str]], ending: str
+) -> str:
+    def numbered(match: re.Match[str]) -> str:
+        said = match["ordinal"].lower()
+        number = next(n for n, word in enumerate(ordinals, start=1) if word.fullmatch(said))
+        begin, end = match.start("ordinal") - match.start(), match.end("ordinal") - match.start()
+        return f"{match[0][:begin]}{number}{_ending(number, ending)}{match[0][end:]}"
+
+    for pattern in where:
         text = pattern.sub(numbered, text)
     return text
+
+
+def _ending(number: int, usual: str) -> str:
+    """What stands behind the number of a day: 21st, 12th, "12."."""
+    if usual != "th" or 10 < number < 14:
+        return usual
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, usual)
 
 
 @cache
@@ -172,6 +195,11 @@ def words_of(language: str) -> Words:
         ordinals=each("ordinals"),
         ordinal_ending=said.get("ordinal_ending", ""),
         ordinal_is_day=each("ordinal_is_day"),
+        in_a_sentence=[re.compile(one) for one in said.get("in_a_sentence", [])],
+        ordinal_alone=[
+            re.compile(one.pattern, re.IGNORECASE)
+            for one in map(filled, said.get("ordinal_alone", []))
+        ],
         which_month=numbered("which_month"),
         day_of_month=filled(said["day_of_month"]),
         years=numbered("years"),

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
 
-from plugins.day_words import plain, tidy, with_years_in_digits, words_of
+from plugins.day_words import plain, tidy, with_days_of_month, with_years_in_digits, words_of
 from plugins.feasts import Feast, feast_in, feast_named, feast_of_this_year, next_feast
 
 WEEKDAYS, WEEKENDS, DAILY = (0, 1, 2, 3, 4), (5, 6), (0, 1, 2, 3, 4, 5, 6)
@@ -71,10 +71,11 @@ def day_in(said: str, language: str) -> str:
     """The words in ``said`` that name a day, or days, to come: "next Saturday", "the day after
     tomorrow"; the longest of them, empty where there are none."""
     words = words_of(language)
-    text = plain(said, language)
+    text = plain(with_days_of_month(said, language), language)
     ahead = [pattern for pattern, days in words.days if days > 0]
     ahead += [pattern for pattern, _ in words.spans]
     ahead += [*words.coming, *words.ahead, *words.next_week, words.next_weekday, *words.dates]
+    ahead += words.in_a_sentence
     edge = "" if language == "zh" else r"\b"
     found = (re.search(f"{edge}(?:{pattern.pattern}){edge}", text) for pattern in ahead)
     return max((match[0].strip() for match in found if match), key=len, default="")

@@ -8,6 +8,7 @@ import re
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from plugins.day_words import with_days_of_month
 from plugins.daylight import SunEvent
 from plugins.lengths import length_of
 from plugins.numbers import digits
@@ -163,6 +164,7 @@ def as_time(text: str, language: str, now: datetime) -> str:
 
 def _in_digits(text: str, language: str) -> str:
     """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    text = with_days_of_month(text, language)
     if long := _LONG_DELAY.get(language):
         text = long.sub(lambda said: _in_minutes(said, language), text)
     text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)

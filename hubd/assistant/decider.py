@@ -18,6 +18,7 @@ from hubd.assistant.hearing import Hearing
 from hubd.assistant.joined import Joined
 from hubd.assistant.misheard_things import heard_rightly
 from hubd.assistant.music import on_its_player
+from hubd.assistant.named_ones import named_one
 from hubd.assistant.other_places import with_place
 from hubd.assistant.questions import ask
 from hubd.assistant.reconsider import reconsidered
@@ -29,11 +30,13 @@ from hubd.assistant.that_clauses import with_that
 from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.danger import trouble
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.moments import asks_for_a_moment
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.of_papers import of_papers
 from hubd.assistant.understanding.quarters import in_minutes
@@ -147,10 +150,28 @@ class Decider:
             if thanks := await self._excerpts.of_thanks(text, language, area):
                 return [thanks]
             proposal = await self.semantics.last_resort(text, language, area)
+        proposal = await self._put_right(proposal, text) if proposal else None
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
-        return [Part(text=text, decision=proposal)]
+        return [Part(text=text, decision=_of_a_timer(proposal, text))]
+
+    async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
+        """The proposal with the room that was said last, where ``text`` corrects itself; ``None``
+        where that is not plain: "hoover the landing, no, Ann's room" is not of the landing."""
+        corrected = lexicon(proposal.language).corrected(text)
+        call = proposal.call
+        if corrected is None or call is None or "area" not in call.arguments:
+            return proposal
+        said = await self.mentions(corrected[1], proposal.language)
+        elsewhere = bool(said.rooms_not_here or said.unknown)
+        if call.arguments["area"] in said.areas or not (said.areas or elsewhere):
+            return proposal
+        if len(said.areas) != 1 or elsewhere:
+            return None
+        call = msgspec.structs.replace(call, arguments=call.arguments | {"area": said.areas[0]})
+        arguments = proposal.arguments | {"area": said.areas[0]}
+        return msgspec.structs.replace(proposal, call=call, arguments=arguments)
 
     def asked_about(self, parts: Sequence[Part]) -> list[Part]:
         """The commands of ``parts`` as questions whether they are meant so."""
@@ -188,7 +209,7 @@ class Decider:
             named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area, last)
         if len(parts) == 1:
-            decision = timer_named(parts[0].decision, text)
+            decision = _of_a_timer(parts[0].decision, text)
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
@@ -402,6 +423,15 @@ def _declined(language: str, why: Literal["not_awaited", "declined"]) -> Decisio
         language=language,
         declined=why,
     )
+
+
+def _of_a_timer(decision: Decision, text: str) -> Decision:
+    """The decision with the timer, or the list, that ``text`` names; nothing where it only asks
+    somebody to wait."""
+    if decision.tool == TIMER and asks_for_a_moment(text, decision.language):
+        reason = "it asks somebody for a moment"
+        return Decision(route="documents", reason=reason, language=decision.language)
+    return named_one(timer_named(decision, text), text)
 
 
 def _taken_back(language: str) -> Decision:

@@ -32,6 +32,7 @@ from hubd.assistant.conditions import (
 )
 from hubd.assistant.decision import Decision
 from hubd.assistant.later import LATER
+from hubd.assistant.matched import of_what_is_set
 from hubd.assistant.proposals import (
     QUESTIONS,
     changes,
@@ -51,6 +52,7 @@ from hubd.assistant.understanding.likeness import (
     classifier_of,
     intents_of,
 )
+from hubd.assistant.understanding.loudness import louder_or_softer
 from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
@@ -78,6 +80,7 @@ GOES_ON = re.compile(
     r"\s*(?:(?:and|und)\b|[那还]|(?:the|der|die|das|den) (?:one )?(?:at|um)\b)", re.I
 )
 """What is said of something else: "and tomorrow too", "the one at eight"."""
+VOLUME = "media.change_volume"
 PLAIN = frozenset({"home.turn_on", "home.turn_off", "home.open", "home.close"})
 """Tools that have no use for a number."""
 PUT_DOWN = frozenset({"lists.add", "lists.remove"})
@@ -207,6 +210,8 @@ class Semantics:
         works = not reads and bool(found.filled.targets.entities)
         if works and (is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
+        if works and not said.names and any(map(known.commands, said.unknown)):
+            return None  # "turn off the set lamp" is one that is called so, and not all of them
         if works and sounds_like_others(said, heard.snapshot):
             return None
         if tool in PLAIN and said.numbers:
@@ -223,7 +228,7 @@ class Semantics:
         if len({entity.domain for entity in found.filled.targets.entities}) > 1 and not said.names:
             return None  # the flowers are dry: the water shall be on, and not the awning out
         decision = self._router.asking(decision_of(found, language), found.filled.targets)
-        decision = self._router.by_a_bit(decision, text)
+        decision = of_what_is_set(self._router.by_a_bit(decision, text), text)
         chances = await self.chances(text, language)
         return None if not reads and contradicted(decision, text, chances) else decision
 
@@ -362,6 +367,7 @@ class Semantics:
         snapshot = self._router.snapshot()
         said = without_bystanders(said, snapshot, lexicon(language))
         place = Names.area(snapshot, area) if area else None
+        guesses = _the_right_way(guesses, louder_or_softer(text, language))
         return Heard(weighed(guesses, said), said, snapshot, place.id if place else "")
 
     def _first_filled(self, heard: Heard, language: str) -> Candidate | None:
@@ -429,6 +435,18 @@ class Semantics:
         if best is None:
             return None
         return Candidate(best[0], best[1], best[0].confidence / left)
+
+
+def _the_right_way(guesses: list[Guess], way: str) -> list[Guess]:
+    """The guesses without those that turn the volume the other way than is said."""
+    if not way:
+        return guesses
+    fitting = [
+        guess
+        for guess in guesses
+        if guess.intent.tool != VOLUME or guess.intent.arguments.get("step") in (way, None)
+    ]
+    return fitting or guesses
 
 
 async def _has_examples(language: str) -> bool:

@@ -13,20 +13,28 @@ CLAUSES = {"announce.say": "message", "notes.add": "text", "reminders.add": "wha
 _FIRST = re.compile(r"\w+")
 _THOUGHT = r"(?:(?:äh+m?|öhm?|hm+|also|dass)\W+)*"
 
+_HEARD_THAT = re.compile(
+    r"^das (?=(?:der|die|das|den|dem|ich|wir|er|sie|es|man|ein\w{0,2}|mein\w*|unser\w*) )",
+    re.IGNORECASE,
+)
+"""A "dass" that was written as it sounds: no article stands before another."""
+
 
 def with_that(decision: Decision, text: str) -> Decision:
     """The decision with the "dass", and the "ich" behind it, that ``text`` has before a clause."""
     call, name = decision.call, CLAUSES.get(decision.tool or "")
     if decision.language != "de" or call is None or name is None:
         return decision
-    said = str(call.arguments.get(name, ""))
+    said = _HEARD_THAT.sub("dass ", str(call.arguments.get(name, "")))
     first = _FIRST.match(said)
     that = first and re.search(
         rf"\bda(?:ss|ß)\W+{_THOUGHT}(?P<who>(?:ich|wir) )?{first[0]}\b", text, re.IGNORECASE
     )
-    if not that:
+    if that:
+        said = f"dass {that['who'] or ''}{said}"
+    if said == call.arguments.get(name):
         return decision
-    arguments = {**call.arguments, name: f"dass {that['who'] or ''}{said}"}
+    arguments = {**call.arguments, name: said}
     call = msgspec.structs.replace(call, arguments=arguments)
     told = {key: value for key, value in arguments.items() if key in decision.arguments}
     return msgspec.structs.replace(decision, call=call, arguments={**decision.arguments, **told})

@@ -129,6 +129,8 @@ _ABOUT = re.compile(
     r"\b(?:about|around|roughly|like|maybe|etwa|ungefähr|circa|rund)\b|大概|大约|差不多|左右", re.I
 )
 """What says that it need not be exact."""
+_TOLD_OF = re.compile(r"(?<=\w) (?:is|are|was|ist|sind|war)$|(?<=.)[是在]$", re.IGNORECASE)
+"""The verb behind a title that tells when it is."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
@@ -352,6 +354,19 @@ def _timed(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[
     return {**arguments, "when": spoken} if spoken else None
 
 
+def _entered(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:
+    """An event at its time, on the day that is said, without the verb that tells of it: "the
+    dentist is on the third at four, and it isn't in the calendar yet"."""
+    if (timed := _timed(arguments, said, language)) is None:
+        return None
+    title, when = _TOLD_OF.sub("", str(timed.get("title", ""))), str(timed.get("when", ""))
+    day = day_in(said.text, language)
+    told = parse(when, language, datetime.now(UTC))
+    if when and day and not (told.on or told.repeat or told.delay):
+        when = f"{day} {when}" if lexicon(language).spaces else f"{day}{when}"
+    return {**timed, "title": title, **({"when": when} if when else {})}
+
+
 def _appointment(
     arguments: Mapping[str, Any], said: Mentions, language: str
 ) -> dict[str, Any] | None:
@@ -366,6 +381,6 @@ _SPECIAL: dict[str, Callable[[Mapping[str, Any], Mentions, str], dict[str, Any] 
     "humidifiers.set": _humidity,
     "alarms.change": _moved,
     "reminders.add": _timed,
-    "calendar.add": _timed,
+    "calendar.add": _entered,
     "calendar.next": _appointment,
 }

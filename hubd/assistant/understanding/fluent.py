@@ -15,7 +15,7 @@ _HESITATION = {
     "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|(?<=, )na(?=,))\b[,.…]*\s*"),
     "zh": re.compile(
         r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]|"
-        r"(?<=[，,])(?:那个|那什么|就是说?)[，,…]+"
+        r"(?<=[，,把给让])(?:那个|那什么|就是说?)[，,…]+"
     ),
 }
 _WITHIN = re.compile(
@@ -80,6 +80,25 @@ _WHAT_ELSE = {
 }
 """Between two items: "bananas and, what else, oh yes, oat milk"."""
 
+_RECALLED = {
+    "en": re.compile(
+        r"(?i),? (?:(?:oh|now),? )?what (?:was|is) (?:it|that)(?: again| now)?[,.…]+"
+        r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
+    ),
+    "de": re.compile(
+        r"(?i),? (?:(?:ach|ja|na),? )?(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
+        r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*)[,.…]+"
+        r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
+    ),
+    "zh": re.compile(
+        "[，,](?:是|叫)?(?:什么来着|怎么说来着|啥来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+    ),
+}
+"""What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""
+_FROM_NOW_ON = re.compile(
+    "^(?:就是(?:说)?)?(?:从今(?:天|儿)?(?:起|往后)|以后|往后)[啊呢呀嘛吧]?[，,…]*(?=每)"
+)
+"""Before what shall be every day, and says the same: 以后啊，每天晚上."""
 _LEFT_OPEN = re.compile(
     r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
     r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))|"
@@ -130,11 +149,13 @@ def fluent(text: str, language: str) -> str:
     hesitation = _HESITATION.get(language)
     between = "" if language == "zh" else " "
     said = _WHAT_ELSE[language].sub(between, text) if language in _WHAT_ELSE else text
+    said = _RECALLED[language].sub(between, said) if language in _RECALLED else said
     said = _WITHIN.sub(" ", said)
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
         said = _CHINESE_RESTARTED.sub("", said)
         said = _CHINESE_IS.sub("", said)
+        said = _FROM_NOW_ON.sub("", said)
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
     said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
     said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))

@@ -26,6 +26,8 @@ def direct(text: str, language: str) -> str:
     forms = FORMS.get(language)
     if forms is None:
         return ""
+    if language == "zh" and (asked := _TOPIC_FIRST.sub(r"\g<topic>", text)) != text:
+        return asked
     clause, reported = forms.opening.subn("", text, count=1)
     if reported:
         return _idle(forms.direct(clause), forms)
@@ -141,9 +143,13 @@ _SAG = (
 )
 _MAY_ASK = "(?:darf|dürfte) (?:ich|man) (?:mal |kurz )?(?:fragen|wissen)"
 _TELLS_WHETHER = (
-    "我?(?:记不清|记不得|不记得|不确定|忘了|想不起来?|搞不清|不清楚|吃不准)|"
+    "我?[都也]?(?:记不清|记不得|不记得|不确定|忘了|想不起来?|搞不清|不清楚|吃不准)|"
     "也?不知道|不晓得|想知道|能?告诉我|看看|看一下|查一下|查查|查|检查一下|检查|确认一下|确认|知不知道|知道"
 )
+_TOPIC_FIRST = re.compile(
+    f"^(?P<topic>[^，,不没]{{2,10}}?)(?:{_TELLS_WHETHER})(?=.*(?:多|几|哪|什么|怎么?样))"
+)
+"""A Chinese question that names first what it is about: 绿豆汤不知道还要炖多久."""
 FORMS: Mapping[str, _Forms] = {
     "en": _Forms(
         opening=re.compile(rf"^{_I}{_TELL} (?:if|whether) "),

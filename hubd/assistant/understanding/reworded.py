@@ -47,6 +47,11 @@ _TAKEN_UP = {
     "zh": re.compile(r"^(?:让|把|给)?[它他她](?:们)?"),
 }
 """What stands for a thing that was named before."""
+_THAT_IS = re.compile(
+    r"^(?:i mean|that is|you know|ich mein\w*|also|und zwar|就是说?|我是说|那个)[, ，]*",
+    re.IGNORECASE,
+)
+"""Before what names a thing closer."""
 _ASKED = {
     "de": re.compile(r"^((?:ist|sind|läuft|laufen|brennt|brennen|steht|stehen) )"
                      r"(?:der|die|das|er|sie|es)\b"),
@@ -129,6 +134,7 @@ def _done_instead(text: str, known: Lexicon) -> str:
 def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
     """ "The island lights, set them to fifty" as "set the island lights to fifty"."""
     pronoun = _TAKEN_UP.get(known.language)
+    segments = _named_closer(segments, known, phrases)
     thing, rest = known.stripped(segments[0]), [plain(one) for one in segments[1:]]
     kinds = {kind_of(piece) for piece in pieces_of(thing, known, phrases)}
     named = "thing" in kinds and "unknown" not in kinds
@@ -147,6 +153,22 @@ def _taken_up(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> str:
                 [thing, pronoun.sub("", bare, count=1).strip(), *rest[at + 1 :]]
             )
     return ""
+
+
+def _named_closer(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> Sequence[str]:
+    """The segments, the second in the place of the first where it names the same closer: "the
+    curtains, the bedroom curtains, open them", 窗帘，就是主卧那个窗帘，给它拉开."""
+    if len(segments) <= 2:
+        return segments
+    closer = _THAT_IS.sub("", segments[1])
+    said, meant = (pieces_of(known.stripped(one), known, phrases) for one in (segments[0], closer))
+    kinds = {kind_of(piece) for piece in meant}
+    things = {piece.text for piece in said if kind_of(piece) == "thing"}
+    same = things and all(piece.text in closer.casefold() for piece in said if piece.tags)
+    placed = "room" in kinds or "thing" in kinds
+    if not same or not placed or not kinds <= {"thing", "room", "ignore"}:
+        return segments
+    return [closer, *segments[2:]]
 
 
 def _but_for_asides(segments: Sequence[str], known: Lexicon, phrases: Phrases) -> list[int]:

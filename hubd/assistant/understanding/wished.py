@@ -11,6 +11,7 @@ _LEAD = (
     r"^(?:(?:hey|so|okay|ok|please|um|uh|well|you know what),? )*"
     r"(?:(?:i|we) (?:want|need)|(?:i|we)(?:'d| would) (?:want|need|like|love)|"
     r"(?:can|could) (?:we|i) have|"
+    r"(?:would|might|is) it (?:be )?possible (?:for (?:us|me) )?to have|"
     r"(?:it'd|it would|it'll|that'd|wouldn't it) be (?:\w+ )?(?:nice|great|cool|lovely|good|better|"
     r"perfect|handy|helpful|awesome|wonderful)(?: if| to have)|"
     r"(?:i|we)(?:'d| would)? (?:like|love|appreciate) it if|i wish) "
@@ -70,7 +71,7 @@ def _in_english(text: str) -> str:
         return f"{_STATES[state]} {thing}" if state in _STATES else f"make {thing} {state}"
     way, moves = found["way"], found["moves"]
     verb = f"turn {way.lower()}" if way else _VERBS[moves.lower()[:4]]
-    return f"{verb} {thing}{found['rest']}"
+    return f"{verb} {thing}{found['rest'].rstrip(' ?')}"
 
 
 def _in_chinese(text: str) -> str:

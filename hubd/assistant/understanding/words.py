@@ -194,6 +194,7 @@ _AT: Mapping[str, Sequence[str]] = {
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
 _QUESTION_WORDS = frozenset({"wie", "how", "so"})
+_ARTICLES = frozenset({"the", "my", "our", "der", "die", "das", "den", "dem"})
 SHORTEST_COMPOUND = 5
 """Letters. "in dem" is heard as two words because it is two."""
 
@@ -250,11 +251,25 @@ def pieces_of(text: str, lexicon: Lexicon, phrases: Phrases) -> Sequence[Piece]:
     text = digits(plain(text), lexicon.language)
     if (known := phrases.read.get(text)) is not None:
         return known
-    respelled = _respelled(list(_scan(text, lexicon, phrases)), lexicon, phrases)
+    scanned = _without_verbs_named(list(_scan(text, lexicon, phrases)), lexicon)
+    respelled = _respelled(scanned, lexicon, phrases)
     pieces = tuple(_without_owners(respelled, lexicon))
     if len(phrases.read) >= MOST_READ:
         phrases.read.clear()
     phrases.read[text] = pieces
+    return pieces
+
+
+def _without_verbs_named(pieces: list[Piece], lexicon: Lexicon) -> list[Piece]:
+    """The pieces; a verb that stands between an article and a thing is none, and nobody knows it:
+    "turn off the set lamp" is not of every lamp."""
+    for at in range(1, len(pieces) - 1):
+        before, word, thing = pieces[at - 1 : at + 2]
+        says_nothing = [tag.kind for tag in word.tags] == ["ignore"]
+        if not says_nothing or before.text not in _ARTICLES or not _names(thing):
+            continue
+        if lexicon.commands(word.text):
+            pieces[at] = Piece(word.text)
     return pieces
 
 
