@@ -25,9 +25,14 @@ from hubd.assistant.later import LATER, of_what_was_left
 from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
-from hubd.assistant.of_events import asked_when, put_in
+from hubd.assistant.of_events import asked_when, of_events, put_in
 from hubd.assistant.of_lists import on_other_list
-from hubd.assistant.of_set import all_given_up, of_the_told_timer, of_what_was_set
+from hubd.assistant.of_set import (
+    all_given_up,
+    of_the_told_timer,
+    of_what_was_set,
+    put_right,
+)
 from hubd.assistant.once_more import once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.other_places import of_another_place
@@ -85,7 +90,9 @@ class Commands:
                 unclear = msgspec.structs.replace(memory.last, asks=None, call=None, tool=None)
                 return Step(decision=unclear, text=ask(spoken, "declined"))
             text = whose or text
-        if memory.last and memory.pending is None and says_that_time(text, memory.last):
+        of_event = of_events(text, memory, datetime.now(UTC)) is not None
+        that_time = memory.last is not None and memory.pending is None and not of_event
+        if that_time and memory.last and says_that_time(text, memory.last):
             text = at_that_time(text, memory.last, datetime.now(UTC))
             if not text:
                 unclear = msgspec.structs.replace(memory.last, asks=None, call=None)
@@ -107,7 +114,9 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
-        text = self._of_it_later(await self._without_openings(text, language), memory)
+        if memory.last is None or not put_right(text, memory.last):
+            text = await self._without_openings(text, language)
+        text = self._of_it_later(text, memory)
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -260,7 +269,9 @@ class Commands:
         if on_other_list(self._router, text, memory):
             return None  # "on there go a torch, matches and rope" has no reason in it
         said = "" if known.corrected(text) else without_reasons(text, known)
-        said = said or await behind_remarks(text, known, self.decider.mentions)
+        assert memory.last is not None
+        if memory.last.entities or memory.last.tool == LATER:
+            said = said or await behind_remarks(text, known, self.decider.mentions)
         if not said or said == text or await self._tells_of_others(text, said, memory):
             return None
         if step := await self._going_on(said, conversation, language, area, person):

@@ -146,6 +146,8 @@ def _names(what: str | None, words: Mapping[str, Any], last: Decision, now: date
 
 def _by_how_much(said: str, words: Mapping[str, Any], language: str) -> str:
     """By how much it is moved, as the calendar understands it; empty where that is not said."""
+    if "提醒" in said:
+        return ""  # 提前一小时提醒我 is a reminder before it
     for way in ("later", "earlier"):
         found = _matched(said, words[way])
         by = words["by"][way].format(span=found["span"]) if found else ""
