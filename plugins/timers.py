@@ -11,13 +11,11 @@ import re
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from plugins.api import (
-    ArgumentGroup,
     MissingArgumentError,
     OfferedError,
     Plugin,
@@ -26,75 +24,38 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
-from plugins.numbers import digits
+from plugins.running_timers import (
+    ID,
+    LONGEST,
+    HowSet,
+    Length,
+    Name,
+    Timer,
+    all_timers,
+    called,
+    chosen_of,
+    clean_name,
+    data,
+    duration_of,
+    keep,
+    show,
+)
 from plugins.speech import say
 from plugins.spoken import duration
 from plugins.which_timer import said_of_one
 
 plugin = Plugin("timers", sentences="timers.{language}.yaml")
 
-LONGEST = timedelta(days=7)
 LATE = timedelta(seconds=30)
 """A timer that rings later than this says so."""
-FORGET_RINGING = timedelta(hours=12)
 MAXIMUM_TIMERS = 100
 LONGEST_SAID = 120
 """Characters of what may be said of a timer that is there."""
-LEAST_ALIKE = 2
-"""Characters of a name that may be the beginning of another."""
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 
-UNNAMED = "unnamed"
-"""What means all that have no name."""
-_LENGTH = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?:个)?(?P<unit>[^\W\d]+)")
-_SECONDS = {"h": 3600, "st": 3600, "小": 3600, "m": 60, "分": 60, "s": 1, "秒": 1}
-"""By how a unit begins."""
-_CAPITALS = re.compile(r"\b(?!(?:und|mit|im|in|der|die|das|den|für|von|vom|zum)\b)\w")
-"""What is written with a capital in German, of a name that is kept without."""
 _COUNT = re.compile("[零一二两三四五六七八九十百半个\\d ]+")
 """What counts, and calls nothing."""
-_ID = re.compile(r"[0-9a-f]{16,}")
-"""How an id looks: a moment and some chance, in hexadecimal digits."""
-
-Amount = Annotated[float, Meta(ge=0, le=604_800)]
-Name = Annotated[str, Meta(max_length=60)]
-
-
-class Timer(msgspec.Struct, kw_only=True):
-    id: str
-    name: str
-    state: Literal["running", "paused", "ringing"]
-    started: datetime
-    due: datetime
-    duration_s: int
-    left_s: int = 0
-    """What is left of a paused timer."""
-    area: str = ""
-    """The id of the area where it was started."""
-    language: str = "en"
-    """Of the person who started it: it rings in that language."""
-
-
-class Length(ArgumentGroup, frozen=True, kw_only=True):
-    """A time span; hours, minutes and seconds add up."""
-
-    hours: Amount = 0
-    minutes: Amount = 0
-    seconds: Amount = 0
-
-
-class HowSet(ArgumentGroup, frozen=True, kw_only=True):
-    """How a timer was set: for how long, and in which room."""
-
-    of_hours: Amount = 0
-    of_minutes: Amount = 0
-    of_seconds: Amount = 0
-    area: Name = ""
-
-    @property
-    def seconds(self) -> int:
-        return round(self.of_hours * 3600 + self.of_minutes * 60 + self.of_seconds)
 
 
 @plugin.tool(risk="act")
@@ -106,7 +67,7 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
     span = duration_of(context.language, length)
     if _COUNT.fullmatch(name):  # 二十分钟 is no "二" of ten minutes
         raise MissingArgumentError("minutes", say(context.language, "timer_how_long"))
-    timers = await _timers(context)
+    timers = await all_timers(context)
     if len(timers) >= MAXIMUM_TIMERS:
         raise ToolError(say(context.language, "timers_full", value=MAXIMUM_TIMERS))
     now = context.now
@@ -121,12 +82,12 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
         language=context.language,
     )
     await context.jobs.run_at(timer.id, timer.due)  # first: a timer without it would never ring
-    await _keep(context, timer, "started")
+    await keep(context, timer, "started")
     if context.now >= timer.due:  # the disk took so long that the job found no timer
         await ring(context, timer.id)
     return ToolResult(
         text=_say(context, "timer_set" if timer.name else "timer_set_unnamed", timer, span),
-        data=_data(timer, now),
+        data=data(timer, now),
         undo=ToolCall(tool="timers.cancel", arguments={"timer": timer.id}),
     )
 
@@ -142,9 +103,9 @@ async def list_(
     area: only those that were started in this room
     until: whether it is asked when they end, by the clock
     """
-    timers = await _timers(context)
+    timers = await all_timers(context)
     if name or how_set != HowSet():
-        timers = _chosen(context, timers, name or "all", how_set)
+        timers = chosen_of(context, timers, name or "all", how_set)
     standing = " ".join(
         _until(context, timer) if until else _standing(context, timer) for timer in timers
     )
@@ -166,29 +127,29 @@ async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") 
     of_hours: the one that was set for so long; with of_minutes and of_seconds
     area: the one that was started in this room
     """
-    timers = await _timers(context)
+    timers = await all_timers(context)
     if timer == RINGING:
         stopped = await _stop_another(context, timers)
         if stopped is not None:
             return stopped
         timers, timer = [one for one in timers if one.state == "ringing"], "all"
     try:
-        chosen = _chosen(context, timers, timer, how_set)
+        chosen = chosen_of(context, timers, timer, how_set)
     except ToolError as error:
-        if len(timers) != 1 or how_set != HowSet() or _ID.fullmatch(timer):
+        if len(timers) != 1 or how_set != HowSet() or ID.fullmatch(timer):
             raise
         call = ToolCall(tool="timers.cancel", arguments={"timer": timers[0].id})
-        asked = say(context.language, "timer_or", [_called(timers[0], context.language)])
+        asked = say(context.language, "timer_or", [called(timers[0], context.language)])
         raise OfferedError(call, f"{error} {asked}") from error
     for one in chosen:
         await context.jobs.cancel(one.id)
         await context.storage.delete(one.id)
-        _show(context, one, "cancelled")
+        show(context, one, "cancelled")
     if all(one.state == "ringing" for one in chosen):
         return _told(context, chosen, "timer_stopped")
     (first, *others), undo = chosen, None
     if not others:
-        left = {"seconds": _data(first, context.now)["left_s"], "name": first.name}
+        left = {"seconds": data(first, context.now)["left_s"], "name": first.name}
         undo = ToolCall(tool="timers.start", arguments=left)
     return _told(context, chosen, "timer_cancelled", undo)
 
@@ -196,12 +157,12 @@ async def cancel(context: ToolContext, how_set: HowSet, timer: Name = "latest") 
 @plugin.tool(risk="act")
 async def pause(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Pause a timer; see cancel for how to say which."""
-    running = [one for one in await _timers(context) if one.state == "running"]
-    chosen = _chosen(context, running, timer, how_set)
+    running = [one for one in await all_timers(context) if one.state == "running"]
+    chosen = chosen_of(context, running, timer, how_set)
     for one in chosen:
         one.left_s = max(1, round((one.due - context.now).total_seconds()))
         one.state = "paused"
-        await _keep(context, one, "paused")
+        await keep(context, one, "paused")
         await context.jobs.cancel(one.id)
     return _told(context, chosen, "timer_paused", _undo("resume", chosen))
 
@@ -209,10 +170,10 @@ async def pause(context: ToolContext, how_set: HowSet, timer: Name = "latest") -
 @plugin.tool(risk="act")
 async def resume(context: ToolContext, how_set: HowSet, timer: Name = "latest") -> ToolResult:
     """Let a paused timer run on; see cancel for how to say which."""
-    paused = [one for one in await _timers(context) if one.state == "paused"]
+    paused = [one for one in await all_timers(context) if one.state == "paused"]
     if not paused:
         raise ToolError(say(context.language, "timer_none_paused"))
-    chosen = _chosen(context, paused, timer, how_set)
+    chosen = chosen_of(context, paused, timer, how_set)
     for one in chosen:
         await _run_until(context, one, context.now + timedelta(seconds=one.left_s))
     return _told(context, chosen, "timer_resumed", _undo("pause", chosen))
@@ -237,13 +198,13 @@ async def subtract(
 @plugin.tool(risk="act")
 async def rename(context: ToolContext, name: Name, timer: Name = "latest") -> ToolResult:
     """Give a timer another name; see cancel for how to say which."""
-    chosen = _chosen(context, await _timers(context), timer, HowSet())
+    chosen = chosen_of(context, await all_timers(context), timer, HowSet())
     if len(chosen) > 1:
         standing = " ".join(_standing(context, one) for one in chosen)
         raise ToolError(say(context.language, "timer_which", value=standing))
     (one,) = chosen
     before, one.name = one.name, clean_name(name)
-    await _keep(context, one, "paused" if one.state == "paused" else "started")
+    await keep(context, one, "paused" if one.state == "paused" else "started")
     undo = ToolCall(tool="timers.rename", arguments={"name": before, "timer": one.id})
     return _result(context, _standing(context, one), [one], undo)
 
@@ -251,7 +212,7 @@ async def rename(context: ToolContext, name: Name, timer: Name = "latest") -> To
 @plugin.understands
 async def by_what_is_said(context: ToolContext, text: str) -> ToolCall | None:
     """What is asked of one of the timers that there are: "give the soup another minute"."""
-    if len(text) > LONGEST_SAID or not (timers := await _timers(context)):
+    if len(text) > LONGEST_SAID or not (timers := await all_timers(context)):
         return None
     entities = context.home.snapshot().entities
     things = [name.casefold() for one in entities for name in (one.name, *one.aliases)]
@@ -281,15 +242,15 @@ async def ring(context: ToolContext, key: str) -> None:
     timer.state = "ringing"
     late = context.now - timer.due
     said = "timer_was_done" if late > LATE else "timer_done"
-    name, ago = _called(timer, timer.language), duration(late, timer.language)
+    name, ago = called(timer, timer.language), duration(late, timer.language)
     text = say(timer.language, said, [name], ago)
-    await _keep(context, timer, "ringing", text[:1].upper() + text[1:])
+    await keep(context, timer, "ringing", text[:1].upper() + text[1:])
 
 
 async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta) -> ToolResult:
     """Let one timer end earlier or later; one whose time is up then rings at once."""
-    counting = [one for one in await _timers(context) if one.state != "ringing"]
-    chosen = _chosen(context, counting, name, how_set)
+    counting = [one for one in await all_timers(context) if one.state != "ringing"]
+    chosen = chosen_of(context, counting, name, how_set)
     if len(chosen) > 1:
         standing = " ".join(_standing(context, one) for one in chosen)
         raise ToolError(say(context.language, "timer_which", value=standing))
@@ -297,7 +258,7 @@ async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta)
     if one.state == "paused":
         left = timedelta(seconds=max(1, one.left_s + round(by.total_seconds())))
         one.left_s = round(left.total_seconds())
-        await _keep(context, one, "paused")
+        await keep(context, one, "paused")
     else:
         left = max(timedelta(0), one.due - context.now + by)
         if left > LONGEST:
@@ -309,7 +270,7 @@ async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta)
     seconds = abs(round(by.total_seconds()))
     return ToolResult(
         text=_say(context, "timer_left_now", one, left),
-        data={"timers": [_data(one, context.now)]},
+        data={"timers": [data(one, context.now)]},
         undo=ToolCall(tool=f"timers.{opposite}", arguments={"seconds": seconds, "timer": one.id}),
     )
 
@@ -343,112 +304,7 @@ async def _stop_another(context: ToolContext, timers: list[Timer]) -> ToolResult
 async def _run_until(context: ToolContext, timer: Timer, due: datetime) -> None:
     timer.state, timer.due = "running", due
     await context.jobs.run_at(timer.id, due)
-    await _keep(context, timer, "started")
-
-
-def duration_of(language: str, length: Length) -> timedelta:
-    """The sum, in whole seconds.
-
-    Raises:
-        MissingArgumentError: shorter than a second.
-        ToolError: longer than a week.
-    """
-    total = length.hours * 3600 + length.minutes * 60 + length.seconds
-    if not total >= 1:  # false for NaN as well
-        raise MissingArgumentError("minutes", say(language, "timer_how_long"))
-    if total > LONGEST.total_seconds():
-        raise ToolError(say(language, "timer_too_long"))
-    return timedelta(seconds=round(total))
-
-
-_WHERE_IT_IS = re.compile(r" (?:is|are|ist|sind|steht|liegt) .+$")
-""" "The rice is on the hob": rice."""
-
-_ARTICLES = frozenset({
-    "the", "my", "a", "an", "den", "der", "mein", "meinen", "le", "la", "les", "mon", "ma", "mes",
-    "el", "los", "las", "mi", "mis",
-})  # fmt: skip
-
-
-def clean_name(name: str) -> str:
-    """A name as people mean it: without article, the word timer, odd spaces, or where it is."""
-    words = _WHERE_IT_IS.sub("", name.casefold()).split()
-    if words and words[0] in _ARTICLES:
-        words = words[1:]
-    whole = " ".join(words)
-    bare = whole.removesuffix("timers").removesuffix("timer").strip(" -")  # "Nudel-Timer"
-    bare = bare.removesuffix("的")
-    return bare or ("" if whole in ("timer", "timers") else whole)
-
-
-async def _timers(context: ToolContext) -> list[Timer]:
-    """What runs or rings, soonest first; what has rung for half a day is forgotten."""
-    timers = []
-    for key, stored in (await context.storage.all()).items():
-        timer = msgspec.convert(stored, Timer)
-        if timer.state == "ringing" and context.now - timer.due > FORGET_RINGING:
-            await context.storage.delete(key)
-        else:
-            timers.append(timer)
-    return sorted(timers, key=lambda timer: (timer.due, timer.id))
-
-
-def _chosen(context: ToolContext, timers: list[Timer], name: str, how_set: HowSet) -> list[Timer]:
-    """The timers that are meant: what rings comes before what runs. The area may be said by name.
-
-    Raises:
-        ToolError: there is no such timer.
-    """
-    if not timers:
-        raise ToolError(say(context.language, "timer_none"))
-    rooms = {room.name.casefold(): room.id for room in context.home.snapshot().areas}
-    area = rooms.get(how_set.area.casefold(), how_set.area)
-    timers = [
-        timer
-        for timer in timers
-        if how_set.seconds in (0, timer.duration_s) and area in ("", timer.area)
-    ]
-    if not timers:
-        raise ToolError(say(context.language, "timer_no_such"))
-    by_id = [timer for timer in timers if timer.id == name]
-    said_how = how_set != HowSet()
-    if name == UNNAMED:
-        return [timer for timer in timers if not timer.name] or _none_such(context)
-    if by_id or name == "all" or (said_how and name == "latest"):
-        return by_id or timers
-    if name in ("latest", ""):
-        ringing = [timer for timer in timers if timer.state == "ringing"]
-        return ringing or [max(timers, key=lambda timer: (timer.started, timer.id))]
-    return _named(context, timers, name)
-
-
-def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
-    """Those of that name; the only one there is, if nobody gave it a name. The id of one that is
-    gone, as a page or an undo still has it, means none."""
-    if len(timers) == 1 and not timers[0].name and not _ID.fullmatch(name):
-        return timers
-    wanted = clean_name(name)
-    found = [timer for timer in timers if timer.name == wanted]
-    if not found and (seconds := _seconds_in(wanted, context.language)):
-        found = [timer for timer in timers if timer.duration_s == seconds]
-    if not found and len(wanted) >= LEAST_ALIKE:  # "egg" is the one for the eggs
-        found = [t for t in timers if t.name.startswith(wanted) or wanted.startswith(t.name or "-")]
-    if not found:
-        known = ", ".join(_called(timer, context.language) for timer in timers)
-        raise ToolError(say(context.language, "timer_unknown", [wanted], known))
-    return found
-
-
-def _none_such(context: ToolContext) -> NoReturn:
-    raise ToolError(say(context.language, "timer_no_such"))
-
-
-def _seconds_in(said: str, language: str) -> int:
-    """How long a timer was set for that is called by that: „zehn-minuten“; 0 where it is not."""
-    found = _LENGTH.fullmatch(digits(said.replace("-", " "), language))
-    unit = found["unit"] if found else ""
-    factor = next((f for begin, f in _SECONDS.items() if unit.startswith(begin)), 0)
-    return round(float(found["number"]) * factor) if found else 0
+    await keep(context, timer, "started")
 
 
 def _undo(tool: str, chosen: list[Timer]) -> ToolCall | None:
@@ -472,23 +328,13 @@ def _told(
 def _result(
     context: ToolContext, text: str, timers: list[Timer], undo: ToolCall | None = None
 ) -> ToolResult:
-    listed = [_data(timer, context.now) for timer in timers]
+    listed = [data(timer, context.now) for timer in timers]
     return ToolResult(text=text, data={"timers": listed}, undo=undo)
-
-
-def _called(timer: Timer, language: str) -> str:
-    """``the pasta timer``, or ``the 9 minutes timer`` when it has no name."""
-    if timer.name:
-        name = _CAPITALS.sub(lambda word: word[0].upper(), timer.name)
-        return say(language, "timer_named", [name if language == "de" else timer.name])
-    return say(
-        language, "timer_unnamed", value=duration(timedelta(seconds=timer.duration_s), language)
-    )
 
 
 def _say(context: ToolContext, key: str, timer: Timer, span: timedelta | None = None) -> str:
     shown = duration(span, context.language) if span is not None else ""
-    text = say(context.language, key, [_called(timer, context.language)], shown)
+    text = say(context.language, key, [called(timer, context.language)], shown)
     return text[:1].upper() + text[1:]
 
 
@@ -506,28 +352,3 @@ def _until(context: ToolContext, timer: Timer) -> str:
     if timer.state != "running":
         return standing
     return f"{standing[:-1]} ({due:%H:%M}){standing[-1:]}"
-
-
-def _data(timer: Timer, now: datetime) -> dict[str, Any]:
-    left = max(0.0, (timer.due - now).total_seconds())
-    if timer.state == "paused":
-        left = timer.left_s
-    return {
-        "id": timer.id,
-        "name": timer.name,
-        "state": timer.state,
-        "due": timer.due.isoformat(),
-        "duration_s": timer.duration_s,
-        "left_s": round(left),
-        "area": timer.area,
-    }
-
-
-async def _keep(context: ToolContext, timer: Timer, state: str, text: str = "") -> None:
-    """Write a timer down, then show what became of it."""
-    await context.storage.put(timer.id, msgspec.to_builtins(timer))
-    _show(context, timer, state, text)
-
-
-def _show(context: ToolContext, timer: Timer, state: str, text: str = "") -> None:
-    context.emit("timer", _data(timer, context.now) | {"state": state, "text": text})

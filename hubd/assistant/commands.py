@@ -11,21 +11,17 @@ import msgspec
 
 from hubd.assistant import follow, revise
 from hubd.assistant.behind_remarks import behind_remarks
-from hubd.assistant.by_fraction import by_fraction
-from hubd.assistant.by_more import by_more
-from hubd.assistant.completed import completed
 from hubd.assistant.confirmations import confirmation
-from hubd.assistant.continued import continued as continuation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks, of_a_timer_there
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.exchanged_items import exchanged
-from hubd.assistant.how_it_is import how_it_is
+from hubd.assistant.going_on import goes_on
+from hubd.assistant.in_full import in_full, of_it_in_full
 from hubd.assistant.later import LATER, of_what_was_left
-from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.narrowed import narrowed
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
-from hubd.assistant.of_events import asked_when, of_events, put_in
+from hubd.assistant.of_events import asked_when, put_in
 from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.of_set import (
     all_given_up,
@@ -33,26 +29,21 @@ from hubd.assistant.of_set import (
     of_what_was_set,
     put_right,
 )
-from hubd.assistant.once_more import once_more
-from hubd.assistant.other_days import of_another_day
-from hubd.assistant.other_places import of_another_place
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
-from hubd.assistant.rescheduled import rescheduled
 from hubd.assistant.route import Router
 from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
-from hubd.assistant.the_other import of_the_other
-from hubd.assistant.their_room import in_their_room, of_their_own, says_their_room
 from hubd.assistant.understanding.chatter import without_openings
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import named_entities
 from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.reasons import without_reasons
+from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tool_context import Speaker
 from hubd.tools import NotConfirmedError, ToolBox
@@ -82,26 +73,15 @@ class Commands:
         memory = self._dialogues.of(conversation)
         if (step := await self._stopped(text, conversation, area, person)) is not None:
             return step
-        spoken = language or (memory.last.language if memory.last else "")
-        text = of_their_own(text, self._tools.home.snapshot(), spoken)
-        if says_their_room(text, spoken) and memory.pending is None:
-            whose = in_their_room(text, memory.last, self._tools.home.snapshot(), spoken)
-            if not whose and spoken == "zh" and memory.last and memory.last.entities:
-                unclear = msgspec.structs.replace(memory.last, asks=None, call=None, tool=None)
-                return Step(decision=unclear, text=ask(spoken, "declined"))
-            text = whose or text
-        of_event = of_events(text, memory, datetime.now(UTC)) is not None
-        that_time = memory.last is not None and memory.pending is None and not of_event
-        if that_time and memory.last and says_that_time(text, memory.last):
-            text = at_that_time(text, memory.last, datetime.now(UTC))
-            if not text:
-                unclear = msgspec.structs.replace(memory.last, asks=None, call=None)
-                return Step(decision=unclear, text=ask(memory.last.language, "declined"))
         if step := await self._put_in(text, conversation, language, person):
             return step
-        names = self._names(memory.last)
-        text = of_what_was_left(text, memory.last, memory.last_text, names)
-        text = completed(text, memory.last)
+        home, now = self._tools.home.snapshot(), datetime.now(UTC)
+        spoken = language or (memory.last.language if memory.last else "")
+        whole = in_full(text, memory, self._worked(memory), home, spoken, now)
+        if not whole and memory.last:
+            unclear = msgspec.structs.replace(memory.last, asks=None, call=None, tool=None)
+            return Step(decision=unclear, text=ask(unclear.language, "declined"))
+        text = whole or text
         if (pending := memory.pending) is not None:
             if says_wait(text, pending.decision.language):
                 return Step(
@@ -116,7 +96,7 @@ class Commands:
                 return self._asked(step, conversation, text, person)
         if memory.last is None or not put_right(text, memory.last):
             text = await self._without_openings(text, language)
-        text = self._of_it_later(text, memory)
+        text = of_it_in_full(text, memory, self._worked(memory))
         if step := await self._without_its_reason(text, conversation, language, area, person):
             return step
         if step := await self._going_on(text, conversation, language, area, person):
@@ -159,16 +139,6 @@ class Commands:
             return None
         return self.step_of(decision, conversation, text, person)
 
-    def _of_it_later(self, text: str, memory: Memory) -> str:
-        """A command for later of what was worked last, in words that stand alone; as it stands
-        where it is none."""
-        things = self._steps.entities(memory.last) if memory.last else []
-        whole = of_it_later(text, memory.last, things)
-        if whole == text:
-            return text
-        names = self._names(memory.last)
-        return of_what_was_left(whole, memory.last, memory.last_text, names)
-
     async def _put_in(
         self, text: str, conversation: str, language: str | None, person: Person
     ) -> Step | None:
@@ -187,16 +157,7 @@ class Commands:
         where ``text`` begins something new."""
         memory = self._dialogues.of(conversation)
         home = self._tools.home.snapshot()
-        other = of_another_day(text, memory.told) or of_another_place(text, memory.told, home)
-        if other is not None:
-            return self.step_of(other, conversation, text, person)
-        again = rescheduled(text, memory, datetime.now(UTC))
-        if again is None and memory.last:
-            again = once_more(text, memory.last) or by_more(text, memory)
-            again = again or by_fraction(text, memory.last)
-            again = again or of_the_other(text, memory.last, home)
-        continued = again or follow.cancelled(text, memory) or how_it_is(text, memory)
-        continued = continued or continuation(text, memory)
+        continued = goes_on(text, memory, home, datetime.now(UTC))
         if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
             named = await self.decider.by_rules(text, of_set.language, area)
             continued = named if of_a_timer_there(named) else of_set  # "the eggs are done, cancel"
@@ -250,7 +211,7 @@ class Commands:
             return None
         parts = [Part(text=first, decision=stop)]
         if rest:
-            names = self._names(memory.last)
+            names = [one.name for one in self._worked(memory)]
             whole = of_what_was_left(rest, memory.last, memory.last_text, names)
             parts += await self.decider.parts(whole, stop.language, area)
         # What it was moved with stays: "and close it at ten" is still of that.
@@ -453,6 +414,6 @@ class Commands:
         decision = Decision(route="grammar", score=1.0, reason="what was done", language=spoken)
         return Step(decision=decision, text=memory.done or ask(spoken, "nothing_done"))
 
-    def _names(self, decision: Decision | None) -> list[str]:
-        """The names of the things of a decision."""
-        return [entity.name for entity in self._steps.entities(decision)] if decision else []
+    def _worked(self, memory: Memory) -> list[Entity]:
+        """The things of what was done last."""
+        return self._steps.entities(memory.last) if memory.last else []

@@ -22,7 +22,7 @@ from hubd.home.model import Snapshot
 from plugins.german_clauses import main_clause, task
 from plugins.lists import items_of, split
 from plugins.reminders import task_in
-from plugins.timers import clean_name
+from plugins.running_timers import clean_name
 from plugins.when import parse
 
 Outcome = Literal["right", "proposed", "asks", "none", "wrong", "opposite"]

@@ -13,8 +13,9 @@ from hubd.store.database import Database
 from hubd.tool_context import Speaker
 from hubd.tools import ToolBox
 from plugins.api import ToolCall, ToolError
+from plugins.running_timers import LONGEST, Length, clean_name, duration_of
 from plugins.spoken import duration
-from plugins.timers import LONGEST, Length, clean_name, duration_of, plugin
+from plugins.timers import plugin
 
 
 class House:
