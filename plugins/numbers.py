@@ -10,7 +10,7 @@ from unicode_rbnf import RbnfEngine
 LARGEST = 100
 
 _NUMERAL = "(?:[零〇一二两三四五六七八九十]|百(?!分))+(?:点[零一二三四五六七八九]+)?"
-_CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|秒|点|%|$))")
+_CHINESE = re.compile(rf"(?<=百分之){_NUMERAL}|{_NUMERAL}(?=个?(?:度|分|小时|钟头|秒|点|%|$))")
 _A_LITTLE = re.compile(
     r"(?<=[大小高低亮暗热冷暖凉白黄快慢和声响轻重柔强弱多少有早晚近远])一(?=点(?![半钟一二三四五六七八九十\d]))"
 )

@@ -77,11 +77,10 @@ class Commands:
             return step
         home, now = self._tools.home.snapshot(), datetime.now(UTC)
         spoken = language or (memory.last.language if memory.last else "")
-        whole = in_full(text, memory, self._worked(memory), home, spoken, now)
-        if not whole and memory.last:
-            unclear = msgspec.structs.replace(memory.last, asks=None, call=None, tool=None)
+        if not (text := in_full(text, memory, self._worked(memory), home, spoken, now)):
+            reason = "the room or the time that is meant is not known"
+            unclear = Decision(route="words", reason=reason, language=spoken or "en")
             return Step(decision=unclear, text=ask(unclear.language, "declined"))
-        text = whole or text
         if (pending := memory.pending) is not None:
             if says_wait(text, pending.decision.language):
                 return Step(

@@ -142,7 +142,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return None
     if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
-    return of_what_is_set(said, memory, last, now)
+    return of_what_is_set(said, memory, last, now, asks=text.rstrip().endswith(("?", "？")))
 
 
 def _is_now(text: str, memory: Memory) -> Decision | None:

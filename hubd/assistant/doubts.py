@@ -11,9 +11,14 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.proposals import phrase
+from hubd.assistant.understanding.plain import plain
 from plugins.lists import items_of
 
-ADD = "lists.add"
+ADD, PLAY = "lists.add", "media.search"
+_NOT_SAID = frozenset(
+    {"it", "that", "this", "the same", "das", "es", "dasselbe", "das gleiche", "这个", "那个", "它"}
+)
+"""What names no music."""
 _CLAUSE = {
     "en": re.compile(
         r"\b(?:i|we|he|she|they|it|you|is|isn't|are|was|were|be|have|has|had|do|does|don't|ought|"
@@ -35,8 +40,14 @@ _CLAUSE = {
 
 
 def doubted(decision: Decision) -> Decision:
-    """The decision, or a question whether it is meant so, where an item may be a clause."""
+    """The decision, or a question whether it is meant so, where an item may be a clause; what is to
+    be played and only called "that" is not played."""
     pattern, call = _CLAUSE.get(decision.language), decision.call
+    if call and call.tool == PLAY and plain(str(call.arguments.get("query"))) in _NOT_SAID:
+        reason = "what shall be played is not said"
+        return Decision(
+            route="words", reason=reason, language=decision.language, declined="declined"
+        )
     if pattern is None or call is None or call.tool != ADD or decision.asks is not None:
         return decision
     items = items_of(call.arguments.get("items", ()))

@@ -107,6 +107,10 @@ WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
 
 
+_IS_SO = re.compile("着吧")
+_FOR_A_MOMENT = re.compile(r"\bkurz\b|\bfor a (?:moment|minute|second|sec|bit)\b")
+
+
 def also(text: str) -> str:
     """What ``text`` adds to what was done last, without a verb; empty where it adds nothing."""
     found = ALSO.match(plain(text))
@@ -138,6 +142,8 @@ def both(text: str, memory: Memory) -> Decision | None:
 def says_cancelled(text: str, memory: Memory) -> bool:
     """Whether ``text`` cancels what was spoken of last, and does not say what that is."""
     language = memory.last.language if memory.last else "en"
+    if _FOR_A_MOMENT.search(plain(text)):
+        return False  # „stopp ihn kurz“ lets it go on afterwards
     text = _NOT_SO.sub("", text, count=1)
     return any(map(CANCELLED.fullmatch, (plain(text), lexicon(language).stripped(text))))
 
@@ -188,6 +194,11 @@ def _plugin(tool: str) -> str:
     return tool.partition(".")[0]
 
 
+def asks_if_so(text: str) -> bool:
+    """Whether something is said to be so, and asked for: 还亮着吧."""
+    return _IS_SO.search(text) is not None
+
+
 def follow(
     router: Router, text: str, last: Decision, snapshot: Snapshot, *, at_once: bool = False
 ) -> Decision | None:
@@ -195,7 +206,7 @@ def follow(
 
     at_once: both are parts of one sentence: "turn off the lights and the TV" is of both kinds
     """
-    if last.tool is None or last.call is None or not last.entities:
+    if last.tool is None or last.call is None or not last.entities or asks_if_so(text):
         return None
     known = lexicon(last.language)
     begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))

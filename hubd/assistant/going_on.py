@@ -12,9 +12,10 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import cancelled
 from hubd.assistant.how_it_is import how_it_is
-from hubd.assistant.once_more import once_more
+from hubd.assistant.once_more import moved_on, once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.other_places import of_another_place
+from hubd.assistant.played_elsewhere import played_elsewhere
 from hubd.assistant.rescheduled import rescheduled
 from hubd.assistant.the_other import of_the_other
 from hubd.home.model import Snapshot
@@ -35,9 +36,11 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[
     yield lambda: rescheduled(text, memory, now)
     if last is not None:
         yield lambda: once_more(text, last)
+        yield lambda: moved_on(text, memory)
         yield lambda: by_more(text, memory)
         yield lambda: by_fraction(text, last)
         yield lambda: of_the_other(text, last, home)
+        yield lambda: played_elsewhere(text, last, home)
     yield lambda: cancelled(text, memory)
     yield lambda: how_it_is(text, memory)
     yield lambda: continued(text, memory)

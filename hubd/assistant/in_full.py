@@ -2,6 +2,7 @@
 room", „und der um sechs“, "another one for the toast".
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -12,6 +13,9 @@ from hubd.assistant.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.of_events import of_events
 from hubd.assistant.their_room import in_their_room, of_their_own, says_their_room
 from hubd.home.model import Entity, Snapshot
+
+_THEN = re.compile("(?:等)?(?:到)?(?:那个时候|那时候?|到时候|届时)")
+"""A time that something before must have told."""
 
 
 def in_full(
@@ -51,6 +55,8 @@ def _in_the_room_meant(text: str, memory: Memory, home: Snapshot, language: str)
 
 def _at_the_time_meant(text: str, memory: Memory, now: datetime) -> str:
     last = memory.last
-    if last is None or memory.pending is not None or of_events(text, memory, now) is not None:
+    if memory.pending is not None or of_events(text, memory, now) is not None:
         return text  # "on Monday at the same time" is of the event
-    return at_that_time(text, last, now) if says_that_time(text, last) else text
+    if last is not None and says_that_time(text, last):
+        return at_that_time(text, last, now)
+    return "" if _THEN.match(text) else text

@@ -27,7 +27,7 @@ from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
 from hubd.assistant.timer_names import with_timer_alone, with_timer_named
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.repairs import repairs
 from hubd.tools import ToolBox
@@ -168,7 +168,17 @@ class Joined:
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):
             return []  # "the timer I stopped, let it carry on" plays no music
-        return parts
+        return self._without_what_is_told(parts, known)
+
+    def _without_what_is_told(self, parts: list[Part], known: Lexicon) -> list[Part]:
+        """Without what only hints at something beside a question, which is what is asked for:
+        "it's freezing in here, what's the temperature?"."""
+        asked = [part for part in parts if self._tools.only_reads(part.decision.tool or "")]
+        told = [part for part in parts if part not in asked]
+        if not asked or parts[-1] not in asked or not known.inquires(asked[-1].text):
+            return parts
+        hints = not any(known.commands(known.stripped(part.text), whole=False) for part in told)
+        return asked if hints else parts
 
     async def _alone(self, text: str, language: str, area: str) -> list[Part]:
         whole = await self._rules.by_rules(text, language, area)

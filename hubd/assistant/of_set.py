@@ -56,13 +56,15 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
     known = _words().get(last.language)
     if known is None:
         return None
-    for clause, alone in _clauses(text, last.language):
+    for clause, alone in _clauses(text, last.language, known["opening"]):
         said = re.sub(known["ending"] + "$", "", re.sub("^" + known["opening"], "", clause))
         ways = (said, clause, re.sub(known["ending"] + "$", "", clause))
         if memory.told is not None and said in BARE_CANCELS:
             return None
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
+        if plugin == TIMERS and (halted := _paused_or_resumed(clause, memory, last, known)):
+            return halted  # „stopp ihn kurz“ ends nothing
         if _is_one(known["ended"], *ways) or (
             not alone and re.fullmatch(known["ended_beside"], said)
         ):
@@ -156,12 +158,14 @@ def _says_when(text: str, last: Decision) -> bool:
     return when.said and not lexis.negates(text)
 
 
-def _clauses(text: str, language: str) -> Iterator[tuple[str, bool]]:
+def _clauses(text: str, language: str, opening: str) -> Iterator[tuple[str, bool]]:
     """The whole, and where it has two or three clauses the first and the last of which the others
-    only tell why; each with whether it is the whole."""
+    only tell why; each with whether it is the whole. opening: what a clause may be that says
+    nothing."""
     whole = plain(text)
     yield whole, True
-    pieces = [one for one in BREAK.split(text) if plain(one)]
+    said = [one for one in BREAK.split(text) if plain(one)]
+    pieces = [one for one in said if not re.fullmatch(opening, plain(one))]
     if not 2 <= len(pieces) <= MOST_CLAUSES:
         return
     known = lexicon(language)

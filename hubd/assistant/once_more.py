@@ -10,9 +10,14 @@ from pathlib import Path
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.set_for_a_time import continuing
+from hubd.assistant.understanding.compose import A_BIT
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.plain import plain
+from plugins.api import ToolCall
 
+SET_POSITION = "home.set_position"
 STEP = "step"
 """The argument of tools that change by a bit: up or down."""
 _OTHER_WAY = {"up": "down", "down": "up"}
@@ -41,6 +46,26 @@ def once_more(text: str, last: Decision) -> Decision | None:
         proposed=False,
         reason=f"it continues {last.tool}",
     )
+
+
+def moved_on(text: str, memory: Memory) -> Decision | None:
+    """A step further the way in which a blind was moved to where it is, or back; ``None`` where
+    ``text`` says neither, or it was not moved to a place."""
+    last, words = memory.last, _words()
+    if last is None or last.call is None or last.tool != SET_POSITION or not memory.undo:
+        return None
+    before = [one.get("current_position") for one in memory.undo[0].arguments.get("states", ())]
+    now, said, of_language = last.call.arguments.get("position"), plain(text), words[last.language]
+    if len(before) != 1 or not isinstance(before[0], int) or now is None or now == before[0]:
+        return None
+    way = "up" if now > before[0] else "down"
+    if re.fullmatch(of_language["too_much"], said):
+        way = _OTHER_WAY[way]
+    elif re.fullmatch(of_language["more"], said) is None:
+        return None
+    arguments = {"entities": list(last.entities), STEP: way, "by": A_BIT}
+    moved = continuing(last, ToolCall(tool="home.move", arguments=arguments))
+    return msgspec.structs.replace(moved, entities=list(last.entities))
 
 
 @cache

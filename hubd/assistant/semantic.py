@@ -31,6 +31,7 @@ from hubd.assistant.conditions import (
     sounds_like_others,
 )
 from hubd.assistant.decision import Decision
+from hubd.assistant.follow import asks_if_so
 from hubd.assistant.later import LATER
 from hubd.assistant.matched import of_what_is_set
 from hubd.assistant.proposals import (
@@ -196,7 +197,7 @@ class Semantics:
         verbal = known.without_implied(said.unnamed) if negated else ""
         if known.actions_in(known.without_stated(verbal)):
             return None
-        if inquires(said, known):
+        if inquires(said, known) or asks_if_so(text):
             guesses = self._telling(guesses)
         found = self._likeliest(heard._replace(guesses=guesses), language)
         if found is None:

@@ -189,9 +189,14 @@ _ONE_MOVED = {
 """Which of them is put where."""
 
 
-def of_what_is_set(said: str, memory: Memory, last: Decision, now: datetime) -> Decision | None:
+def of_what_is_set(
+    said: str, memory: Memory, last: Decision, now: datetime, *, asks: bool = False
+) -> Decision | None:
     """What ``said`` (plain) changes of the alarm, reminder, event or command for later that was set
-    last, or adds to it; ``None`` where it does neither."""
+    last, or adds to it; ``None`` where it does neither.
+
+    asks: whether it ends as a question: "and at the weekend?" sets no alarm
+    """
     if last.call is None or last.tool is None:
         return None
     if last.tool in (EVENT, MOVED_EVENT) and (what := _before(said, last, now)):
@@ -220,7 +225,8 @@ def of_what_is_set(said: str, memory: Memory, last: Decision, now: datetime) -> 
     ):
         changed = {"to": to, "which": which_changed(memory)}
         return continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
-    if last.tool in (ALARM, REMINDER) and (when := _another_time(said, last, now)):
+    adds = last.tool in (ALARM, REMINDER) and not asks
+    if adds and (when := _another_time(said, last, now)):
         given = dict(last.call.arguments)
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = task_in(parse(str(given["what"]), last.language, now))

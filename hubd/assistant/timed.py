@@ -155,7 +155,7 @@ _HAS_HAPPENED = re.compile(
 _AND = re.compile(r"^\s*(?:and|und|et|y|然后|再)\s*(?:then |dann )?", re.IGNORECASE)
 _VALUE = re.compile(
     r"\d ?(?:%|°|percent|per cent|degrees?|prozent|grad|度|pour ?cent|degrés?|por ciento|"
-    r"grados?)|百分之"
+    r"grados?)|百分之|\b(?:to|auf) \d{1,3}$"
 )
 """A value in the command itself, so that the number beside it is a time."""
 _SAYS_A_TIME = re.compile(
@@ -318,7 +318,7 @@ def of_the_same(command: str, before: str, language: str) -> str:
         return command
     said, thing = same.groupdict(), worked["thing"]
     if language == "zh":
-        return f"{said['verb'].replace('了', '掉')}{thing}"
+        return f"{said['verb'].replace('了', '掉')}{thing.removeprefix('把')}"
     verb = said["verb"] or ("turn" if language == "en" else "mach")
     return " ".join(one for one in (verb, thing, said.get("way") or said["end"]) if one)
 
