@@ -15,8 +15,9 @@ from hubd.assistant.understanding.plain import plain
 from plugins.lists import items_of
 
 ADD, PLAY = "lists.add", "media.search"
-_NOT_SAID = frozenset(
-    {"it", "that", "this", "the same", "das", "es", "dasselbe", "das gleiche", "这个", "那个", "它"}
+_NOT_SAID = re.compile(
+    r"(?:it|that|this|the same|das|es|dasselbe|das gleiche|这个|那个|它)"
+    r"(?: (?:too|as well|also|again|auch|noch ?mal))*"
 )
 """What names no music."""
 _CLAUSE = {
@@ -43,7 +44,7 @@ def doubted(decision: Decision) -> Decision:
     """The decision, or a question whether it is meant so, where an item may be a clause; what is to
     be played and only called "that" is not played."""
     pattern, call = _CLAUSE.get(decision.language), decision.call
-    if call and call.tool == PLAY and plain(str(call.arguments.get("query"))) in _NOT_SAID:
+    if call and call.tool == PLAY and _NOT_SAID.fullmatch(plain(str(call.arguments.get("query")))):
         reason = "what shall be played is not said"
         return Decision(
             route="words", reason=reason, language=decision.language, declined="declined"
