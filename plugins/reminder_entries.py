@@ -106,9 +106,11 @@ async def entries(context: ToolContext) -> list[Entry]:
 
 def rings(context: ToolContext, entry: Entry) -> bool:
     """Whether it rings now, or is about to; one that repeats waits for its next time already."""
-    lately = entry.rang is not None and context.now - entry.rang < RINGS_FOR
-    due = entry.snoozed or (context.now if entry.repeat or entry.arrival else entry.due)
-    return entry.state == "ringing" or lately or due < context.now
+    now = context.now  # a clock that goes on
+    lately = entry.rang is not None and now - entry.rang < RINGS_FOR
+    comes_once = not (entry.repeat or entry.arrival)
+    due = entry.snoozed or (entry.due if comes_once else None)
+    return entry.state == "ringing" or lately or (due is not None and due < now)
 
 
 async def keep(context: ToolContext, entry: Entry) -> None:

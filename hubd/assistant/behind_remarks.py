@@ -19,7 +19,7 @@ FEWEST_WORDS, FEWEST_CHARACTERS = 3, 3
 _OPENING = re.compile(
     r"(?:no|nope|oh|ah|ok(?:ay)?|right|well|sorry|actually|hey|wait|so|hang on|"
     r"nein|nee|ach|oh|na gut|gut|okay|moment|halt|schade|hoppla|ja|hey|"
-    r"不|不对|哦|啊|哎呀?|好|好了|好吧|嗯|等等)"
+    r"不|不对|哦|啊|哎呀?|好|好了|好吧|嗯|[哦噢啊哎]*等(?:等|一?下))"
 )
 _LIMITS = re.compile(
     r"^(?:but|only|just|not|except|unless)\b|^(?:aber|nur|bloß|nicht|außer)\b|^(?:但|只|别|除)"

@@ -93,7 +93,8 @@ class Commands:
             step = await self._questions.answered(pending, text, person, area)
             if step is not None:
                 return self._asked(step, conversation, text, person)
-        if memory.last is None or not put_right(text, memory.last):
+        last = memory.last
+        if last is None or not (put_right(text, last) or lexicon(last.language).corrected(text)):
             text = await self._without_openings(text, language)
         text = of_it_in_full(text, memory, self._worked(memory))
         if step := await self._without_its_reason(text, conversation, language, area, person):

@@ -30,7 +30,7 @@ _MOMENT: Mapping[str, re.Pattern[str]] = {
 """What is said so to those who wait."""
 _NO_MOMENT: Mapping[str, re.Pattern[str]] = {
     "en": re.compile(
-        r"\b(?:timer|time|set|start|count|begin|for|remind|tell|wake|call|ping|needs?|cook\w*|bake|"
+        r"\b(?:timer|time|set|start|count|begin|for|remind|tell|let|wake|call|ping|needs?|cook\w*|bake|"
         r"boil|oven|hob|pan)\b"
     ),
     "de": re.compile(
