@@ -24,6 +24,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
+from plugins.numbers import digits
 from plugins.running_timers import (
     ID,
     LONGEST,
@@ -51,6 +52,8 @@ LATE = timedelta(seconds=30)
 MAXIMUM_TIMERS = 100
 LONGEST_SAID = 120
 """Characters of what may be said of a timer that is there."""
+_NO_NAME = re.compile(r"[,，]\s*|^\d.* from |^[把将]", re.IGNORECASE)
+"""What is in no name of a timer."""
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 
@@ -113,8 +116,9 @@ async def list_(
 
 
 def _is_name(arguments: Mapping[str, Any], language: str) -> bool:
-    """Whether what says which timer is a name, and not a clause: 鱼好了，计时器关了吧."""
-    return re.search(r"[,，]\s*", str(arguments.get("timer", ""))) is None
+    """Whether what says which timer is a name, and neither a clause (鱼好了，计时器关了吧) nor time to be
+    taken off it ("remove five minutes from the pasta timer")."""
+    return _NO_NAME.search(digits(str(arguments.get("timer", "")), language)) is None
 
 
 @plugin.tool(risk="act", fits=_is_name)
