@@ -116,8 +116,8 @@ async def list_(
 
 
 def _is_name(arguments: Mapping[str, Any], language: str) -> bool:
-    """Whether what says which timer is a name, and neither a clause (鱼好了，计时器关了吧) nor time to be
-    taken off it ("remove five minutes from the pasta timer")."""
+    """Whether what says which timer is a name: a clause is none (鱼好了，计时器关了吧), and "remove
+    five minutes from the pasta timer" ends none."""
     return _NO_NAME.search(digits(str(arguments.get("timer", "")), language)) is None
 
 
