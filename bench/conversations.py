@@ -19,19 +19,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import yaml
-from numpy.typing import NDArray
-
-from bench.strangers import DATA, house
-from engine.embed import TextEncoder
+from bench.strangers import encoder, house, read
 from hubd.assistant.commands import Commands
+from hubd.assistant.semantic import Embed
 from hubd.assistant.understanding.likeness import Classifier
 from hubd.assistant.understanding.names import Names
 from hubd.policy import OWNER
 from hubd.store.database import Database
 from hubd.tool_context import Speaker
-from rag.embed import model_folder
 
 CONVERSATION = "talk"
 PAUSE_S = 5
@@ -62,7 +57,7 @@ async def replied(commands: Commands, text: str, language: str, area: str) -> tu
 
 
 async def play(number: int, talk: Mapping[str, Any], language: str, description: str,
-               embed: Any, classifiers: dict[str, Classifier]) -> None:  # fmt: skip
+               embed: Embed, classifiers: dict[str, Classifier]) -> None:  # fmt: skip
     """Play one talk in a household of its own, and print it."""
     time = datetime.fromisoformat(str(talk["start"])).astimezone()
     with tempfile.TemporaryDirectory() as folder:
@@ -85,16 +80,9 @@ async def play(number: int, talk: Mapping[str, Any], language: str, description:
 
 
 async def measure(files: Sequence[Path], half: int | None) -> None:
-    encoder = TextEncoder.load(model_folder())
-    classifiers: dict[str, Classifier] = {}
-
-    async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        return await asyncio.to_thread(encoder.embed, list(texts))
-
+    embed, classifiers = encoder(), dict[str, Classifier]()
     for file in files:
-        data = yaml.safe_load(file.read_text("utf-8"))
-        beside = file.parent / data["home"]
-        description = (beside if beside.exists() else DATA / data["home"]).read_text("utf-8")
+        data, description = read(file)
         for number, talk in enumerate(data["talks"], 1):
             if half is None or number % 2 == half % 2:
                 await play(number, talk, data["language"], description, embed, classifiers)

@@ -67,6 +67,23 @@ async def house(database: Database, description: str, embed: Embed,
     return Commands(tools, router, dialogues, semantics), home
 
 
+def encoder() -> Embed:
+    """The embedding model, in this process."""
+    model = TextEncoder.load(model_folder())
+
+    async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        return await asyncio.to_thread(model.embed, list(texts))
+
+    return embed
+
+
+def read(file: Path) -> tuple[dict[str, Any], str]:
+    """What a file holds, and the description of its household: beside it, or in tests/data."""
+    data = yaml.safe_load(file.read_text("utf-8"))
+    beside = file.parent / data["home"]
+    return data, (beside if beside.exists() else DATA / data["home"]).read_text("utf-8")
+
+
 async def outcomes(commands: Commands, data: dict[str, Any], area: str, show: bool,
                    times: list[float]) -> dict[str, list[Outcome]]:  # fmt: skip
     """Style → what became of its utterances."""
@@ -111,16 +128,9 @@ def table(name: str, found: dict[str, list[Outcome]]) -> str:
 
 
 async def measure(files: Sequence[Path], show: bool, timed: bool) -> None:
-    encoder = TextEncoder.load(model_folder())
-    classifiers: dict[str, Classifier] = {}
-
-    async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        return await asyncio.to_thread(encoder.embed, list(texts))
-
+    embed, classifiers = encoder(), dict[str, Classifier]()
     for file in files:
-        data = yaml.safe_load(file.read_text("utf-8"))
-        beside = file.parent / data["home"]
-        description = (beside if beside.exists() else DATA / data["home"]).read_text("utf-8")
+        data, description = read(file)
         times: list[float] = []
         with tempfile.TemporaryDirectory() as folder:
             database = await Database.open(Path(folder) / "hubd.db")

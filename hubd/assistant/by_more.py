@@ -7,8 +7,7 @@ How it is said is in by_more.yaml.
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 
 import msgspec
 
@@ -16,10 +15,12 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.set_for_a_time import continuing
 from hubd.assistant.understanding.compose import changed_by
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from plugins.numbers import digits
+
+_words = partial(words_beside, __file__)
 
 OF_DEGREES = frozenset({"climate"})
 OF_PERCENT = frozenset({"light", "media_player", "fan"})
@@ -105,9 +106,3 @@ def _way_before(memory: Memory, last: Decision) -> str:
 def _unclear(text: str, language: str) -> Decision:
     reason = f"{text}: which way it shall go is not plain"
     return Decision(route="documents", reason=reason, language=language, declined="declined")
-
-
-@cache
-def _words() -> dict[str, dict[str, list[str]]]:
-    read: dict[str, dict[str, list[str]]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

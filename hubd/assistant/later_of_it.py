@@ -8,19 +8,19 @@ Words alone: what comes out is decided on like any command. How it is said is in
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.set_for_a_time import LATER
 from hubd.assistant.timed import A_LITTLE, Parted, parted, without_and
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity
 from plugins.spoken import DAYS
 from plugins.when import When, parse
+
+_words = partial(words_beside, __file__)
 
 MOST_THINGS = 3
 """That are told by their names."""
@@ -130,9 +130,3 @@ def _told(when: When, language: str, now: datetime) -> str:
         day = words["tomorrow"]
     told = words["at"].format(f"{when.at:%H:%M}")
     return f"{day} {told}".strip() if known.spaces else f"{day}{told}"
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

@@ -6,18 +6,19 @@ What was done to the others is taken back. How it is said is in narrowed.yaml.
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
+
+_words = partial(words_beside, __file__)
 
 RESTORE = "home.restore"
 _CLASSIFIERS = re.compile(r"^(?:那|这)(?:个|盏|些)|的(?:那|这)?(?:个|盏|些)?$")
@@ -100,9 +101,3 @@ def _among(things: Sequence[Entity], said: str, language: str, home: Snapshot) -
 
 def _has(name: str, words: Sequence[str]) -> bool:
     return all(word in plain(name) for word in words)
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

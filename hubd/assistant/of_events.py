@@ -8,8 +8,7 @@ How it is said is in of_events.yaml.
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,7 +16,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import OF_EVENTS, Memory
 from hubd.assistant.set_for_a_time import EVENT, MOVED_EVENT, REMINDER, continuing, title_of
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import first_match, words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import as_said, plain
 from hubd.assistant.understanding.reasons import without_reasons
@@ -27,6 +26,8 @@ from plugins.event_words import is_when, read, says_when
 from plugins.note_words import words_of
 from plugins.reminder_entries import shift_of
 from plugins.when import parse
+
+_words = partial(words_beside, __file__)
 
 NEXT, AGENDA, REMOVE, UNTIL, WEATHER = (
     "calendar.next",
@@ -69,7 +70,7 @@ def _spoken_of(memory: Memory) -> Decision | None:
 def asked_when(text: str, language: str) -> str:
     """The event of which ``text`` asks when it is; empty where it does not."""
     words = _words().get(language)
-    found = _matched(plain(text), words["asked"]) if words else None
+    found = first_match(plain(text), words["asked"]) if words else None
     return as_said(text, found["event"]) if found else ""
 
 
@@ -81,7 +82,7 @@ def put_in(text: str, asked: str, language: str, now: datetime) -> Decision | No
         return None
     whole = plain(text)
     for said in (whole, re.sub(f"^{words['opening']}", "", whole)):
-        found = _matched(said, words["put_in"])
+        found = first_match(said, words["put_in"])
         if found and is_when(found["when"], language, now):
             call = ToolCall(tool=EVENT, arguments={"title": asked, "when": found["when"]})
             last = Decision(route="documents", language=language, tool=NEXT)
@@ -112,14 +113,14 @@ def _found(
     if what := _day_before(said, words, last, now, text):
         return continuing(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     for name, tool in (("also_then", AGENDA), ("until", UNTIL), ("weather", WEATHER)):
-        if day and _matched(said, words[name]):
+        if day and first_match(said, words[name]):
             return continuing(last, ToolCall(tool=tool, arguments={"day": day}))
-    if _matched(said, words["off"]):
+    if first_match(said, words["off"]):
         return continuing(last, ToolCall(tool=REMOVE, arguments={"event": title}))
-    if (off := _matched(said, words["one_off"])) and _is_day(off["day"], last, now):
+    if (off := first_match(said, words["one_off"])) and _is_day(off["day"], last, now):
         which = f"{title} {off['day']}"
         return continuing(last, ToolCall(tool=REMOVE, arguments={"event": which}))
-    if (again := _matched(said, words["again"])) and _is_day(again["day"], last, now):
+    if (again := first_match(said, words["again"])) and _is_day(again["day"], last, now):
         return _again(again["day"], title, memory, last, now)
     return None
 
@@ -149,7 +150,7 @@ def _by_how_much(said: str, words: Mapping[str, Any], language: str) -> str:
     if "提醒" in said:
         return ""  # 提前一小时提醒我 is a reminder before it
     for way in ("later", "earlier"):
-        found = _matched(said, words[way])
+        found = first_match(said, words[way])
         by = words["by"][way].format(span=found["span"]) if found else ""
         if by and shift_of(by, language) is not None:
             return str(by)
@@ -160,7 +161,7 @@ def _day_before(
     said: str, words: Mapping[str, Any], last: Decision, now: datetime, text: str
 ) -> str:
     """The reminder on the day before it, in full; empty where none is asked for."""
-    found = _matched(said, words["before"])
+    found = first_match(said, words["before"])
     if found is None:
         return ""
     given = found.groupdict()
@@ -228,13 +229,3 @@ def _last(text: str) -> str:
     """The last of several clauses, in plain form: a reason stands before it."""
     clauses = [one for one in re.split(r"[,.;!?，。；！？]", text) if one.strip()]
     return plain(clauses[-1]) if len(clauses) > 1 else ""
-
-
-def _matched(said: str, patterns: list[str]) -> re.Match[str] | None:
-    return next((found for one in patterns if (found := re.fullmatch(one, said))), None)
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

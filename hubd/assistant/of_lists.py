@@ -8,8 +8,7 @@ How it is said is in of_lists.yaml; revise.py knows what else goes on it.
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,11 +18,13 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.listed import ADD, list_call
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import continuing
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import first_match, words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import as_said, plain
 from plugins.api import ToolCall
 from plugins.lists import items_of
+
+_words = partial(words_beside, __file__)
 
 CLEAR, SHOW, TICK, REMOVE = "lists.clear", "lists.show", "lists.complete", "lists.remove"
 LISTS = "lists."
@@ -58,7 +59,7 @@ def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, 
     items, which = _items(last), _list(last)
     off: dict[str, object] = {"item": ", ".join(items), **which}
     on: dict[str, object] = {}
-    if (meant := _matched(said, words["meant"])) and meant["list"] != which.get("list_name"):
+    if (meant := first_match(said, words["meant"])) and meant["list"] != which.get("list_name"):
         on = {"items": items, "list_name": meant["list"]}
     elif len(items) == 1 and (many := re.fullmatch(words["many"], said)):
         counted = words["counted"]["with" if many["unit"] else "without"]
@@ -93,11 +94,11 @@ def _found(
     said: str, text: str, words: Mapping[str, Any], last: Decision, *, shown: bool
 ) -> ToolCall | None:
     which, items = _list(last), _items(last)
-    if _matched(said, words["cleared"]):
+    if first_match(said, words["cleared"]):
         return ToolCall(tool=CLEAR, arguments=which)
-    if shown and _matched(said, words["shown"]):
+    if shown and first_match(said, words["shown"]):
         return ToolCall(tool=SHOW, arguments=which)
-    if on := _matched(said, words["is_on"]):
+    if on := first_match(said, words["is_on"]):
         return ToolCall(tool=SHOW, arguments={**which, "asked": as_said(text, on["item"])})
     for name, tool in (("ticked", TICK), ("off", REMOVE)):
         pattern = words[name].replace("{it}", f"(?:{words['it']})")
@@ -131,13 +132,3 @@ def _items(last: Decision) -> list[str]:
         return items_of([str(one) for one in given["items"]])
     one = given.get("item") or given.get("asked")
     return [str(one)] if one else []
-
-
-def _matched(said: str, patterns: list[str]) -> re.Match[str] | None:
-    return next((found for one in patterns if (found := re.fullmatch(one, said))), None)
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

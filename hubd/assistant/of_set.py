@@ -8,8 +8,7 @@ of_set.yaml.
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,13 +29,15 @@ from hubd.assistant.set_for_a_time import (
     when_of,
     which_changed,
 )
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
 from plugins.reminder_entries import shift_of
 from plugins.when import as_time, parse
+
+_words = partial(words_beside, __file__)
 
 MOST_CLAUSES = 3
 TIMERS = "timers"
@@ -61,6 +62,8 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
         ways = (said, clause, re.sub(known["ending"] + "$", "", clause))
         if memory.told is not None and said in BARE_CANCELS:
             return None
+        if alone and memory.undo and re.fullmatch(known["never_mind"], clause):
+            return _ended(memory, last)
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
         if plugin == TIMERS and (halted := _paused_or_resumed(clause, memory, last, known)):
@@ -266,9 +269,3 @@ def _only_on(days: str, known: dict[str, Any], last: Decision, now: datetime) ->
         if when.repeat and not (when.rest or when.said) and set(when.repeat) <= set(before.repeat):
             return said
     return ""
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

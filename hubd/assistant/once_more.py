@@ -4,8 +4,7 @@ After a step alone; decides and does nothing. How it is said is in once_more.yam
 """
 
 import re
-from functools import cache
-from pathlib import Path
+from functools import partial
 
 import msgspec
 
@@ -13,9 +12,11 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.set_for_a_time import continuing
 from hubd.assistant.understanding.compose import A_BIT
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.plain import plain
 from plugins.api import ToolCall
+
+_words = partial(words_beside, __file__)
 
 SET_POSITION = "home.set_position"
 STEP = "step"
@@ -66,9 +67,3 @@ def moved_on(text: str, memory: Memory) -> Decision | None:
     arguments = {"entities": list(last.entities), STEP: way, "by": A_BIT}
     moved = continuing(last, ToolCall(tool="home.move", arguments=arguments))
     return msgspec.structs.replace(moved, entities=list(last.entities))
-
-
-@cache
-def _words() -> dict[str, dict[str, str]]:
-    read: dict[str, dict[str, str]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read

@@ -9,8 +9,7 @@ in rescheduled.yaml.
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -18,13 +17,15 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.set_for_a_time import LATER, continuing
-from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK, is_conditional
 from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import When, as_time, parse
+
+_words = partial(words_beside, __file__)
 
 CHANGE, CANCEL, TOLD = "routines.change", "routines.cancel", "routines.scheduled"
 _UNIT = re.compile(r"(?: ?(?:%|°|percent|degrees?|prozent|grad|度))?")
@@ -46,6 +47,8 @@ def rescheduled(text: str, memory: Memory, now: datetime) -> Decision | None:
         return continuing(last, ToolCall(tool=TOLD, arguments={"which": _which(memory)}))
     if text.rstrip().endswith(_QUESTION):
         return None
+    if re.fullmatch(words["never_mind"], plain(text)):
+        return _of_that_one(ToolCall(tool=CANCEL, arguments={}), memory, last, now)
     if re.fullmatch(words["one_day"], plain(text)) and _given(last).get("every"):
         reason = "one that repeats is done on all of its days"
         return _unclear(reason, last.language, "not_one_day")
@@ -103,7 +106,10 @@ def _unopened(said: str, language: str) -> str:
 def _is_called_off(said: str, last: Decision) -> bool:
     """Whether the command shall not be done. "Don't turn it off" is of one that turns off, and
     "leave it on" of none that turns on."""
-    words, command = _words()[last.language], plain(str(_given(last).get("command", "")))
+    words, command = (
+        _words()[last.language],
+        plain(str(_given(last).get("command", ""))),
+    )
     if any(re.fullmatch(pattern, said) for pattern in words["called_off"]):
         return True
     if same := re.fullmatch(words["same"], said):
@@ -195,9 +201,3 @@ def _of_that_one(call: ToolCall, memory: Memory, last: Decision, now: datetime) 
     }
     decision = continuing(last, call)
     return msgspec.structs.replace(decision, arguments={**call.arguments, **kept})
-
-
-@cache
-def _words() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = texts_in(Path(__file__).with_suffix(".yaml"))
-    return read
