@@ -89,6 +89,23 @@ def test_the_timer_that_is_named_gets_more_time(text, language, timer):
     assert (call.tool, call.arguments["timer"]) == ("timers.add", timer)
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("一个半小时后叫我", {"hours": 1, "minutes": 30}),
+        ("三个半钟头后提醒我一声", {"hours": 3, "minutes": 30}),
+        ("两小时半后叫我", {"hours": 2, "minutes": 30}),
+        ("水开了，一个半小时后叫我", {"hours": 1, "minutes": 30}),
+        ("水开了，半小时后叫我", {"minutes": 30}),
+        ("鸡蛋计时两个钟头", {"name": "鸡蛋", "hours": 2}),
+    ],
+)
+def test_hours_and_a_half_are_no_half_hour(text, arguments):
+    call = ROUTER.route(text, language="zh").call
+    assert call is not None
+    assert (call.tool, call.arguments) == ("timers.start", arguments)
+
+
 @settings(deadline=None)
 @given(st.integers(1, 300), st.sampled_from(["set a timer for {} minutes", "{} minute timer"]))
 def test_every_number_of_minutes_is_understood(minutes, sentence):

@@ -29,6 +29,7 @@ def timer(language, **arguments):
         ("de", "Stell für den Hefeteig eine Dreiviertelstunde, der soll aufgehen", "Hefeteig"),
         ("zh", "煮鸡蛋，八分钟倒计时", "煮鸡蛋"),
         ("zh", "溏心蛋，计时六分钟", "溏心蛋"),
+        ("zh", "藕汤计时，两个钟头", "藕汤"),
         ("zh", "帮我定个十分钟，蒸蛋的，计时", "蒸蛋"),
     ],
 )
