@@ -5,17 +5,23 @@ loaded by LLVM's linker alone: a process that finds all its kernels here needs n
 would take it 0.5 s at every start and 80 MB for good.
 """
 
+import atexit
 import contextlib
 import functools
 import hashlib
 import os
+import shutil
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
 
 _DIGEST_BYTES = 32
+_linking = threading.Lock()
+"""A language model and an encoder are loaded at once. Code goes with the linker that loaded it, so
+there may be only one of these."""
 
 
 @functools.cache
@@ -29,12 +35,9 @@ def directory() -> Path:
         kept.mkdir(parents=True, exist_ok=True)
         if os.access(kept, os.W_OK):
             return kept
-    return Path(_temporary().name)
-
-
-@functools.cache
-def _temporary() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="hubd-kernels-")
+    temporary = Path(tempfile.mkdtemp(prefix="hubd-kernels-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary
 
 
 def is_kept(name: str) -> bool:
@@ -66,12 +69,13 @@ def kept(name: str) -> bytes | None:
 
 
 def load(name: str, code: bytes) -> int:
-    """Link the function `name` into this process; gives its address."""
-    linker = _linker()
-    linker.add_object_file(llvm.ObjectFileRef.from_data(code))
-    linker.finalize_object()
-    address: int = linker.get_function_address(name)
-    return address
+    """Link the function `name` into this process, from any thread; gives its address."""
+    with _linking:
+        linker = _linker()
+        linker.add_object_file(llvm.ObjectFileRef.from_data(code))
+        linker.finalize_object()
+        address: int = linker.get_function_address(name)
+        return address
 
 
 def _path(name: str) -> Path:

@@ -25,10 +25,46 @@ dispatch.compile_operation(keep_rows)
 print(len(told), "engine.kernels.compiler" in sys.modules)
 """
 
+AT_ONCE = """
+import gc
+import sys
+import threading
+from engine.kernels import compiling, machine_code
+from engine.kernels.dispatch import kept_name
+from engine.kernels.orders import announce, lead, serve
 
-def run(folder, *arguments):
+compiling.fill_cache([], lambda _: None)
+names = [kept_name(kernel, "portable") for kernel in (announce, lead, serve)]
+codes = [machine_code.kept(name) for name in names]
+addresses, ready = [], threading.Barrier(len(names))
+
+def load(name, code):
+    ready.wait()
+    addresses.append(machine_code.load(name, code))
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=load, args=both) for both in zip(names, codes, strict=True)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+gc.collect()
+
+def executable(address):
+    for line in open("/proc/self/maps"):
+        span, rights = line.split()[:2]
+        first, last = (int(bound, 16) for bound in span.split("-"))
+        if first <= address < last:
+            return "x" in rights
+    return False
+
+print(sum(map(executable, addresses)))
+"""
+
+
+def run(folder, *arguments, code=LOAD):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    command = [sys.executable, "-c", LOAD, *arguments]
+    command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True, timeout=120
     )
@@ -38,6 +74,12 @@ def run(folder, *arguments):
 def test_the_child_compiles_and_this_process_loads(tmp_path):
     assert run(tmp_path, "again") == "4 False\n"  # keep_rows and what the threads run
     assert run(tmp_path) == "0 False\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_several_threads_load_at_once_stays(tmp_path):
+    """One of two linkers that were made at the same time took its code along when it went."""
+    assert {run(tmp_path, code=AT_ONCE) for _ in range(6)} == {"3\n"}
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
