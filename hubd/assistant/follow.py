@@ -100,6 +100,7 @@ _BARE_CANCEL = re.compile(r"annule|cancela|anula")
 """Cancels what was set last, and nothing that was only told of."""
 CANCELS = frozenset({"timers.cancel", "help.never_mind"})
 """What these words mean where nothing was spoken of before."""
+PUT_DOWN = frozenset({"lists.add", "calendar.add", "notes.add"})
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT, CLIMATE = "lights.set", "climate"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
@@ -146,6 +147,12 @@ def says_cancelled(text: str, memory: Memory) -> bool:
         return False  # „stopp ihn kurz“ lets it go on afterwards
     text = _NOT_SO.sub("", text, count=1)
     return any(map(CANCELLED.fullmatch, (plain(text), lexicon(language).stripped(text))))
+
+
+def takes_back(decision: Decision, memory: Memory) -> bool:
+    """Whether "never mind" takes back what was put on a list, in a calendar or down just before."""
+    last = memory.last.tool if memory.last else None
+    return decision.tool == "help.never_mind" and last in PUT_DOWN and bool(memory.undo)
 
 
 def cancelled(text: str, memory: Memory) -> Decision | None:

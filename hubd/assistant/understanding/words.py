@@ -194,6 +194,8 @@ _AT: Mapping[str, Sequence[str]] = {
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
 _QUESTION_WORDS = frozenset({"wie", "how", "so"})
+_ONLY_VERBS = frozenset({"start", "stop", "play", "pause", "lock", "unlock"})
+"""Actions whose words tell of no state that a thing may be in: "close the open blinds"."""
 _ARTICLES = frozenset({"the", "my", "our", "der", "die", "das", "den", "dem"})
 SHORTEST_COMPOUND = 5
 """Letters. "in dem" is heard as two words because it is two."""
@@ -265,8 +267,9 @@ def _without_verbs_named(pieces: list[Piece], lexicon: Lexicon) -> list[Piece]:
     "turn off the set lamp" is not of every lamp."""
     for at in range(1, len(pieces) - 1):
         before, word, thing = pieces[at - 1 : at + 2]
-        says_nothing = [tag.kind for tag in word.tags] == ["ignore"]
-        if not says_nothing or before.text not in _ARTICLES or not _names(thing):
+        if not all(tag.kind == "ignore" or tag.value in _ONLY_VERBS for tag in word.tags):
+            continue
+        if not word.tags or before.text not in _ARTICLES or not _names(thing):
             continue
         if lexicon.commands(word.text):
             pieces[at] = Piece(word.text)
