@@ -211,4 +211,6 @@ def _nothing_there(tool: str, match: Match, language: str) -> Decision:
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(map(str, value))
     return (value,) if isinstance(value, str) else ()
