@@ -141,13 +141,14 @@ class _Panel:
     ) -> list[Any]:
         """starts[column, tile] + 32 numbers of keys times those of queries.
 
-        With few registers in a loop: unrolled, LLVM takes column after column and keeps keys on
-        the stack for that, which takes 1.7 times as long (AVX2, Zen 3).
+        With few registers in a loop, or in turn: else LLVM takes column after column and keeps keys
+        on the stack for that, which takes 1.7 times as long (AVX2, Zen 3).
         """
-        builder, sums = self.builder, starts
-        if self.dot.sums == UNROLLED:
+        builder, sums, in_turn = self.builder, starts, self.dot.in_turn
+        if self.dot.sums == UNROLLED or in_turn is not None:
             for group in range(_GROUPS):
                 sums = self._add_group(tiles, record, group, columns, sums)
+                sums = in_turn(builder, sums) if in_turn is not None else sums
             return sums
         kept = [cgutils.alloca_once(builder, INTEGERS) for _ in sums]
         for place, value in zip(kept, sums, strict=True):
