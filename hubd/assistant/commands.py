@@ -116,9 +116,7 @@ class Commands:
             and memory.undo
             and follow.says_cancelled(text, memory)
             and not follow.only_told_of(text, memory)
-        ):
-            return self._undo(conversation, text, language)
-        elif follow.takes_back(decision, memory):
+        ) or follow.takes_back(decision, memory):
             return self._undo(conversation, text, language)
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
