@@ -49,7 +49,7 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     word = _word(alike[0], language, [one.name for one in alike])
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
     text = say(language, "state", [count], _names(context, alike))
-    if state == "on" and len({one.domain for one in things}) > 1:
+    if state == "on" and len(things) > FEW and len({one.domain for one in things}) > 1:
         others = [one for one in others if one.state != "off"]  # who asks what is on wants no more
     if len(others) <= max(len(alike), FEW):
         text = f"{text} {_by_state(context, others)}".strip()

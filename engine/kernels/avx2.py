@@ -90,6 +90,7 @@ def _in_turn(builder: Any, vectors: list[Any]) -> list[Any]:
 
 
 def _held(builder: Any, vector: Any) -> Any:
+    """The vector, as its registers leave the empty instructions."""
     count = vector.type.count
     if count == HALF or vector.type == _PAIRS:
         kind = ir.FunctionType(vector.type, [vector.type])

@@ -7,6 +7,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.route import Router
+from hubd.assistant.several import NEVER_MIND
 from hubd.assistant.understanding import words
 from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.compose import (
@@ -98,9 +99,10 @@ _NOT_SO = re.compile(
 """What is not meant, where what is meant follows: 不是暂停，取消掉."""
 _BARE_CANCEL = re.compile(r"annule|cancela|anula")
 """Cancels what was set last, and nothing that was only told of."""
-CANCELS = frozenset({"timers.cancel", "help.never_mind"})
+CANCELS = frozenset({"timers.cancel", NEVER_MIND})
 """What these words mean where nothing was spoken of before."""
 PUT_DOWN = frozenset({"lists.add", "calendar.add", "notes.add"})
+"""What leaves nothing but words, so that it is taken back unasked."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT, CLIMATE = "lights.set", "climate"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
@@ -152,7 +154,7 @@ def says_cancelled(text: str, memory: Memory) -> bool:
 def takes_back(decision: Decision, memory: Memory) -> bool:
     """Whether "never mind" takes back what was put on a list, in a calendar or down just before."""
     last = memory.last.tool if memory.last else None
-    return decision.tool == "help.never_mind" and last in PUT_DOWN and bool(memory.undo)
+    return decision.tool == NEVER_MIND and last in PUT_DOWN and bool(memory.undo)
 
 
 def cancelled(text: str, memory: Memory) -> Decision | None:

@@ -25,6 +25,7 @@ from hubd.assistant.conditions import (
     is_implied,
     opposes,
 )
+from hubd.assistant.several import NEVER_MIND
 from hubd.assistant.understanding.compose import A_BIT
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import WEATHER, Filled
@@ -70,7 +71,6 @@ UNCHANGED = {tool: {state, "unavailable"} for tool, state in ALREADY.items()} | 
     "vacuum.stop": {"docked"},
 }
 """States in which a tool changes nothing."""
-NEVER_MIND = "help.never_mind"
 UNTOLD = (*KEPT, NEVER_MIND, "briefing.")
 """What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})

@@ -26,7 +26,7 @@ from hubd.home.model import Entity, Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in
 from plugins.degrees import unit_of
-from plugins.numbers import digits
+from plugins.lengths import lengths_in_digits
 from plugins.reminder_entries import ALL
 from plugins.when import parse
 
@@ -84,7 +84,7 @@ _IS_SO = re.compile(
     r"erst|bloß|schon|gerademal) )*\d+(?:,\d)? ?(?:grad|prozent|°|%)|[才只](?:有|剩)?\d+(?:\.\d)?度"
 )
 """A value that is, and not one that is wished: "it's only 16 degrees in here"."""
-_AND_A_HALF = re.compile(r"([\d一二两三四五六七八九十]+)个半(?:小时|钟头)")
+_AND_A_HALF = re.compile(r"个半(?:小时|钟头)")
 _ONE_OF_HALF_AN_HOUR = re.compile(r"[一1]个半(?:小时|钟头)的?(?:计时|倒计时|定时|闹)")
 """An hour and a half, or one of half an hour: 一个半小时的计时器 is either."""
 _MORE = re.compile(
@@ -372,7 +372,8 @@ def duration(text: str, language: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     if _ONE_OF_HALF_AN_HOUR.search(text):
         return None
-    text = _AND_A_HALF.sub(lambda said: digits(f"{said[1]}小时", "zh") + "30分钟", text)
+    if _AND_A_HALF.search(text):
+        text = lengths_in_digits(text, language)
     text = text.replace("分半", ".5分钟")
     for amount, unit in _DURATIONS[language].findall(text):
         number = _AMOUNTS.get(amount) or float(amount.replace(",", "."))

@@ -9,8 +9,8 @@ from hubd.assistant.understanding.fill import duration
     ("language", "text", "found"),
     [
         ("en", "2 hours 30 minutes", {"hours": 2, "minutes": 30}),
-        ("zh", "藕汤计时两个半钟头", {"hours": 2, "minutes": 30}),
-        ("zh", "排骨莲藕计时1个半小时", {"hours": 1, "minutes": 30}),
+        ("zh", "藕汤计时两个半钟头", {"hours": 2.5}),
+        ("zh", "排骨莲藕计时1个半小时", {"hours": 1.5}),
         ("zh", "半个小时", {"hours": 0.5}),
         ("zh", "一个半小时的计时器", None),
         ("zh", "5分钟和10分钟", None),
