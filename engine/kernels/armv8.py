@@ -14,12 +14,12 @@ from engine.kernels.byte_part import byte_attender
 from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
 from engine.kernels.multipliers import row_multiplier, tile_multiplier
-from engine.kernels.neon import SUMS, by_quarters
+from engine.kernels.neon import by_quarters
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
-from engine.kernels.vectors import I32, call, part
+from engine.kernels.vectors import I32, NEON, call, part
 
 _QUARTER = ir.VectorType(I32, 4)
 _PAIRS = ir.VectorType(ir.IntType(16), 8)
@@ -37,7 +37,7 @@ def _of_quarter(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 
 
 _dot = by_quarters(_of_quarter)
-DOT = Dot(_dot, _dot, sums=SUMS)
+DOT = Dot(_dot, _dot, few=NEON)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

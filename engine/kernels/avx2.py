@@ -13,13 +13,12 @@ from engine.kernels.attention_part import number_attender
 from engine.kernels.byte_part import byte_attender
 from engine.kernels.byte_scores import block_scorer
 from engine.kernels.byte_values import value_adder
-from engine.kernels.halves import HALF, by_halves
 from engine.kernels.multipliers import row_multiplier, tile_multiplier
 from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot, X
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
-from engine.kernels.vectors import I8, I32, INTEGERS, call, part
+from engine.kernels.vectors import I8, I32, YMM, call, in_turn, joined, part
 
 _HALF_BYTES = ir.VectorType(I8, 32)
 _PAIRS = ir.VectorType(ir.IntType(16), 16)
@@ -28,23 +27,6 @@ _HALF_INTEGERS = ir.VectorType(I32, 8)
 
 def _call(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return call(builder, f"llvm.x86.avx2.{name}", result, arguments)
-
-
-def _dot(
-    of_half: Callable[[Any, Any, Any], Any],
-) -> Callable[[Any, Any, Any, Any], Any]:
-    """A `Dot` function from one that multiplies and adds 32 bytes into int16 pairs."""
-
-    def dot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
-        ones = ir.Constant(_PAIRS, [1] * 16)
-        products = []
-        for first in (0, 32):
-            pairs = of_half(builder, part(builder, weights, first, 32), part(builder, x, first, 32))
-            products.append(_call(builder, "pmadd.wd", _HALF_INTEGERS, [pairs, ones]))
-        whole = ir.Constant(INTEGERS, list(range(16)))
-        return builder.add(sums, builder.shuffle_vector(*products, whole))
-
-    return dot
 
 
 def _unsigned(builder: Any, weights: Any, x: Any) -> Any:
@@ -57,49 +39,55 @@ def _signed(builder: Any, weights: Any, x: Any) -> Any:
     return _call(builder, "pmadd.ub.sw", _PAIRS, [magnitude, moved])
 
 
-def _multiply(
-    builder: Any, bits: int, groups: Sequence[tuple[int, Any]], x: X, columns: int
-) -> list[Any]:
-    """`halves.Multiply`: as many products are added as int16 as have room there: 8 pairs of those
-    of 4 bits, 4 of 5, 2 of 6."""
+def _pairs(builder: Any, of_half: Callable[[Any, Any, Any], Any], weights: Any, x: Any) -> Any:
+    """64 products, added by twos: 32 int16."""
+    halves = [[part(builder, both, first, 32) for both in (weights, x)] for first in (0, 32)]
+    return joined(builder, *(of_half(builder, *half) for half in halves))
+
+
+def _widened(builder: Any, pairs: Any) -> Any:
+    """32 int16, added by twos: 16 int32."""
     ones = ir.Constant(_PAIRS, [1] * 16)
-    room = 1 if bits == 8 else 32767 // (2 * 127 * (2**bits - 1))
-    of_pair = _signed if bits == 8 else _unsigned
-    sums: list[Any] = [ir.Constant(_HALF_INTEGERS, None)] * columns
-    none: list[Any] = [ir.Constant(_PAIRS, None)] * columns
-    pairs = list(none)
-    for index, (group, weights) in enumerate(groups):
-        is_full = (index + 1) % room == 0
-        for column in range(columns):
-            products = of_pair(builder, weights, x.group(builder, group, column, HALF))
-            pairs[column] = builder.add(pairs[column], products)
-            if is_full:
-                wide = _call(builder, "pmadd.wd", _HALF_INTEGERS, [pairs[column], ones])
-                sums[column] = builder.add(sums[column], wide)
-        if is_full:
-            sums, pairs = _in_turn(builder, sums), list(none)
-        else:
-            pairs = _in_turn(builder, pairs)
+    halves = [part(builder, pairs, first, 16) for first in (0, 16)]
+    return joined(
+        builder, *(_call(builder, "pmadd.wd", _HALF_INTEGERS, [half, ones]) for half in halves)
+    )
+
+
+def _dot(of_half: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any, Any], Any]:
+    """A `Dot` function from one that multiplies and adds 32 bytes into int16 pairs."""
+
+    def dot(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
+        return builder.add(sums, _widened(builder, _pairs(builder, of_half, weights, x)))
+
+    return dot
+
+
+def _of_few_bits(
+    builder: Any,
+    bits: int,
+    groups: list[tuple[int, Any]],
+    x: X,
+    columns: Sequence[int],
+    sums: list[Any],
+) -> list[Any]:
+    """As many products are added as int16 as have room there: 8 pairs of those of 4 bits, 4 of
+    5."""
+    room = 32767 // (2 * 127 * (2**bits - 1))
+    for first in range(0, len(groups), room):
+        pairs: list[Any] = [ir.Constant(ir.VectorType(ir.IntType(16), 32), None)] * len(sums)
+        for group, weights in groups[first : first + room]:
+            for i, column in enumerate(columns):
+                more = _pairs(builder, _unsigned, weights, x.group(builder, group, column))
+                pairs[i] = builder.add(pairs[i], more)
+            pairs = in_turn(builder, pairs, YMM)
+        both = zip(sums, pairs, strict=True)
+        sums = [builder.add(total, _widened(builder, some)) for total, some in both]
+        sums = in_turn(builder, sums, YMM)
     return sums
 
 
-def _in_turn(builder: Any, vectors: list[Any]) -> list[Any]:
-    """`Dot.in_turn`: an instruction of no bytes stands for each register, and they keep their
-    order."""
-    return [_held(builder, vector) for vector in vectors]
-
-
-def _held(builder: Any, vector: Any) -> Any:
-    """The vector, as its registers leave the empty instructions."""
-    count = vector.type.count
-    if count == HALF or vector.type == _PAIRS:
-        kind = ir.FunctionType(vector.type, [vector.type])
-        return builder.asm(kind, "", "=x,0", [vector], True)
-    halves = [_held(builder, part(builder, vector, first, HALF)) for first in (0, HALF)]
-    return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(count))))
-
-
-DOT = Dot(_dot(_unsigned), _dot(_signed), by_halves(_multiply), _in_turn, sums=4)
+DOT = Dot(_dot(_unsigned), _dot(_signed), _of_few_bits, few=YMM)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

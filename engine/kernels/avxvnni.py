@@ -16,7 +16,7 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
-from engine.kernels.vectors import I32, INTEGERS, call, part
+from engine.kernels.vectors import I32, YMM, call, joined, part
 
 _HALF_INTEGERS = ir.VectorType(I32, 8)
 
@@ -27,10 +27,10 @@ def _vpdpbusd(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
         bytes_ = [part(builder, vector, 32 * half, 32) for vector in (weights, x)]
         operands = [part(builder, sums, 8 * half, 8), *bytes_]
         halves.append(call(builder, "llvm.x86.avx512.vpdpbusd.256", _HALF_INTEGERS, operands))
-    return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+    return joined(builder, *halves)
 
 
-DOT = Dot(_vpdpbusd)
+DOT = Dot(_vpdpbusd, few=YMM)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)

@@ -19,7 +19,7 @@ from engine.kernels.arithmetic import LOG2E
 from engine.kernels.columns import COLUMNS, OFFSET_SUM, RECORD_BYTES, SCALE
 from engine.kernels.kv_layout import BLOCK_TOKENS
 from engine.kernels.powers import all_lanes, capped, higher, of_each
-from engine.kernels.simd import UNROLLED, Dot, in_registers
+from engine.kernels.simd import Dot, in_registers
 from engine.kernels.vectors import (
     BYTES,
     FLOAT,
@@ -32,7 +32,6 @@ from engine.kernels.vectors import (
     broadcast,
     fma,
     load,
-    opaque,
     store,
 )
 
@@ -139,28 +138,12 @@ class _Panel:
     def _products(
         self, tiles: list[Any], record: Any, columns: Sequence[int], starts: list[Any]
     ) -> list[Any]:
-        """starts[column, tile] + 32 numbers of keys times those of queries.
-
-        With few registers in a loop, or in turn: else LLVM takes column after column and keeps keys
-        on the stack for that, which takes 1.7 times as long (AVX2, Zen 3).
-        """
-        builder, sums, in_turn = self.builder, starts, self.dot.in_turn
-        if self.dot.sums == UNROLLED or in_turn is not None:
-            for group in range(_GROUPS):
-                sums = self._add_group(tiles, record, group, columns, sums)
-                sums = in_turn(builder, sums) if in_turn is not None else sums
-            return sums
-        kept = [cgutils.alloca_once(builder, INTEGERS) for _ in sums]
-        for place, value in zip(kept, sums, strict=True):
-            builder.store(value, place)
-        with cgutils.for_range(builder, opaque(builder, _GROUPS)) as loop:
-            places = [builder.add(tile, builder.mul(loop.index, I64(64))) for tile in tiles]
-            queries = builder.add(record, builder.mul(loop.index, I64(4 * COLUMNS)))
-            before = [builder.load(place, typ=INTEGERS) for place in kept]
-            sums = self._add_group(places, queries, 0, columns, before)
-            for place, value in zip(kept, sums, strict=True):
-                builder.store(value, place)
-        return [builder.load(place, typ=INTEGERS) for place in kept]
+        """starts[column, tile] + 32 numbers of keys times those of queries."""
+        sums = starts
+        for group in range(_GROUPS):
+            sums = self._add_group(tiles, record, group, columns, sums)
+            sums = self.dot.in_order(self.builder, sums)
+        return sums
 
     def _of_column(self, record: Any, field: int, column: int, kind: Any) -> Any:
         """A column's number of a field of a record, in every lane."""

@@ -18,7 +18,7 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
-from engine.kernels.vectors import I32, INTEGERS, call, part
+from engine.kernels.vectors import I32, INTEGERS, NEON, call, part
 
 _QUARTER = ir.VectorType(I32, 4)
 _HALF = ir.VectorType(I32, 8)
@@ -45,10 +45,7 @@ def _of_quarter(builder: Any, sums: Any, weights: Any, x: Any) -> Any:
 
 
 _dot = by_quarters(_of_quarter)
-SUMS = 4
-"""Vectors of 16 sums that stay in registers: half of the 32 there are. Sums of eight columns of
-values take 1 256 instructions so, 1 905 with 16 of them, most of which lie on the stack."""
-DOT = Dot(_dot, _dot, sums=SUMS)
+DOT = Dot(_dot, _dot, few=NEON)
 multiply_tile = tile_multiplier(DOT)
 multiply_row = row_multiplier(DOT)
 multiply_columns = column_multiplier(DOT)
@@ -59,7 +56,6 @@ attend_bytes = byte_attender(block_scorer(DOT), value_adder(DOT))
 
 __all__ = [
     "DOT",
-    "SUMS",
     "attend_bytes",
     "attend_numbers",
     "by_quarters",

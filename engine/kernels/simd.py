@@ -7,7 +7,7 @@ how four bytes are multiplied and added (`Dot`); the rest LLVM splits into the r
 Layouts: `engine.formats.packed` (weights), `engine.kernels.columns` (activations).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -37,9 +37,11 @@ from engine.kernels.vectors import (
     I32,
     I64,
     INTEGERS,
+    Register,
     ask_for,
     broadcast,
     fma,
+    in_turn,
     keep_order,
     load,
     store,
@@ -47,8 +49,10 @@ from engine.kernels.vectors import (
 
 GROUPS = 8  # of four weights in a block of 32
 
-UNROLLED = 16
-"""Sums of a panel of 8 columns and 2 tiles: where registers hold so many, all of it is unrolled."""
+UNROLLED, FEW = 16, 4
+"""Vectors of 16 sums that stay in registers beside what is multiplied: those of a panel of 8
+columns and 2 tiles, where all of it is unrolled, and where there are few. On ARM sums of eight
+columns of values take 1 256 instructions so, 1 905 with 16 of them, most of them on the stack."""
 
 
 class Dot(NamedTuple):
@@ -59,14 +63,22 @@ class Dot(NamedTuple):
     signed: Callable[[Any, Any, Any, Any], Any] | None = None
     """The same for signed weights. Without it, 8-bit weights stay w + 128 and sums start at the
     offset that this makes."""
-    add_block: Callable[[Any, int, list[Any], list[Any], "X", list[Any]], None] | None = None
-    """(builder, bits, groups of weights, scales, x, totals): `_add_block` in an order that suits
-    the registers there are."""
-    in_turn: Callable[[Any, list[Any]], list[Any]] | None = None
-    """(builder, sums) → sums, all of them computed before what follows, where LLVM would finish one
-    of them after the other and spill the weights that the next ones need."""
-    sums: int = UNROLLED
-    """Vectors of 16 sums of attention that stay in registers beside what is multiplied."""
+    of_few_bits: Callable[..., list[Any]] | None = None
+    """(builder, bits, (group, its unsigned weights) …, x, columns, their sums) → sums, for 4 and 5
+    bits, where that takes less than one group after the other."""
+    few: Register | None = None
+    """The registers, where the weights of a block would fill them: then these meet four columns at
+    a time, whose sums stay in registers, group by group. LLVM, left alone, computes one column
+    after the other and reads the weights from the stack for each."""
+
+    @property
+    def sums(self) -> int:
+        """Vectors of 16 sums that stay in registers beside what is multiplied."""
+        return UNROLLED if self.few is None else FEW
+
+    def in_order(self, builder: Any, sums: list[Any]) -> list[Any]:
+        """The sums; with few registers all of them are computed before what follows."""
+        return sums if self.few is None else in_turn(builder, sums, self.few)
 
 
 def in_registers(tiles: int, columns: int, dot: Dot) -> Iterator[tuple[range, range]]:
@@ -85,15 +97,14 @@ class X(NamedTuple):
     width: int
     """Columns in it."""
 
-    def load(self, builder: Any, field: int, column: int, kind: Any, lanes: int = LANES) -> Any:
+    def load(self, builder: Any, field: int, column: int, kind: Any) -> Any:
         """One column's number of a field, in every lane."""
         value = load(builder, self.address, field * self.width + 4 * column, kind, 4)
-        return broadcast(builder, value, lanes)
+        return broadcast(builder, value)
 
-    def group(self, builder: Any, group: int, column: int, lanes: int = LANES) -> Any:
+    def group(self, builder: Any, group: int, column: int) -> Any:
         """Four activations of a column, in every lane."""
-        four = self.load(builder, 4 * group, column, I32, lanes)
-        return builder.bitcast(four, ir.VectorType(I8, 4 * lanes))
+        return builder.bitcast(self.load(builder, 4 * group, column, I32), BYTES)
 
 
 def _shifted(builder: Any, vector: Any, left: int, mask: int) -> Any:
@@ -126,17 +137,16 @@ def _weight_groups(builder: Any, bits: int, block: Any, signed: bool) -> list[An
     return [builder.or_(*pair) for pair in zip(low, high, strict=True)]
 
 
-def starts(builder: Any, bits: int, x: X, column: int, lanes: int = LANES) -> list[Any]:
+def _starts(builder: Any, bits: int, x: X, column: int) -> list[Any]:
     """What the sums of a column start at, a half of the block each for 6 bits: what the offset of
     stored weights would add is taken away."""
-    kind = ir.VectorType(I32, lanes)
     if bits in (4, 5):
-        return [ir.Constant(kind, None)]
-    whole = x.load(builder, OFFSET_SUM, column, I32, lanes)
+        return [ir.Constant(INTEGERS, None)]
+    whole = x.load(builder, OFFSET_SUM, column, I32)
     if bits == 8:
         return [whole]
-    first = x.load(builder, FIRST_SUM, column, I32, lanes)
-    both = builder.ashr(whole, ir.Constant(kind, [2] * lanes))
+    first = x.load(builder, FIRST_SUM, column, I32)
+    both = builder.ashr(whole, ir.Constant(INTEGERS, [2] * LANES))
     return [first, builder.sub(both, first)]
 
 
@@ -195,24 +205,52 @@ def _add_block(
     """
     signed = bits == 8 and dot.signed is not None
     groups = _weight_groups(builder, bits, block, signed)
-    # One column of bytes shares nothing: from the caches 27 GB/s, 24 by `add_block` (Zen 3).
-    if dot.add_block is not None and (bits != 8 or len(totals) > 1):
-        dot.add_block(builder, bits, groups, scales, x, totals)
-        return
+    at_once = 1 if dot.few is None else FEW
+    for first in range(0, len(totals), at_once):
+        columns = range(first, min(first + at_once, len(totals)))
+        sums = _products(builder, bits, groups, x, columns, dot)
+        for column, of_scales in zip(columns, sums, strict=True):
+            x_scale = x.load(builder, SCALE, column, FLOAT)
+            value = builder.load(totals[column], typ=FLOATS)
+            for index, products in enumerate(of_scales):
+                scale = builder.fmul(scales[index], x_scale)
+                value = fma(builder, builder.sitofp(products, FLOATS), scale, value)
+            if bits in (4, 5):
+                scaled_sum = x.load(builder, SCALED_SUM, column, FLOAT)
+                value = fma(builder, scales[1], scaled_sum, value)
+            builder.store(value, totals[column])
+
+
+def _products(
+    builder: Any, bits: int, groups: list[Any], x: X, columns: Sequence[int], dot: Dot
+) -> list[list[Any]]:
+    """The integer sums of a block of each column: one for each of its scales."""
+    signed = bits == 8 and dot.signed is not None
     add = dot.signed if signed and dot.signed else dot.unsigned
-    for column, total in enumerate(totals):
-        sums = [ir.Constant(INTEGERS, None)] if signed else starts(builder, bits, x, column)
-        for group, weights in enumerate(groups):
-            half = group * len(sums) // GROUPS
-            sums[half] = add(builder, sums[half], weights, x.group(builder, group, column))
-        x_scale = x.load(builder, SCALE, column, FLOAT)
-        value = builder.load(total, typ=FLOATS)
-        for index, products in enumerate(sums):
-            scale = builder.fmul(scales[index], x_scale)
-            value = fma(builder, builder.sitofp(products, FLOATS), scale, value)
-        if bits in (4, 5):
-            value = fma(builder, scales[1], x.load(builder, SCALED_SUM, column, FLOAT), value)
-        builder.store(value, total)
+    zero = [ir.Constant(INTEGERS, None)]
+    first = [zero if signed else _starts(builder, bits, x, column) for column in columns]
+    of_scales = []
+    for chosen, *sums in zip(_of_one_scale(bits), *first, strict=True):
+        if bits in (4, 5) and dot.of_few_bits is not None:
+            ordered = [(group, groups[group]) for group in chosen]
+            of_scales.append(dot.of_few_bits(builder, bits, ordered, x, columns, sums))
+            continue
+        for group in chosen:
+            for i, column in enumerate(columns):
+                sums[i] = add(builder, sums[i], groups[group], x.group(builder, group, column))
+            sums = dot.in_order(builder, sums)
+        of_scales.append(sums)
+    return [list(sums) for sums in zip(*of_scales, strict=True)]
+
+
+def _of_one_scale(bits: int) -> list[list[int]]:
+    """The groups that share a scale, in the order in which they are multiplied: the two of the same
+    bytes follow each other."""
+    if bits == 8:
+        return [list(range(GROUPS))]
+    if bits == 6:
+        return [list(range(GROUPS // 2)), list(range(GROUPS // 2, GROUPS))]
+    return [[group for low in range(GROUPS // 2) for group in (low, low + GROUPS // 2)]]
 
 
 def zeros(builder: Any, columns: int) -> list[Any]:

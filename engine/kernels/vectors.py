@@ -3,7 +3,7 @@
 A vector has 16 lanes, whatever the registers are; LLVM splits it where they are narrower.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba.core import cgutils
@@ -51,6 +51,13 @@ def part(builder: Any, vector: Any, first: int, count: int) -> Any:
     """`count` lanes of a vector, from lane `first` on."""
     mask = ir.Constant(ir.VectorType(I32, count), list(range(first, first + count)))
     return builder.shuffle_vector(vector, vector, mask)
+
+
+def joined(builder: Any, first: Any, second: Any) -> Any:
+    """The lanes of two vectors, one behind the other."""
+    count = 2 * first.type.count
+    mask = ir.Constant(ir.VectorType(I32, count), list(range(count)))
+    return builder.shuffle_vector(first, second, mask)
 
 
 def fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
@@ -110,7 +117,28 @@ def keep_order(builder: Any) -> None:
     builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
 
 
-def opaque(builder: Any, value: int) -> Any:
-    """A number of which LLVM does not know which it is: it unrolls no loop of so many turns."""
-    kind = ir.FunctionType(I64, [I64])
-    return builder.asm(kind, "", "=r,0", [I64(value)], False)
+class Register(NamedTuple):
+    """A vector register, where there are too few of them for the weights of a block."""
+
+    size: int
+    """Bytes."""
+    constraint: str
+    """What inline assembly calls it."""
+
+
+YMM, NEON = Register(32, "x"), Register(16, "w")
+
+
+def in_turn(builder: Any, vectors: list[Any], register: Register) -> list[Any]:
+    """The vectors of integers, all of them computed before what follows: an empty instruction takes
+    and gives each register, and LLVM keeps the order of these. One vector has none."""
+    return vectors if len(vectors) == 1 else [_held(builder, v, register) for v in vectors]
+
+
+def _held(builder: Any, vector: Any, register: Register) -> Any:
+    count = vector.type.count
+    if count * vector.type.element.width == 8 * register.size:
+        kind = ir.FunctionType(vector.type, [vector.type])
+        return builder.asm(kind, "", f"={register.constraint},0", [vector], True)
+    halves = [part(builder, vector, first, count // 2) for first in (0, count // 2)]
+    return joined(builder, *(_held(builder, half, register) for half in halves))

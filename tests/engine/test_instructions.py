@@ -19,7 +19,7 @@ from engine.kernels.byte_scores import emit_scores
 from engine.kernels.byte_values import emit_values
 from engine.kernels.byte_weights import emit_weights
 from engine.kernels.panels import emit_panel
-from engine.kernels.simd import UNROLLED, emit_row, emit_tile
+from engine.kernels.simd import emit_row, emit_tile
 from engine.kernels.softmax import emit_softmax
 from engine.kernels.vectors import I64
 
@@ -34,6 +34,7 @@ TARGETS = {
 }
 BYTES_AT_ONCE = {"avx512vnni": 64, "neon": 16, "armv8": 16}
 """Of the instruction; 32 of others."""
+FEW_REGISTERS = ["avxvnni", "avx2", "neon", "armv8"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -76,14 +77,22 @@ def test_a_block_is_multiplied_by_the_instruction_of_the_path(path, bits, column
     assert not re.search(r"\b(callq?|bl)\b", text)
 
 
-@pytest.mark.parametrize("bits", [4, 5, 8])
-def test_a_weight_is_read_once_for_all_columns(bits):
-    """Where registers are few as well: column after column it was 189 (4 bits) to 287 times that
-    the code of a block read the stack."""
-    text = assembly(
-        lambda builder, given: emit_tile(builder, bits, 8, 8, avx2.DOT, given), 7, X86, "haswell"
-    )
-    assert len(re.findall(r"\(%rsp\), %ymm", text)) < 100
+@pytest.mark.parametrize("path", FEW_REGISTERS)
+@pytest.mark.parametrize("bits", [4, 5, 6, 8])
+def test_weights_meet_four_columns_in_registers(path, bits):
+    """Column after column, the code of a block of four reads the stack 51 to 97 times for the
+    weights and sums that have no register, 192 to 200 without a dot product."""
+    module, triple, cpu, _ = TARGETS[path]
+    in_order, as_llvm_likes = (
+        assembly(
+            lambda builder, given, dot=dot: emit_tile(builder, bits, 4, 8, dot, given),
+            7, triple, cpu,
+        )
+        for dot in (module.DOT, module.DOT._replace(few=None))
+    )  # fmt: skip
+    reads = r"\(%rsp\), %ymm|ld[rp]\s+q.*\[sp"
+    few, many = (len(re.findall(reads, text)) for text in (in_order, as_llvm_likes))
+    assert few < 0.8 * many
 
 
 @pytest.mark.parametrize("path", TARGETS)
@@ -140,8 +149,7 @@ def test_attention_multiplies_in_vectors(path, columns):
 @pytest.mark.parametrize("path", TARGETS)
 @pytest.mark.parametrize("columns", [2, 3, 8])
 def test_attention_to_bytes_multiplies_by_the_instruction_of_the_path(path, columns):
-    """Keys and values, as often as a block's products of 32 numbers and 32 positions need: of keys,
-    where registers hold few sums, in the eight turns of a loop."""
+    """Keys and values, as often as a block's products of 32 numbers and 32 positions need."""
     module, triple, cpu, instruction = TARGETS[path]
     bytes_at_once = BYTES_AT_ONCE.get(path, 32)
     for emit, arguments in ((emit_scores, 14), (emit_values, 7)):
@@ -150,9 +158,7 @@ def test_attention_to_bytes_multiplies_by_the_instruction_of_the_path(path, colu
             emit(builder, columns, module.DOT, given)
 
         text = assembly(panel, arguments, triple, cpu)
-        looped = module.DOT.sums < UNROLLED and module.DOT.in_turn is None
-        turns = 8 if emit is emit_scores and looped else 1
-        assert len(re.findall(instruction, text)) * turns >= columns * 1024 // bytes_at_once
+        assert len(re.findall(instruction, text)) >= columns * 1024 // bytes_at_once
         assert not re.search(r"\b(callq?|bl)\b", text)
 
 
