@@ -19,6 +19,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
+from plugins.event_words import read
 from plugins.german_clauses import main_clause, task
 from plugins.lists import items_of, split
 from plugins.reminders import task_in
@@ -154,6 +155,9 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
         said["what"] = _task(what or str(said.get("what") or ""), language)
     if (clause := CLAUSES.get(tool)) and tool != "reminders.add" and language == "de":
         said[clause] = main_clause(str(said.get(clause, "")))
+    if tool == "calendar.add":
+        event = f"{said.get('title', '')} {said.get('when', '')}"
+        said["title"] = read(event, language, datetime.now(UTC)).title
     if tool == "alarms.change":
         moment = parse(str(said.get("to", "")), language, datetime.now(UTC)).at
         said["time"] = moment.isoformat("minutes") if moment else None
