@@ -18,10 +18,9 @@ from engine.kernels.panels import panel_multiplier
 from engine.kernels.simd import Dot
 from engine.kernels.sparse_rows import rows_multiplier
 from engine.kernels.sparse_vectors import column_multiplier
-from engine.kernels.vectors import I32, INTEGERS, NEON, call, part
+from engine.kernels.vectors import I32, NEON, call, joined, part
 
 _QUARTER = ir.VectorType(I32, 4)
-_HALF = ir.VectorType(I32, 8)
 _Multiply = Callable[[Any, Any, Any, Any], Any]
 
 
@@ -33,9 +32,8 @@ def by_quarters(of_quarter: _Multiply) -> _Multiply:
         for quarter in range(4):
             bytes_ = [part(builder, vector, 16 * quarter, 16) for vector in (weights, x)]
             quarters.append(of_quarter(builder, part(builder, sums, 4 * quarter, 4), *bytes_))
-        lanes = ir.Constant(_HALF, list(range(8)))
-        halves = [builder.shuffle_vector(*quarters[i : i + 2], lanes) for i in (0, 2)]
-        return builder.shuffle_vector(*halves, ir.Constant(INTEGERS, list(range(16))))
+        halves = [joined(builder, *quarters[first : first + 2]) for first in (0, 2)]
+        return joined(builder, *halves)
 
     return dot
 
