@@ -7,8 +7,12 @@ from plugins.numbers import digits
 
 _SAID = {
     "en": {
-        r"\b(?:an|one|1) hour and a half\b": "90 minutes",
+        r"\b(?:an|one|1) (?P<unit>hour|minute) and a half\b": r"1.5 \g<unit>s",
+        r"\b(?P<n>\d+) (?P<unit>hour|minute)s? and a half\b": r"\g<n>.5 \g<unit>s",
+        r"\b(?:one|1) and a half (?P<unit>hour|minute)s?\b": r"1.5 \g<unit>s",
         r"\b(?P<n>\d+) and a half (?P<unit>hour|minute)s?\b": r"\g<n>.5 \g<unit>s",
+        r"(?<=hour) and a quarter\b(?! of)": " and 15 minutes",
+        r"(?<=hour) and (?:three|3) quarters\b(?! of)": " and 45 minutes",
         r"\bthree[- ]quarters of an hour\b": "45 minutes",
         r"\b(?:a )?quarter of an hour\b": "15 minutes",
         r"\b(?:a )?half (?:an )?(?P<unit>hour|minute)\b": r"0.5 \g<unit>s",
@@ -24,6 +28,7 @@ _SAID = {
     },
     "zh": {
         r"(?P<n>\d+)个半(?=小时|钟头|钟)": r"\g<n>.5个",
+        r"(?P<n>\d+)(?P<unit>个?(?:小时|钟头))半": r"\g<n>.5\g<unit>",
         r"(?<![\d一二三个])半个?(?=小时|钟头)": "0.5",
         r"[一1]刻钟": "15分钟",
         r"[三3]刻钟": "45分钟",

@@ -59,17 +59,21 @@ _PARTS_OF_HOURS = {
 """What is said of a delay that is no whole number of hours."""
 _LONG_DELAY = {
     "en": re.compile(
-        r"(?<=\bin )(?:an|one|two|three|four|five|six|\d+)(?: and a half)? hours?"
-        r"(?: and (?:a half|\w+(?:[ -]\w+)? minutes))?(?!\w)",
+        r"(?:(?<=\bin )|(?<=\bfor ))(?:an|one|two|three|four|five|six|\d+)"
+        r"(?:\.5| and a (?:half|quarter))? hours?"
+        r"(?: and (?:a half|a quarter|(?:three|3) quarters|\w+(?:[ -]\w+)? minutes))?(?!\w)",
         re.IGNORECASE,
     ),
     "de": re.compile(
-        r"(?<=\bin )(?:einer|zwei|drei|vier|fünf|sechs|\d+|\w+einhalb) stunden?"
-        r"(?: und \w+ minuten)?(?!\w)",
+        r"(?:(?<=\bin )|(?<=\bfür ))(?:einer?|zwei|drei|vier|fünf|sechs|\d+|\w+einhalb) stunden?"
+        r"(?: und (?:\w+ minuten|einer? viertelstunde))?(?!\w)",
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        r"(?:(?<![设定置加来建])一|[二两三四五六七八九十]|\d+)个半(?:小时|钟头)(?=之?后|以后)"
+        r"(?:(?<![设定置加来建])一|[二两三四五六七八九十]|\d+)(?:个半(?:小时|钟头)|个?(?:小时|钟头)半)"
+        r"(?=之?后|以后|$)"
+        r"|(?<=过)(?:[一二两三四五六七八九十]|\d+)个半(?:小时|钟头)"
+        r"|[一二两三四五六七八九十\d]+个?(?:小时|钟头)[零又]?[一二两三四五六七八九十\d]+分钟?(?=之?后|以后)"
         r"|[一三]刻钟(?=之?后|以后)"
     ),
 }
@@ -162,14 +166,20 @@ def as_time(text: str, language: str, now: datetime) -> str:
     return ""
 
 
-def _in_digits(text: str, language: str) -> str:
-    """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
-    text = with_days_of_month(text, language)
+def delays_in_minutes(text: str, language: str) -> str:
+    """``text`` with its delays that are no whole hours in minutes: "in an hour and a half" is "in
+    90 minutes"."""
     if long := _LONG_DELAY.get(language):
         text = long.sub(lambda said: _in_minutes(said, language), text)
-    text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     for spoken, meant in _PARTS_OF_HOURS.get(language, ()):
         text = spoken.sub(meant, text)
+    return text
+
+
+def _in_digits(text: str, language: str) -> str:
+    """``text`` with the minutes behind an hour in digits, and "a m" as one word."""
+    text = delays_in_minutes(with_days_of_month(text, language), language)
+    text = _DELAY.sub(lambda said: _delay_in_digits(said, language), text)
     if language in ("fr", "es"):
         return text.replace("’", "'")
     if language == "zh":

@@ -64,8 +64,12 @@ _LISTING = {
 """How it begins that items are put on a list, how the list is named behind them, and what joins
 them."""
 _NO_DURATION = {
-    "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b))",
-    "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b))",
+    "en": r"(?i:(?!(?<=\bhour) and \S+ minutes?\b|(?<=\bhours) and \S+ minutes?\b"
+    r"| and (?:a half|a quarter|three quarters)\b))",
+    "de": r"(?i:(?!(?<=\bstunde) und \S+ minuten?\b|(?<=\bstunden) und \S+ minuten?\b"
+    r"|(?<=\bstunde) und einer? (?:viertelstunde|halbe)))",
+    "fr": r"(?i:(?! et (?:demie?|quart)\b))",
+    "es": r"(?i:(?! y (?:media|cuarto)\b))",
     "zh": r"(?![，,](?:名字|名叫|叫做?(?!我|他|她|醒)|取名|备注))",
 }
 """Where no commands are joined: "an hour and twenty minutes" is one time, and 名字叫蒸鱼 what a

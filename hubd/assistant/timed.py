@@ -10,7 +10,7 @@ from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.numbers import digits
-from plugins.when import repeat_in, sun_in
+from plugins.when import delays_in_minutes, repeat_in, sun_in
 
 A_LITTLE = "1点"
 """调暗一点 is a bit dimmer, and not at one."""
@@ -243,7 +243,7 @@ def clocks_in(text: str, language: str) -> list[str]:
 
 def _in_digits(text: str, language: str) -> str:
     """``text``, plain, with its numbers in digits and its times with a colon."""
-    said = digits(plain(text), language)
+    said = digits(delays_in_minutes(plain(text), language), language)
     return _HYPHENED.sub(r"\1:\2", said) if language == "en" else said
 
 
@@ -333,7 +333,7 @@ def when_it_ends(text: str, known: Lexicon) -> tuple[str, str, str] | None:
     """What "turn on the fan for ten minutes" does at once, what takes it back, and when: two
     commands and a time; ``None`` where ``text`` is no such one."""
     pattern = _FOR_A_WHILE.get(known.language)
-    said = digits(plain(known.fixed(known.stripped(text))), known.language)
+    said = _in_digits(known.fixed(known.stripped(text)), known.language)
     found = pattern.fullmatch(said) if pattern else None
     if found is None:
         return None

@@ -90,6 +90,36 @@ def test_the_timer_that_is_named_gets_more_time(text, language, timer):
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "arguments"),
+    [
+        ("timer for the gammon, an hour and a half", "en",
+         {"name": "gammon", "hours": 1, "minutes": 30}),
+        ("an hour and a half timer for the gammon", "en",
+         {"name": "gammon", "hours": 1, "minutes": 30}),
+        ("set a timer for an hour and a quarter for the pie", "en",
+         {"name": "pie", "hours": 1, "minutes": 15}),
+        ("set a pie timer for one and a half hours", "en",
+         {"name": "pie", "hours": 1, "minutes": 30}),
+        ("timer for the pie, three hours and a half", "en",
+         {"name": "pie", "hours": 3, "minutes": 30}),
+        ("timer for a minute and a half", "en", {"minutes": 1, "seconds": 30}),
+        ("set a timer for an hour and ten for the pie", "en",
+         {"name": "pie", "hours": 1, "minutes": 10}),
+        ("Timer für die Gans, anderthalb Stunden", "de", {"name": "Gans", "minutes": 90}),
+        ("Timer für die Gans, dreieinhalb Stunden", "de",
+         {"name": "Gans", "hours": 3, "minutes": 30}),
+        ("Timer für das Ei auf viereinhalb Minuten", "de",
+         {"name": "Ei", "minutes": 4, "seconds": 30}),
+        ("minuteur d'une heure et demie pour la tarte", "fr", {"minutes": 90, "name": "tarte"}),
+    ],
+)  # fmt: skip
+def test_hours_and_a_half_in_every_order(text, language, arguments):
+    call = ROUTER.route(text, language=language).call
+    assert call is not None
+    assert (call.tool, call.arguments) == ("timers.start", arguments)
+
+
+@pytest.mark.parametrize(
     ("text", "arguments"),
     [
         ("一个半小时后叫我", {"hours": 1, "minutes": 30}),

@@ -84,7 +84,9 @@ _IS_SO = re.compile(
     r"erst|bloß|schon|gerademal) )*\d+(?:,\d)? ?(?:grad|prozent|°|%)|[才只](?:有|剩)?\d+(?:\.\d)?度"
 )
 """A value that is, and not one that is wished: "it's only 16 degrees in here"."""
-_AND_A_HALF = re.compile(r"个半(?:小时|钟头)")
+_AND_A_HALF = re.compile(
+    r"个半(?:小时|钟头)|(?:hour|minute)s? and (?:a half|a quarter|\S+ quarters)\b"
+)
 _ONE_OF_HALF_AN_HOUR = re.compile(r"[一1]个半(?:小时|钟头)的?(?:计时|倒计时|定时|闹)")
 """An hour and a half, or one of half an hour: 一个半小时的计时器 is either."""
 _MORE = re.compile(

@@ -3,6 +3,8 @@ them: "in einer Viertelstunde" is "in 15 Minuten"."""
 
 import re
 
+from plugins.when import delays_in_minutes
+
 _SAID = {
     "en": (
         (re.compile(r"\bthree[- ]quarters? of an hour\b", re.I), "45 minutes"),
@@ -25,4 +27,4 @@ def in_minutes(text: str, language: str) -> str:
     """``text`` with these durations in minutes."""
     for pattern, minutes in _SAID.get(language, ()):
         text = pattern.sub(minutes, text)
-    return text
+    return delays_in_minutes(text, language)
