@@ -10,7 +10,16 @@ from msgspec import Meta
 from plugins import reminders
 from plugins.api import MissingArgumentError, Plugin, ToolContext, ToolResult
 from plugins.moments import asked_when
-from plugins.reminder_entries import ALL, Entry, data, entries, part_of_day, rings, shift_of
+from plugins.reminder_entries import (
+    ALL,
+    Entry,
+    data,
+    entries,
+    order_of,
+    part_of_day,
+    rings,
+    shift_of,
+)
 from plugins.speech import say
 from plugins.when import When, parse
 
@@ -87,7 +96,7 @@ def _says_when(arguments: Mapping[str, Any], language: str) -> bool:
         return False
     said = [str(arguments[name]) for name in ("which", "to") if arguments.get(name)]
     said = [one for one in said if not _PART_OF_HOUR.fullmatch(one.strip(" .!?。"))]
-    said = [one for one in said if not part_of_day(one)]
+    said = [one for one in said if not part_of_day(one) and order_of(one) is None]
     whens = [parse(one, language, now) for one in said if one != ALL and not _ID.fullmatch(one)]
     named = all(when.said or when.on or when.repeat for when in whens)
     return named and all(_FILLER.fullmatch(when.rest) for when in whens)

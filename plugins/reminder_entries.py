@@ -49,8 +49,18 @@ _OF_PART = re.compile(
     r"(?:(?:the|in|in the|in der|am|der|die|das|den) )*(?P<part>[^\W\d]+?)(?: one| reminder| alarm|"
     r"的|那个|的那个|那次)*"
 )
+_POINTED = r"(?: one| reminder| alarm|的|那个|一个|那次|的?闹钟|的?提醒)*"
+_ORDERS = tuple(
+    re.compile(rf"(?:(?:the|der|die|das|den) )?(?:{said}){_POINTED}")
+    for said in (
+        "earlier|former|sooner|frühere[nr]?|前面|早一?点|早些|早",
+        "later|latter|spätere[nr]?|后面|晚一?点|晚些|晚",
+    )
+)
+"""The earlier and the later of two."""
 _KINDS = frozenset({"reminder", "reminders", "alarm", "erinnerung", "wecker", "提", "醒"})
 HALF_A_DAY = timedelta(hours=12)
+PAIR = 2
 Kind = Literal["reminder", "alarm"]
 
 
@@ -215,6 +225,9 @@ def chosen(
         whenever = not (said.said or said.on or said.repeat)
         hours, zone = part_of_day(which), context.now.tzinfo
         meant = meant or [e for e in alike if e.due.astimezone(zone).hour in hours]
+        if (order := order_of(which)) is not None and len(meant) != 1:
+            several = list(alike) if len(alike) > PAIR else []
+            meant = [alike[order]] if len(alike) == PAIR else several
         meant = meant or [e for e in about if _is_then(context, e, said) or (whenever and e.what)]
     if not meant:
         raise ToolError(f"{say(context.language, 'no_reminder')} {_lines(context, alike)}".strip())
@@ -318,6 +331,12 @@ def part_of_day(said: str) -> range:
     return next(
         (hours for name, hours in _PARTS.items() if name.fullmatch(found["part"])), range(0)
     )
+
+
+def order_of(said: str) -> int | None:
+    """Which of two ``said`` is: 0 the earlier one, 1 the later; ``None`` where it is neither."""
+    wanted = said.casefold().strip(" .!?。")
+    return next((at for at, order in enumerate(_ORDERS) if order.fullmatch(wanted)), None)
 
 
 def data(context: ToolContext, entry: Entry) -> dict[str, Any]:

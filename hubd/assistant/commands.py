@@ -25,6 +25,7 @@ from hubd.assistant.of_events import asked_when, put_in
 from hubd.assistant.of_lists import on_other_list
 from hubd.assistant.of_set import (
     all_given_up,
+    of_its_order,
     of_the_told_timer,
     of_what_was_set,
     put_right,
@@ -160,7 +161,8 @@ class Commands:
         continued = goes_on(text, memory, home, datetime.now(UTC))
         if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
             named = await self.decider.by_rules(text, of_set.language, area)
-            continued = named if of_a_timer_there(named) else of_set  # "the eggs are done, cancel"
+            other = of_a_timer_there(named) and not of_its_order(of_set)
+            continued = named if other else of_set  # "the eggs are done, cancel"
         if continued is not None and continued.declined:
             return Step(decision=continued, text=ask(continued.language, continued.declined))
         if continued is not None:

@@ -36,6 +36,7 @@ _LEADING = {
 }
 _BARE = re.compile(r"\d+(?:\.\d+)?")
 _UNIT = re.compile(r"[^\d.]+$")
+UNITS = {"en": ("minutes", "seconds"), "de": ("Minuten", "Sekunden"), "zh": ("分钟", "秒")}
 _TIMER = {"en": "set a timer for {}", "de": "stell einen timer auf {}", "zh": "设一个{}的计时器"}
 
 
@@ -63,8 +64,7 @@ def _spoken(length: str, language: str) -> str:
     span = length_of(length, language)
     assert span is not None
     seconds = round(span.total_seconds())
-    units = {"en": ("minutes", "seconds"), "de": ("Minuten", "Sekunden"), "zh": ("分钟", "秒")}
-    minute, second = units[language]
+    minute, second = UNITS[language]
     between = "" if language == "zh" else " "
     amount, unit = (seconds // 60, minute) if seconds % 60 == 0 else (seconds, second)
     return f"{amount}{between}{unit}"

@@ -34,7 +34,7 @@ from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
-from plugins.reminder_entries import shift_of
+from plugins.reminder_entries import order_of, shift_of
 from plugins.when import as_time, parse
 
 _words = partial(words_beside, __file__)
@@ -74,13 +74,20 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
             return _ended(memory, last)
         if not alone and (ended_all := all_of(clause, memory)) is not None:
             return ended_all
-        if not alone and (one := one_of(clause, memory, datetime.now(UTC))) is not None:
+        now = datetime.now(UTC)
+        if (one := one_of(clause, memory, now) or one_of(said, memory, now)) is not None:
             return one
         if plugin == TIMERS and (running := _paused_or_resumed(said, memory, last, known)):
             return running
         if last.tool in CHANGES and (changed := _changed(said, clause, memory, last, known)):
             return changed
     return None
+
+
+def of_its_order(decision: Decision) -> bool:
+    """Whether it is of the earlier or the later of two alarms or reminders."""
+    which = decision.call.arguments.get("which") if decision.call else None
+    return which is not None and order_of(str(which)) is not None
 
 
 def all_given_up(text: str, memory: Memory) -> Decision | None:
@@ -168,7 +175,7 @@ def _clauses(text: str, language: str, opening: str) -> Iterator[tuple[str, bool
     whole = plain(text)
     yield whole, True
     said = [one for one in BREAK.split(text) if plain(one)]
-    pieces = [one for one in said if not re.fullmatch(opening, plain(one))]
+    pieces = [one for one in said if not re.fullmatch(opening, f"{plain(one)} ")]
     if not 2 <= len(pieces) <= MOST_CLAUSES:
         return
     known = lexicon(language)

@@ -6,7 +6,7 @@ Only after one was set or told of; decides and does nothing.
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 import msgspec
 
@@ -17,13 +17,14 @@ from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.days import DAILY
-from plugins.reminder_entries import part_of_day
+from plugins.reminder_entries import order_of, part_of_day
 from plugins.reminders import task_in
 from plugins.spoken import DAYS
 from plugins.when import When, as_time, parse
 from plugins.when_reader import Cycle
 
 SCORE = 0.85
+DAYS_OF_WEEK = 7
 LATER = frozenset({"routines.later", "routines.change"})
 ALARM, REMINDER = "alarms.set", "reminders.add"
 CHANGES = {
@@ -31,6 +32,8 @@ CHANGES = {
     for one in (ALARM, REMINDER, "alarms.change", "reminders.change")
 }
 """What changes the one that was set, or changed, last."""
+ADDS = {ALARM: ALARM, "alarms.change": ALARM, REMINDER: REMINDER}
+"""What sets another one after it."""
 SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
 SET = frozenset({"alarms", "reminders"})
 """The plugins of what is set, told of and chosen by its time."""
@@ -130,9 +133,19 @@ _AND_ALSO = re.compile(
     r",? (?:and|und)(?: then| dann)? |, (?=\w)|[，,；](?:并且?|然后|再)?|并且?", re.I
 )
 _AND = {
-    "en": re.compile(r"(?:and|also|and also)(?: again| another(?: one)?| one)?(?: for)?\s+"),
-    "de": re.compile(r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?\s+"),
-    "zh": re.compile("(?:还有|再加一个|再来一个|另外|那|然后)"),
+    "en": re.compile(
+        r"(?:(?:and |also )?(?:set |make |i need |i'd like )*"
+        r"(?:another|one more|a second)(?: one| alarm| reminder)?|"
+        r"(?:and|also|and also|plus)(?: again| one)?)(?: for)?\s+"
+    ),
+    "de": re.compile(
+        r"(?:(?:und )?(?:stell |setz |ich brauche? )*"
+        r"(?:noch eine[nr]?|eine[nr]? (?:zweite|weitere)[nr]?)|"
+        r"(?:und|auch|und auch)(?: noch)?(?: eine[nr]?| mal)?)(?: wecker| erinnerung)?\s+"
+    ),
+    "zh": re.compile(
+        "(?:还有|另外|那|然后)?[再另](?:加|来|定|设|弄|要)一?个(?:闹钟|提醒)?\\s*|还有|另外|那|然后"
+    ),
 }
 _ALSO = {
     "en": re.compile(r"(?=.+ (?:too|as well|also)$)"),
@@ -141,17 +154,21 @@ _ALSO = {
 }
 """What says so by its end, or in the middle."""
 _ONCE_MORE = re.compile(
-    r"\b(?:auch|noch ?(?:ein)?mal|dann|bitte|wieder|again|as well|too|also|please)\b"
-    r"|也要?(?:提醒|叫|来|响)?(?:一次|一个|一下)?我?吧?$|也|再"
+    r"\b(?:auch|noch ?(?:ein)?mal|noch eine[nr]?|dann|bitte|wieder|again|as well|too|also|please|"
+    r"just in case|to be (?:safe|sure|on the safe side)|zur sicherheit|sicherheitshalber|"
+    r"für alle fälle)\b"
+    r"|的?(?:闹钟)?吧?[ ,，]*(?:以防万一|保险起见)|也要?(?:提醒|叫|来|响|设)?我?(?:一次|一个|一下)?我?吧?$|也|再|的(?:闹钟)?吧?$"
 )
 """What is said beside the time of another one, and says nothing of it."""
+_THAT_DAY = {"en": ("tomorrow ", "on {} "), "de": ("morgen ", "am {} "), "zh": ("明天", "{}")}
+"""The day of the first one, for another that has none: tomorrow, or one of the week."""
 _NOT_NEEDED = {
     "en": re.compile(
         r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
         r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)|"
-        r"(?:cancel|delete|remove|scrap|drop|turn off|skip) (?:the |that )?"
+        r"(?:cancel|delete|remove|scrap|drop|turn off|skip|bin|ditch|get rid of) (?:the |that )?"
         r"(?:(?:one|alarm) (?:on |at |for |in )?(?:the )?(?P<of>.+)|(?P<it>.+?)(?: one)?)|"
-        r"(?:i|we) don't need the (?P<one>.+?)(?: one)?(?: any ?more)?"
+        r"(?:(?:i|we) )?(?:don't|won't|no longer) need the (?P<one>.+?)(?: one)?(?: any ?more)?"
     ),
     "de": re.compile(
         r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
@@ -225,13 +242,13 @@ def of_what_is_set(
     ):
         changed = {"to": to, "which": which_changed(memory)}
         return continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
-    adds = last.tool in (ALARM, REMINDER) and not asks
+    adds = ADDS.get(last.tool) if not asks else None
     if adds and (when := _another_time(said, last, now)):
-        given = dict(last.call.arguments)
+        given = dict(last.call.arguments) if adds == last.tool else {}
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = task_in(parse(str(given["what"]), last.language, now))
         given.pop("instead", None)
-        return continuing(last, ToolCall(tool=last.tool, arguments={**given, "when": when}))
+        return continuing(last, ToolCall(tool=adds, arguments={**given, "when": when}))
     return None
 
 
@@ -252,7 +269,8 @@ def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
         which, to = _plainly(which, spoken.language), as_time(to, spoken.language, now)
         when = parse(which, spoken.language, now)
         by_time = (when.said or when.on or when.repeat) and not when.rest
-        if not (by_time or part_of_day(which)) or (moved_to and not to):
+        told = by_time or part_of_day(which) or order_of(which) is not None
+        if not told or (moved_to and not to):
             return None
         given = {"which": which, "to": to} if to else {"which": which}
         tool = f"{plugin}.{'change' if to else 'cancel'}"
@@ -400,9 +418,22 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
         rest = days_of_week((when.on.weekday(),), last.language)
     elif comes_again and not (when.on or when.repeat or when.delay):
         rest = f"{days_of_week(before.repeat, last.language)} {rest}"
+    elif before.on and not (when.on or when.repeat or when.delay):
+        day = _that_day(last, before.on, now)
+        return f"{day}{rest}" if day is not None else ""
     if when.said:
         return rest
     return f"{rest} {before.at:%H:%M}" if before.at else ""
+
+
+def _that_day(last: Decision, day: date, now: datetime) -> str | None:
+    """The day of what was set last in words, as far as the words of a week reach; empty for
+    today."""
+    tomorrow, named = _THAT_DAY[last.language]
+    ahead = (day - now.date()).days
+    if names_a_day(plain(_when_said(last)), last.language) and ahead <= DAYS_OF_WEEK:
+        return named.format(DAYS[last.language][day.weekday()])
+    return ("", tomorrow)[ahead] if ahead in (0, 1) else None
 
 
 def names_a_day(said: str, language: str) -> bool:
@@ -414,10 +445,13 @@ def names_a_day(said: str, language: str) -> bool:
 
 def when_of(last: Decision, now: datetime) -> When:
     """When the alarm or reminder is that was set last."""
-    assert last.call is not None
-    given = last.call.arguments
-    said = given.get("when") or given.get("what") or given.get("to") or ""
-    return parse(str(said), last.language, now)
+    return parse(_when_said(last), last.language, now)
+
+
+def _when_said(last: Decision) -> str:
+    """The words that say it, among others."""
+    given = last.call.arguments if last.call else {}
+    return str(given.get("when") or given.get("what") or given.get("to") or "")
 
 
 def said_when(what: str, language: str, now: datetime) -> str:
