@@ -1,5 +1,6 @@
 """Half a command behind another one as the whole that it means: after a timer was set, "another
-one for 25 minutes for the bread", "and one for twenty for the pie". How that is said is in completed.yaml.
+one for 25 minutes for the bread", "and one for twenty for the pie". How that is said is in
+completed.yaml.
 
 What is a command by itself is left as it stands.
 """

@@ -12,7 +12,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import cancelled
 from hubd.assistant.how_it_is import how_it_is
-from hubd.assistant.once_more import moved_on, once_more
+from hubd.assistant.once_more import again, moved_on, once_more
 from hubd.assistant.other_days import of_another_day
 from hubd.assistant.other_places import of_another_place
 from hubd.assistant.played_elsewhere import played_elsewhere
@@ -33,6 +33,7 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[
     last, told = memory.last, memory.told
     yield lambda: of_another_day(text, told)
     yield lambda: of_another_place(text, told, home)
+    yield lambda: again(text, told)
     yield lambda: rescheduled(text, memory, now)
     if last is not None:
         yield lambda: once_more(text, last)

@@ -50,6 +50,8 @@ _RUNNING = frozenset({"timers.start", "timers.add", "timers.subtract", "timers.r
 
 def of_what_was_set(text: str, memory: Memory) -> Decision | None:
     """What ``text`` asks for of what was set last; ``None`` where it is not about that."""
+    if (halted := _told_timer_paused(text, memory.told)) is not None:
+        return halted
     last = memory.last
     plugin = (last.tool or "").partition(".")[0] if last else ""
     if last is None or last.call is None or plugin not in KEPT_BY_TIME:
@@ -176,6 +178,8 @@ def _clauses(text: str, language: str, opening: str) -> Iterator[tuple[str, bool
     yield whole, True
     said = [one for one in BREAK.split(text) if plain(one)]
     pieces = [one for one in said if not re.fullmatch(opening, f"{plain(one)} ")]
+    if len(pieces) == 1 < len(said):
+        yield plain(pieces[0]), True
     if not 2 <= len(pieces) <= MOST_CLAUSES:
         return
     known = lexicon(language)
@@ -224,6 +228,20 @@ def _paused_or_resumed(
     if last.tool == "timers.pause" and re.fullmatch(known["resumed"], said):
         return continuing(last, ToolCall(tool="timers.resume", arguments=which))
     return None
+
+
+def _told_timer_paused(text: str, told: Decision | None) -> Decision | None:
+    """The timer of that name paused, of which it was told last how long it runs."""
+    timer = told.call.arguments.get("name") if told and told.call else None
+    if not timer or told is None or told.tool != "timers.list":
+        return None
+    known = _words().get(told.language)
+    if known is None or not any(
+        re.fullmatch(known["paused"], re.sub("^" + known["opening"], "", clause))
+        for clause, _ in _clauses(text, told.language, known["opening"])
+    ):
+        return None
+    return continuing(told, ToolCall(tool="timers.pause", arguments={"timer": timer}))
 
 
 def _changed(

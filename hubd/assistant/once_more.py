@@ -1,6 +1,7 @@
-"""How far what was brightened, turned down or moved a bit goes on: "a bit more", "that's too much".
+"""How far what was brightened, turned down or moved a bit goes on: "a bit more", "that's too much";
+and dice, a coin or a number once more: "again".
 
-After a step alone; decides and does nothing. How it is said is in once_more.yaml.
+After these alone; decides and does nothing. How it is said is in once_more.yaml.
 """
 
 import re
@@ -19,6 +20,8 @@ from plugins.api import ToolCall
 _words = partial(words_beside, __file__)
 
 SET_POSITION = "home.set_position"
+CHANCE = "chance."
+"""How the tools begin that throw or pick something anew each time."""
 STEP = "step"
 """The argument of tools that change by a bit: up or down."""
 _OTHER_WAY = {"up": "down", "down": "up"}
@@ -47,6 +50,15 @@ def once_more(text: str, last: Decision) -> Decision | None:
         proposed=False,
         reason=f"it continues {last.tool}",
     )
+
+
+def again(text: str, told: Decision | None) -> Decision | None:
+    """The same throw or choice as was told last; ``None`` where ``text`` asks for none."""
+    if told is None or told.call is None or not told.call.tool.startswith(CHANCE):
+        return None
+    if re.fullmatch(_words()[told.language]["again"], plain(text)) is None:
+        return None
+    return continuing(told, told.call)
 
 
 def moved_on(text: str, memory: Memory) -> Decision | None:

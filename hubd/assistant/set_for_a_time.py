@@ -157,7 +157,8 @@ _ONCE_MORE = re.compile(
     r"\b(?:auch|noch ?(?:ein)?mal|noch eine[nr]?|dann|bitte|wieder|again|as well|too|also|please|"
     r"just in case|to be (?:safe|sure|on the safe side)|zur sicherheit|sicherheitshalber|"
     r"für alle fälle)\b"
-    r"|的?(?:闹钟)?吧?[ ,，]*(?:以防万一|保险起见)|也要?(?:提醒|叫|来|响|设)?我?(?:一次|一个|一下)?我?吧?$|也|再|的(?:闹钟)?吧?$"
+    r"|的?(?:闹钟)?吧?[ ,，]*(?:以防万一|保险起见)"
+    r"|也要?(?:提醒|叫|来|响|设)?我?(?:一次|一个|一下)?我?吧?$|也|再|的(?:闹钟)?吧?$"
 )
 """What is said beside the time of another one, and says nothing of it."""
 _THAT_DAY = {"en": ("tomorrow ", "on {} "), "de": ("morgen ", "am {} "), "zh": ("明天", "{}")}
