@@ -18,6 +18,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow import KEPT_BY_TIME, ended
 from hubd.assistant.replies import besides_no
+from hubd.assistant.same_hour import in_that_hour
 from hubd.assistant.set_for_a_time import (
     CHANGES,
     REMINDER,
@@ -252,9 +253,11 @@ def _changed(
     now, language = datetime.now(UTC), last.language
     if not memory.undo or last.call is None:
         return None
-    to = ""
+    to, before = "", when_of(last, now).at
     if found := re.fullmatch(known["remind_at"], clause):
         to = as_time(next(filter(None, found.groups()), ""), language, now)
+    elif at := in_that_hour(said, language, before) or in_that_hour(clause, language, before):
+        to = at
     elif found := re.fullmatch(known["shifted"], said):
         to = found["shift"] if shift_of(found["shift"], language) is not None else ""
     elif shift := _shifted(said, known, language):

@@ -16,7 +16,8 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.set_for_a_time import LATER, continuing
+from hubd.assistant.same_hour import in_that_hour
+from hubd.assistant.set_for_a_time import LATER, continuing, when_of
 from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
@@ -87,6 +88,8 @@ def _changed(whole: str, last: Decision, now: datetime) -> ToolCall | None:
             span = next(filter(None, found.groupdict().values()), "")
             if minutes := _minutes(span, language, now):
                 return ToolCall(tool=CHANGE, arguments={"by": sign * minutes})
+    if at := in_that_hour(said, language, when_of(last, now).at):
+        return ToolCall(tool=CHANGE, arguments={"to": at})
     found = re.fullmatch(f"(?P<put>{words['put']} ?)?(?P<to>.+?){words['ending']}", said)
     to = found["to"].strip(" ,") if found else ""
     if not to:
