@@ -24,7 +24,11 @@ from hubd.assistant.misjoined import is_misjoined, of_something_else
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import EVENT, REMINDER, and_remind
 from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
-from hubd.assistant.timer_names import with_timer_alone, with_timer_named
+from hubd.assistant.timer_names import (
+    with_timer_alone,
+    with_timer_named,
+    with_what_is_on,
+)
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
@@ -163,7 +167,7 @@ class Joined:
         )
         parts = with_same_player(with_its_time(with_items_joined(parts)))
         parts = without_its_noise(without_a_cry(parts), known) if parts else parts
-        parts = with_timer_named(with_timer_alone(parts)) if parts else parts
+        parts = with_what_is_on(with_timer_named(with_timer_alone(parts))) if parts else parts
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):

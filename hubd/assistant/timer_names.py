@@ -3,6 +3,7 @@ minutes, rigatoni", 十五分钟的计时，蒸鱼用的.
 """
 
 import re
+from typing import Any
 
 import msgspec
 
@@ -27,9 +28,11 @@ _JOINING = {"en": " and ", "de": " und "}
 """Between the words of a name that were taken for two commands."""
 _NAMED = {
     "en": re.compile(
-        r"^(?:right, |so, |okay, )?(?:the|these|those|my|our|this) (?P<before>[a-z]+(?: [a-z]+)?)"
-        r"(?:'s|'ll|'ve)? (?:just )?"
-        r"(?:needs?|wants?|takes?|have|has|must|should|gone?|will|are|is)\b|"
+        r"^(?:right, |so, |okay, )?(?:the|these|those|my|our|this) "
+        r"(?P<before>[a-z]+(?: (?!are\b|is\b|have\b|has\b)[a-z]+)?)"
+        r"(?:(?:'s|'re) (?:just )?(?:in|on)|(?:'s|'ll|'ve)? (?:just )?"
+        r"(?:needs?|wants?|takes?|have|has|must|should|gone?|will|are|is))\b|"
+        r"\btimer,? for,? (?:(?:the|my|our),? )+(?P<named>(?!next|usual|same|other|rest)[a-z']+)\b|"
         r"\bfor,?(?: (?:uh|um|er|erm),?)? (?:(?:the|my|our|these|those),? )?"
         r"(?:(?:uh|um|er|erm),? )?(?:for )?(?:(?:the|my) )?"
         r"(?P<behind>[a-z']+(?: [a-z']+){0,2})[.!]?$|"
@@ -40,7 +43,8 @@ _NAMED = {
     ),
     "de": re.compile(
         r"^(?:[Dd]er|[Dd]ie|[Dd]as|[Mm]eine?|[Uu]nsere?) (?P<before>[A-ZÄÖÜ][\wäöüß-]+) "
-        r"(?:brauch\w*|muss|müssen|soll|sollen|darf|dürfen|kommt|kommen|ist|sind)\b|"
+        r"(?:brauch\w*|muss|müssen|soll|sollen|darf|dürfen|kommt|kommen|ist|sind|"
+        r"kocht|kochen|backt|backen|köchel\w+|liegt|liegen|steht|stehen)\b|"
         r"\b(?:für|wegen)(?: den| die| das| dem| der)?,?(?: ähm?,?)? "
         r"(?P<behind>[A-ZÄÖÜ][\wäöüß-]+)[.!]?$|"
         r"\b(?:nenn|nenne|nennst) (?:ihn|den|es) (?P<called>[\wäöüß-]+)[.!]?$|"
@@ -52,6 +56,7 @@ _NAMED = {
         "(?!了)[\u4e00-\u9fff]{1,4}?)[呢呐]?[，,]|"
         "^(?:我这|我的|这个?|锅里的)?(?P<before>[\u4e00-\u9fff]{1,4}?)(?:还?得|还?要|再|就|已经)*"
         "(?:煮|蒸|烤|炖|泡|敷|焖)|"
+        "^(?P<told>[\u4e00-\u9fff]{1,4}?)(?:已经|刚刚?|都)*(?:下锅|进锅|入锅|上锅|上笼|下水|进烤箱|入烤箱|放进烤箱)了|"
         "[，,]\\s*(?:那个[，,])?(?P<behind>[\u4e00-\u9fff]{2,5}?)(?:用)?的(?:[，,](?:计时|倒计时))?[。！]?$|"
         "^(?:请|麻烦)?(?:你|您)?(?:帮我)?给(?P<first>[\u4e00-\u9fff]{1,5}?)(?:定|设|开|来|弄|计)(?:个|一个|上)?|"
         "^(?P<called>[\u4e00-\u9fff]{2,5}?)(?:[，,]\\s*(?:[^，,]{1,6}(?:分钟|小时|钟头)的?(?:倒计时|计时)|"
@@ -69,6 +74,11 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 """What a timer is never for."""
+POINTING = re.compile(
+    r"(?:it|they|that|those|these|this|them|der|die|das|sie|es|er|den|diese[rs]?)(?!\w)|[它这那]",
+    re.IGNORECASE,
+)
+"""What only points at what was named before."""
 _NUMBER = re.compile(r"[\d., ]+")
 _CALLS = re.compile(
     r"(?:(?:and|then|und|dann),? )*(?:(?:let|tell|give|call|shout|remind) me\b.{0,20}|"
@@ -84,9 +94,12 @@ def timer_named(decision: Decision, text: str) -> Decision:
     call = decision.call
     if call is None or call.tool != TIMER:
         return decision
-    if name := str(call.arguments.get("name") or ""):
+    given = str(call.arguments.get("name") or "")
+    if (name := given) and not POINTING.fullmatch(name):
         bare = _CALLED.sub("", _TIMER.sub("", name))
         return _with_name(decision, bare) if bare != name else decision
+    if given:
+        decision = _with_name(decision, "")
     found = _NAMED.get(decision.language, NEVER).search(text.strip())
     name = next(filter(None, found.groupdict().values()), "") if found else ""
     if not name or _NO_NAME.search(name) or lexicon(decision.language).commands(name):
@@ -125,9 +138,28 @@ def with_timer_named(parts: list[Part]) -> list[Part]:
     return [Part(text=f"{timer.text}, {name}", decision=_with_name(timer.decision, name))]
 
 
+def with_what_is_on(parts: list[Part]) -> list[Part]:
+    """The parts, or the timer alone where what stands before it only tells what it is for: "the
+    potatoes are on, they need twenty minutes"."""
+    *before, timer = parts
+    if len(before) != 1 or timer.decision.tool != TIMER or not is_open(before[0].decision):
+        return parts
+    pointing = POINTING.match(timer.text)
+    whole = f"{before[0].text}, {timer.text}"
+    named = timer_named(_with_name(timer.decision, ""), whole)
+    if pointing is None or named.call is None or not named.call.arguments.get("name"):
+        return parts
+    return [Part(text=whole, decision=named)]
+
+
 def _with_name(decision: Decision, name: str) -> Decision:
-    arguments = {**decision.arguments, "name": name}
-    call = decision.call and msgspec.structs.replace(
-        decision.call, arguments={**decision.call.arguments, "name": name}
-    )
+    """The decision with that name; without one where it is empty."""
+
+    def changed(arguments: dict[str, Any]) -> dict[str, Any]:
+        kept = {key: value for key, value in arguments.items() if key != "name"}
+        return {**kept, "name": name} if name else kept
+
+    arguments, call = changed(decision.arguments), decision.call
+    if call is not None:
+        call = msgspec.structs.replace(call, arguments=changed(call.arguments))
     return msgspec.structs.replace(decision, call=call, arguments=arguments)

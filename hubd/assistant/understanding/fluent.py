@@ -82,16 +82,18 @@ _WHAT_ELSE = {
 
 _RECALLED = {
     "en": re.compile(
-        r"(?i),? (?:(?:oh|now),? )?what (?:was|is) (?:it|that)(?: again| now)?[,.…]+"
+        r"(?i),? (?:(?:oh|now),? )?what (?:(?:was|is) (?:it|that)|(?:did|had|have) (?:we|i|you) "
+        r"(?:say|said|decided?|agreed?(?: on)?))(?: again| now)?[,.…]+"
         r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
     ),
     "de": re.compile(
         r"(?i),? (?:(?:ach|ja|na),? )?(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
-        r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*)[,.…]+"
+        r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
+        r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
         r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),
     "zh": re.compile(
-        "[，,](?:是|叫)?(?:什么来着|怎么说来着|啥来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+        "[，,](?:是|叫)?(?:什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
     ),
 }
 """What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""

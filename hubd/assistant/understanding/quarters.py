@@ -27,4 +27,4 @@ def in_minutes(text: str, language: str) -> str:
     """``text`` with these durations in minutes."""
     for pattern, minutes in _SAID.get(language, ()):
         text = pattern.sub(minutes, text)
-    return delays_in_minutes(text, language)
+    return delays_in_minutes(text, language) if language in _SAID else text

@@ -31,6 +31,11 @@ def timer(language, **arguments):
         ("zh", "溏心蛋，计时六分钟", "溏心蛋"),
         ("zh", "藕汤计时，两个钟头", "藕汤"),
         ("zh", "帮我定个十分钟，蒸蛋的，计时", "蒸蛋"),
+        ("zh", "馄饨下锅了，五分钟就得捞出来", "馄饨"),
+        ("en", "The dumplings are on, they need nine minutes", "dumplings"),
+        ("en", "The lasagne's in the oven now, it wants half an hour", "lasagne"),
+        ("en", "er, a timer, for the, the scones, twelve, no, fifteen minutes", "scones"),
+        ("de", "Die Klöße kochen jetzt, die brauchen zwanzig Minuten", "Klöße"),
     ],
 )
 def test_what_is_on_the_stove_names_its_timer(language, text, name):
@@ -55,6 +60,15 @@ def test_others_have_no_name(language, text):
 def test_a_name_does_without_the_word_for_a_timer():
     decision = timer_named(timer("de", name="Leim-Timer"), "Leim-Timer, sechs Minuten")
     assert decision.call.arguments["name"] == "Leim"
+
+
+@pytest.mark.parametrize("name", ["die", "der", "it", "they", "它"])
+def test_what_only_points_is_no_name(name):
+    assert "name" not in timer_named(timer("de", name=name), "die brauchen elf Minuten").arguments
+    decision = timer_named(
+        timer("de", name=name), "Der Reis ist im Topf, der braucht zwölf Minuten"
+    )
+    assert decision.call.arguments["name"] == "Reis"
 
 
 def test_a_name_that_is_said_stays():
