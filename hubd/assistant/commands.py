@@ -30,6 +30,7 @@ from hubd.assistant.of_set import (
     of_what_was_set,
     put_right,
 )
+from hubd.assistant.of_the_last import of_the_last
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
@@ -124,6 +125,8 @@ class Commands:
         parts = await self.decider.resolved(decision, text, area, last=memory.last)
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
+        if len(parts) == 1 and not continues:
+            parts = [await self._of_the_last(parts[0], memory)]
         if len(parts) > 1:
             parts = [self._part_followed(part, memory) for part in parts]
             parts = without_chatter(parts, self._tools.home.snapshot())
@@ -269,6 +272,13 @@ class Commands:
             return None
         also = await self.decider.with_verb(other, memory.last_text, last.language, area)
         return also if also.tool == last.tool else None
+
+    async def _of_the_last(self, part: Part, memory: Memory) -> Part:
+        """The part, of what was worked last where it names nothing else."""
+        said = await self.decider.mentions(part.text, part.decision.language)
+        home = self._tools.home.snapshot()
+        decision = of_the_last(part.decision, part.text, said, memory.last, home)
+        return msgspec.structs.replace(part, decision=decision)
 
     def _part_followed(self, part: Part, memory: Memory) -> Part:
         """A part of a sentence that is not understood, of the things that were spoken of last."""

@@ -39,6 +39,14 @@ OPENINGS = re.compile(
 )
 _BEGUN = re.compile(r"^(?:(?:right|ok(?:ay)?|then|na gut|gut|schön|dann|halt|eben) )+(?=\w)")
 """What is said before anything, and says nothing."""
+_MAY_BE = re.compile(
+    r"(?:(?:it|that|they|this|he|she) )?(?:can|may) (?:all )?(?:go |be |come )?(?P<en>on|off|up|down)"
+    r"|(?:(?:das|es|die|der|sie|er) )?(?:kann|darf|können|dürfen)(?:'s| es| das| die| sie| er)?"
+    r"(?: (?:wieder|ruhig|alle|mal|dann|schon))* (?P<de>an|aus|auf|zu|hoch|runter)"
+    r"(?:gehen|gemacht werden|geschaltet werden)?"
+)
+"""What may be done now: "it can go off now", „jetzt kann's aus“."""
+_LITTLE = re.compile(r"^(?:noch |nur |just )*(?:bisschen|bissl|bisserl|bit|touch|tad) (?=\w+$)")
 _AT_ONCE = re.compile(
     r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
 )
@@ -220,7 +228,10 @@ def follow(
     known = lexicon(last.language)
     begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
     begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
-    said = ENDINGS.sub("", OPENINGS.sub("", begun))
+    said = _LITTLE.sub("", ENDINGS.sub("", OPENINGS.sub("", begun)))
+    may = _MAY_BE.fullmatch(ENDINGS.sub("", begun))
+    if may and not text.rstrip().endswith("?"):
+        said = may["en"] or may["de"]
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
     if not said or known.negates(said) or known.asks(said) or _OF_A_TIME.search(plain(text)):
         return None

@@ -3,7 +3,7 @@ and a speaker, "pause the music" and "next song" are the speaker's, "pause the f
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -40,6 +40,11 @@ def on_its_player(decision: Decision, text: str, home: Snapshot) -> Decision:
     call = msgspec.structs.replace(call, arguments={**call.arguments, "entities": fitting})
     reason = f"{decision.reason}; the one for what is {kind}"
     return msgspec.structs.replace(decision, entities=fitting, call=call, asks=None, reason=reason)
+
+
+def heard_on(players: Sequence[Entity], text: str, language: str) -> bool:
+    """Whether ``text`` speaks of music, and all of the players are for that."""
+    return _kind(text, language) == "heard" and not any(map(_is_television, players))
 
 
 def _kind(text: str, language: str) -> str | None:

@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.denied import verb_denied
 from hubd.assistant.understanding.fluent import said_once
 from hubd.assistant.understanding.frames import without_frames
 from hubd.assistant.understanding.plain import pattern_of, plain
@@ -294,7 +295,7 @@ class Lexicon:
         for pattern in self._corrected:
             if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
-        return None
+        return verb_denied(folded, self.language, lambda verb: bool(self.actions_in(verb)))
 
     def color_word(self, color: str) -> str:
         """What a color is called in this language; ``color`` itself where it has no word."""

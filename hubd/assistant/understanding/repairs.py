@@ -26,8 +26,9 @@ MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
          "action": "action", "color": "color"}  # fmt: skip
 """The kind of a piece by that of its tag: a thing is corrected by a thing."""
 _LINK = re.compile(
-    r"^(?:还是|是|改成|换成|改|换|"
-    r"(?:to|at|in(?= \d)|for|um|lieber|rather|doch|auf|für|bei|sagen wir|make (?:it|that)|i mean|"
+    r"^(?:还是|是|先|只要?|改成|换成|改|换|"
+    r"(?:only|just|nur|bloß|erst ?mal|to|at|in(?= \d)|for|um|lieber|rather|doch|auf|für|bei|"
+    r"sagen wir|make (?:it|that)|i mean|"
     r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
