@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from hubd.assistant import follow, revise
+from hubd.assistant.all_of_them import all_of_them
 from hubd.assistant.behind_remarks import behind_remarks
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.decider import Decider
@@ -44,7 +45,7 @@ from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import named_entities
 from hubd.assistant.understanding.people import people
-from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.reasons import without_people, without_reasons
 from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tool_context import Speaker
@@ -237,6 +238,8 @@ class Commands:
         said = "" if known.corrected(text) else without_reasons(text, known)
         assert memory.last is not None
         if memory.last.entities or memory.last.tool == LATER:
+            here = people(self._tools.home.snapshot(), known.language)
+            said = said or without_people(text, known, here)
             said = said or await behind_remarks(text, known, self.decider.mentions)
         if not said or said == text or await self._tells_of_others(text, said, memory):
             return None
@@ -259,11 +262,14 @@ class Commands:
 
     def _followed(self, text: str, memory: Memory) -> Decision | None:
         """What ``text`` asks for of the things that were spoken of last."""
+        home = self._tools.home.snapshot()
+        if all_told := all_of_them(text, memory, home):
+            return follow.follow(self._router, *all_told, home)
         it = memory.spoken_of if follow.PRONOUNS.search(text.casefold()) else memory.last
         last = follow.both(text, memory) or it
         if last is None:
             return None
-        return follow.follow(self._router, text, last, self._tools.home.snapshot())
+        return follow.follow(self._router, text, last, home)
 
     async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:
         """What is done with something else as well: "the lights too"."""

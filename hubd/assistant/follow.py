@@ -6,6 +6,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.of_its_kind import like, the_whole_way
 from hubd.assistant.route import Router
 from hubd.assistant.several import NEVER_MIND
 from hubd.assistant.understanding import words
@@ -39,8 +40,10 @@ OPENINGS = re.compile(
 )
 _BEGUN = re.compile(r"^(?:(?:right|ok(?:ay)?|then|na gut|gut|schön|dann|halt|eben) )+(?=\w)")
 """What is said before anything, and says nothing."""
+_ONLY = re.compile(r"^(?:(?:nur|bloß|but|just|only) )+|^(?:只|就)(?:要)?")
 _MAY_BE = re.compile(
-    r"(?:(?:it|that|they|this|he|she) )?(?:can|may) (?:all )?(?:go |be |come )?(?P<en>on|off|up|down)"
+    r"(?:(?:it|that|they|this|he|she) )?(?:can|may) (?:all )?(?:go |be |come )?"
+    r"(?P<en>on|off|up|down)"
     r"|(?:(?:das|es|die|der|sie|er) )?(?:kann|darf|können|dürfen)(?:'s| es| das| die| sie| er)?"
     r"(?: (?:wieder|ruhig|alle|mal|dann|schon))* (?P<de>an|aus|auf|zu|hoch|runter)"
     r"(?:gehen|gemacht werden|geschaltet werden)?"
@@ -75,11 +78,24 @@ OF_ITS_KIND = re.compile(
     r"(?:and )?(?:turn |switch )?(?:on |off |up |down )?the one (?:in|on|at) the .+?"
     r" (?:too|as well)"
     r"|(?:and )?the .+? one(?: on| off| up| down)? (?:too|as well)"
+    r"|and (?:the one|the other one) (?:(?:in|on|at|by) .+?|upstairs|downstairs|outside)"
+    r"(?: too| as well| all the way| fully| completely)*"
     r"|(?:und )?(?:mach |schalt(?:e)? )?(?:das|den|die|der) (?:im|in der|in) .+? auch(?: \w+)?"
+    r"|(?:und|jetzt|dann) (?:noch )?(?:das|den|die) (?:(?:im|in der|in|bei|von|vom) .+?|oben|unten)"
+    r"(?: auch| noch| ganz| komplett| bitte)*"
     r"|(?:in|bei) (?!einer|\d).+?(?: bitte)? wieder (?:an|aus|auf|zu)"
+    r"|(?:nur|bloß) (?:im|in|in der|bei) .+? (?:mach|schalt|lass)e?(?:'s| es| das| sie| die)?"
+    r"(?: bitte)? wieder (?:an|aus|auf|zu)"
+    r"|(?:mach|schalt)e?(?:'s| es| das| sie| die)? (?:nur |bloß )?(?:im|in|in der|bei) .+?"
+    r" (?:bitte )?wieder (?:an|aus|auf|zu)"
+    r"|(?:(?:just|only|but) )*(?:turn|put|switch) (?:the one |it |just )*(?:in |on )?the .+?"
+    r"(?: one)? back (?:on|off)"
+    r"|(?:只|就)?(?:把|要)?.{1,6}的(?:那个|灯)?(?:再|重新)(?:给我|帮我)?(?:打?开|关)(?:了|上|吧)*"
     r"|(?:那|把)?.{1,8}的也(?:都|给我|帮我)?.{1,4}(?:了|吧)*"
     r"|(?:那|把)?.{1,6}那个(?:也|再|给我|帮我)+.{1,3}(?:了|吧)*"
 )
+_OF_ONE = re.compile(r"\b(?:the|that) (?:\w+ )?one\b|\b(?:den|das) (?!\w+n auch)|那[个盏]")
+"""What says that it is one thing."""
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
 )
@@ -112,7 +128,7 @@ CANCELS = frozenset({"timers.cancel", NEVER_MIND})
 PUT_DOWN = frozenset({"lists.add", "calendar.add", "notes.add"})
 """What leaves nothing but words, so that it is taken back unasked."""
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
-SET_LIGHT, CLIMATE = "lights.set", "climate"
+SET_LIGHT, CLIMATE, FULLY = "lights.set", "climate", "full"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
@@ -227,28 +243,35 @@ def follow(
         return None
     known = lexicon(last.language)
     begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
+    begun = _ONLY.sub("", begun) if is_of_its_kind(text) else begun
     begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
     said = _LITTLE.sub("", ENDINGS.sub("", OPENINGS.sub("", begun)))
     may = _MAY_BE.fullmatch(ENDINGS.sub("", begun))
     if may and not text.rstrip().endswith("?"):
         said = may["en"] or may["de"]
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
-    if not said or known.negates(said) or known.asks(said) or _OF_A_TIME.search(plain(text)):
+    asks = known.wonders(said) if is_of_its_kind(text) else known.asks(said)
+    if not said or known.negates(said) or asks or _OF_A_TIME.search(plain(text)):
         return None
     reading = words.read(said, known, router.phrases(last.language))
     if reading is None or reading.everything:
         return None
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if reading.names or reading.areas or reading.floors:
-        action = next(iter(reading.actions), "")
-        tools = {SIMPLE.get((action, one)) for one in domains}
-        again = not action or tools == {last.tool}
-        turned = is_of_its_kind(text) and len(tools) == 1 and None not in tools
-        if reading.numbers or not (again or turned) or router.names_apart(text, last.language):
-            return None
+        of_its_kind = is_of_its_kind(text)
         slots = words.slots_of(reading)
         kinds = {NOUN_DOMAINS.get(noun, noun.partition(".")[0]) for noun in reading.nouns}
         found = find(snapshot, slots, () if reading.names else kinds or domains)
+        if of_its_kind:
+            found = like(last, found, snapshot, of_one=_OF_ONE.search(plain(text)) is not None)
+        action = next(iter(reading.actions), "")
+        if of_its_kind and action == FULLY:
+            action = the_whole_way(last, found)
+        tools = {SIMPLE.get((action, one)) for one in domains}
+        again = not reading.actions or tools == {last.tool}
+        turned = of_its_kind and len(tools) == 1 and None not in tools
+        if reading.numbers or not (again or turned) or router.names_apart(text, last.language):
+            return None
         alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
         if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None

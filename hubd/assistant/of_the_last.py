@@ -1,6 +1,6 @@
 """Which thing is meant where none is named: the one that was worked last, and not those of the room
-where it is said: "a bit quieter" after music was put on in the bathroom, 亮度百分之二十 after a lamp
-was colored. Decides and does nothing.
+where it is said: "a bit quieter" after music was put on in the bathroom, 亮度百分之二十 after the
+color of a lamp. Decides and does nothing.
 """
 
 import msgspec

@@ -40,7 +40,7 @@ def in_their_room(text: str, last: Decision | None, home: Snapshot, language: st
     meant = [one for one in people if _is_named(one, before, language)]
     if not meant and last is not None:
         meant = [one for one in people if one.id in last.entities]
-    rooms = [area for area in home.areas for one in meant if _is_of(area, one, language)]
+    rooms = [area for area in home.areas for one in meant if is_room_of(area, one, language)]
     if len(meant) != 1 or len(rooms) != 1:
         return ""
     return pattern.sub(_IN[language].format(rooms[0].name), text, count=1)
@@ -53,7 +53,7 @@ def _is_named(person: Entity, text: str, language: str) -> bool:
     return any(re.search(rf"\b{re.escape(plain(name))}\b", said) for name in called(person))
 
 
-def _is_of(area: Area, person: Entity, language: str) -> bool:
+def is_room_of(area: Area, person: Entity, language: str) -> bool:
     """Whether a room is called after somebody."""
     end = "" if language == "zh" else r"(?:'?s|')?(?!\w)"
     names = "|".join(re.escape(plain(name)) for name in called(person))
@@ -71,7 +71,7 @@ def of_their_own(text: str, home: Snapshot, language: str) -> str:
         for one in home.entities
         if one.domain == "person" and _is_named(one, found["who"], language)
     ]
-    rooms = [area for area in home.areas for one in people if _is_of(area, one, language)]
+    rooms = [area for area in home.areas for one in people if is_room_of(area, one, language)]
     if len(people) != 1 or len(rooms) != 1:
         return text
     owned = f"the {found['thing']} in {rooms[0].name}"

@@ -6,6 +6,7 @@ is one.
 """
 
 import re
+from collections.abc import Iterable
 
 from hubd.assistant.understanding.idle import is_idle
 from hubd.assistant.understanding.lexicon import Lexicon
@@ -82,6 +83,28 @@ def without_reasons(text: str, known: Lexicon) -> str:
     if known.corrected(text) and not known.corrected(rest):
         return ""  # what said that it is a correction is no reason
     return "" if is_of_another(rest, known) else rest
+
+
+def without_people(text: str, known: Lexicon, people: Iterable[str]) -> str:
+    """``text`` without the clauses behind the first that tell something of a person: "…, Ann is not
+    up there yet", „…, Ben will baden“; empty where there are none.
+
+    people: how the people of the household are called
+    """
+    first, *others = [one for one in BREAK.split(text) if known.stripped(one)] or [""]
+    names = "|".join(re.escape(plain(one)) for one in people) or NEVER.pattern
+    end = r"(?!\w)" if known.spaces else ""
+    of_people = re.compile(rf"(?:{names}){end}")
+
+    def only_tells(clause: str) -> bool:
+        said = plain(clause)
+        told = of_people.match(said) is not None and TELLS.search(said) is not None
+        return told and not known.inquires(clause) and not is_conditional(said)
+
+    kept = [one for one in others if not only_tells(one)]
+    if len(kept) == len(others) or is_conditional(plain(first)):
+        return ""
+    return (", " if known.spaces else "，").join([first, *kept])
 
 
 def _tells(text: str, known: Lexicon) -> bool:
