@@ -125,9 +125,15 @@ async def change(
     """Make lights a step brighter or darker.
 
     by: percent of the full brightness
+
+    Raises:
+        ToolError: what shall be darker is off.
     """
     lights = found(context, _dimmable(context, entities))
-    lit = [light for light in lights if light.state == "on"] or lights
+    lit = [light for light in lights if light.state == "on"]
+    if not lit and step == "down":
+        raise ToolError(say(context.language, "still_off", [light.name for light in lights]))
+    lit = lit or lights
     wanted = {light.id: _stepped(percent(light) or 0, step, by) for light in lit}
     return await act_by_value(wanted, lambda ids, value: set_(context, ids, brightness=int(value)))
 

@@ -31,7 +31,7 @@ from hubd.assistant.of_set import (
     of_what_was_set,
     put_right,
 )
-from hubd.assistant.of_the_last import of_the_last
+from hubd.assistant.of_the_last import of_both, of_those_meant, without_both
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
@@ -107,6 +107,9 @@ class Commands:
         decision = of_the_told_timer(await self.decider.by_rules(text, language, area), memory)
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
+        both = "" if further else without_both(text, decision.language)
+        if both:
+            text, decision = both, await self.decider.by_rules(both, decision.language, area)
         if further is None and lacks(decision) and trouble(text, decision.language):
             return None
         if further is None and (step := await self._answered_alone(text, decision, area)):
@@ -127,7 +130,7 @@ class Commands:
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) == 1 and not continues:
-            parts = [await self._of_the_last(parts[0], memory)]
+            parts = [await self._of_those_meant(parts[0], memory, both=bool(both))]
         if len(parts) > 1:
             parts = [self._part_followed(part, memory) for part in parts]
             parts = without_chatter(parts, self._tools.home.snapshot())
@@ -279,11 +282,17 @@ class Commands:
         also = await self.decider.with_verb(other, memory.last_text, last.language, area)
         return also if also.tool == last.tool else None
 
-    async def _of_the_last(self, part: Part, memory: Memory) -> Part:
-        """The part, of what was worked last where it names nothing else."""
+    async def _of_those_meant(self, part: Part, memory: Memory, *, both: bool) -> Part:
+        """The part, of what was spoken of last where it names nothing else.
+
+        both: whether it is of two things
+        """
+        if both:
+            decision = of_both(part.decision, self._tools.home.snapshot())
+            return msgspec.structs.replace(part, decision=decision)
         said = await self.decider.mentions(part.text, part.decision.language)
-        home = self._tools.home.snapshot()
-        decision = of_the_last(part.decision, part.text, said, memory.last, home)
+        home, spoken = self._tools.home.snapshot(), (memory.told, memory.last)
+        decision = of_those_meant(part.decision, part.text, said, spoken, home)
         return msgspec.structs.replace(part, decision=decision)
 
     def _part_followed(self, part: Part, memory: Memory) -> Part:

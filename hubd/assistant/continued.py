@@ -114,10 +114,15 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     ),
     (
         re.compile(
-            r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:it|that|this) set(?: to| at)?"
-            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|wie (?:hoch|warm))"
-            r" (?:steht|ist) (?:sie|es|er)(?: jetzt)?(?: eingestellt| gestellt)?"
-            r"|(?:现在)?(?:设|调|开)(?:的|到|在)?(?:多少|几)度"
+            r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"
+            r"(?: in)?(?: there)?|the (?:heating|radiator|heater|thermostat|air ?con) set"
+            r"(?: to| at)?(?: in| up| over)? there)"
+            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|wie (?:hoch|warm)) (?:steht|ist) "
+            r"(?:(?:sie|es|er)(?: jetzt| da| dort| dort)*|die (?:heizung|klimaanlage)(?: denn)? "
+            r"(?:da|dort)(?: drin| oben| unten)?|(?:da|dort) die (?:heizung|klimaanlage))"
+            r"(?: eingestellt| gestellt)?"
+            r"|(?:那边|那里|那儿|那屋)?(?:的?(?:空调|暖气|地暖))?(?:现在)?(?:设|调|开)(?:的|到|在|了)?(?:是)?"
+            r"(?:多少|几)度"
         ),
         {"climate": "climate.target"},
     ),

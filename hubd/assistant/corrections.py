@@ -18,8 +18,8 @@ _STRONG = {
     "es": r"no|quiero decir|mejor|no tanto|no del todo",
 }
 WEAK = {
-    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh",
-    "de": r"doch|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
+    "en": r"sorry|wait|hang on|hold on|oops|oh|ah|actually|rather|it's|um|uh|h+m+|or",
+    "de": r"doch|oder|h+m+|moment(?: mal)?|warte?(?: mal)?|ach|oh|lieber|sondern|äh|halt",
     "zh": r"是|应该是|等等|等一下|哦|啊|哎呀",
     "fr": r"pardon|attends|ah|oh|euh|en fait|finalement",
     "es": r"perdón|espera|ay|ah|eh|en realidad|tanto|del todo",
@@ -35,6 +35,24 @@ _INSTEAD = {
     ),
 }
 """What is not meant, and what is: 不是下周五，是这周五."""
+_NOT_LIKED = {
+    "en": re.compile(
+        r"(?:i don't (?:really )?like (?:it|that)|(?:that|it) doesn't (?:look|suit) ?\w*|"
+        r"(?:that|it)'s (?:not (?:nice|right|good|great)|(?:horrible|awful|ugly))),? "
+        r"(?:(?:rather|better|let's (?:have|try|do)|try|make (?:it|that)) )+(?P<meant>.+?)"
+        r"(?: instead| then)?"
+    ),
+    "de": re.compile(
+        r"(?:(?:das )?gefällt (?:mir|uns) (?:so |doch |gar )?nicht|"
+        r"(?:das )?(?:sieht|schaut) (?:nicht (?:gut|schön)|blöd|doof|komisch) aus|nicht schön),? "
+        r"(?:dann |doch )*(?:lieber|besser|eher) (?P<meant>.+)"
+    ),
+    "zh": re.compile(
+        "(?:不好看|不喜欢|太?难看了?|不合适|不太好)[，, ]*(?:那|就)?还是"
+        "(?:要|换成?|用)?(?P<meant>.+?)吧?"
+    ),
+}
+"""What is not liked, and what shall be in its place: 不好看，还是蓝色吧."""
 
 
 def corrects(text: str, language: str) -> str:
@@ -46,9 +64,12 @@ def corrects(text: str, language: str) -> str:
     pattern = rf"(?:(?:{weak}){space})*(?:{strong}){space}(?:(?:{weak}|{strong}){space})*"
     said = plain(text)
     opened = rf"(?:(?:{weak}|{strong}){space})*"
-    if instead := re.fullmatch(_INSTEAD.get(language, NEVER), text.casefold().strip(" .!。！")):
-        return instead["meant"].strip(" ,，")
-    if language == "de" and (wrapped := re.fullmatch(rf"{opened}mache? (.+) da?raus", said)):
+    whole = text.casefold().strip(" .!。！")
+    for form in (_INSTEAD.get(language, NEVER), _NOT_LIKED.get(language, NEVER)):
+        if instead := form.fullmatch(whole):
+            return instead["meant"].strip(" ,，")
+    made = rf"{opened}(?:dann |also )?mache? (?:da |jetzt |mal |bitte )*(.+) da?raus"
+    if language == "de" and (wrapped := re.fullmatch(made, said)):
         return wrapped[1]
     opening = re.match(pattern, said)
     return said[opening.end() :].strip(" ,，") if opening else ""

@@ -49,6 +49,16 @@ _MAY_BE = re.compile(
     r"(?:gehen|gemacht werden|geschaltet werden)?"
 )
 """What may be done now: "it can go off now", „jetzt kann's aus“."""
+_ON_AT = re.compile(
+    r"(?:(?:h+m+|no|oh|well|actually|nee|nein|ach|doch|oder|na) )*"
+    r"(?:(?:have|put|turn|switch|leave|mach|lass|schalt)e? (?:(?:it|that|them|es|sie|ihn|das) )?)?"
+    r"(?:(?:back|wieder|doch) )*(?:on|an)(?: again| after all| then| doch| wieder)*"
+    r" (?:(?:but|and|aber|und|dafür) )?(?:(?:only|just|nur|bloß) )?(?:(?:at|to|auf|mit|bei) )?"
+    r"(?P<percent>\S+(?: and a half)? ?(?:percent|per cent|prozent|%))"
+    r"|(?:嗯|不|算了|还是)*(?:再|重新|继续)?(?:打开|开着|留着)[吧了]*(?:但是?|不过|只|就)*"
+    r"(?:要|用|开|调|亮度)?(?:到|成)?(?P<bai>百分之[^，, ]{1,4}?)(?:就行|就好)?吧?"
+)
+"""What shall be on after all, but at so much: "have it on, but only at ten percent"."""
 _LITTLE = re.compile(r"^(?:noch |nur |just )*(?:bisschen|bissl|bisserl|bit|touch|tad) (?=\w+$)")
 _AT_ONCE = re.compile(
     r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
@@ -239,9 +249,12 @@ def follow(
 
     at_once: both are parts of one sentence: "turn off the lights and the TV" is of both kinds
     """
-    if last.tool is None or last.call is None or not last.entities or asks_if_so(text):
+    if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
+    on_at = _ON_AT.fullmatch(re.sub("[, ]+", " " if known.spaces else "", plain(text)))
+    if on_at is None and asks_if_so(text):
+        return None
     begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
     begun = _ONLY.sub("", begun) if is_of_its_kind(text) else begun
     begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
@@ -250,6 +263,8 @@ def follow(
     if may and not text.rstrip().endswith("?"):
         said = may["en"] or may["de"]
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
+    if on_at:
+        said = on_at["percent"] or on_at["bai"]
     asks = known.wonders(said) if is_of_its_kind(text) else known.asks(said)
     if not said or known.negates(said) or asks or _OF_A_TIME.search(plain(text)):
         return None

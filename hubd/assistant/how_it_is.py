@@ -39,8 +39,11 @@ _ASKED = {
         r"(?: (?:right now|now|already|yet|then|properly|too|as well))*"
         r"|(?:(?:and|so) )*(?:did|has|have) (?:it|they|that|he|she) (?:really |actually |just )*"
         r"(?:close|open|lock|unlock|shut|turn on|turn off|start|stop|closed|opened|locked|unlocked|"
-        r"(?:go|gone) (?:on|off|out|down|up)|come on|finish|finished|started|stopped)"
-        r"(?: (?:properly|now|yet|already|then))*"
+        r"(?:go|gone) (?:on|off|out|down|up)|come on|finish|finished|started|stopped|work(?:ed)?)"
+        r"(?: (?:properly|now|yet|already|then|all right|ok(?:ay)?))*"
+        r"|(?:(?:and|so) )*what(?:'s|'re| is| are) (?:it|he|she|they) (?:doing|up to)"
+        r"(?: (?:right now|now|at the moment))?"
+        r"|(?:(?:and|so) )*how(?:'s| is) (?:it|he|she) (?:doing|getting on|coming along)(?: now)?"
     ),
     "de": re.compile(
         r"(?:(?:und|aber|also|okay) )*"
@@ -49,14 +52,18 @@ _ASKED = {
         rf"(?:{_STATES['de']})"
         r"|(?:läuft|laufen|brennt|brennen|spielt|spielen|fährt|putzt|saugt|mäht|lädt|leuchtet|"
         r"leuchten)"
-        r"(?: (?:es|sie|er|das|die|der|denn|jetzt|noch|schon|gerade|wirklich|immer|auch))+)"
+        r"(?: (?:es|sie|er|das|die|der|denn|jetzt|noch|schon|gerade|wirklich|immer|auch))+"
+        r"|(?:hat(?:'s| das| es)?|ist das) (?:(?:denn|jetzt|alles|auch|wirklich) )*"
+        r"(?:geklappt|funktioniert|hingehauen|durchgegangen)"
+        r"|was (?:macht|treibt) (?:er|sie|es|der|die|das)(?: denn| gerade| jetzt| da)*)"
     ),
     "zh": re.compile(
         "(?:它们?|他|她|那个|这个|现在|那|到底|都|门|真的|已经|是不是|还)*(?:是)?(?:"
         "(?:开|关|锁|放|亮|转|播|拉)着(?:的)?(?:吗|呢|没有?|么)"
         "|(?:开|关|锁|放|亮|拉)(?:好|上)?了(?:吗|没有?|么)"
         "|在(?:扫|打扫|放|播|播放|跑|转|洗|充电|运行|工作)(?:着)?(?:吗|呢|么)"
-        "|(?:洗|扫|打扫|弄|烘|充)(?:完|好)了(?:吗|没有?|么)|在(?:家|屋里)(?:吗|没有?))"
+        "|(?:洗|扫|打扫|弄|烘|充|搞|办|设|调)(?:完|好)了(?:吗|没有?|么)|在(?:家|屋里)(?:吗|没有?)"
+        "|(?:生效|成功|起作用)了?(?:吗|没有?)|在(?:干嘛|干什么|干啥|做什么)(?:呢|呀)?)"
     ),
     "fr": re.compile(
         r"(?:et )?(?:(?:est|sont)-(?:elles?|ils?)|(?:elles?|ils?|c'|ça) ?(?:est|sont))"

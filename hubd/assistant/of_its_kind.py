@@ -43,8 +43,8 @@ def the_whole_way(last: Decision, found: Targets) -> str:
         return CLOSE
     if step == "up" or last.tool in UP:
         return OPEN
-    positions = {one.attributes.get("current_position") for one in found.entities}
-    return {0: OPEN, 100: CLOSE}.get(positions.pop(), "") if len(positions) == 1 else ""
+    at = {one.attributes.get("current_position") for one in found.entities}
+    return OPEN if at == {0} else CLOSE if at == {100} else ""
 
 
 def _of_persons(persons: Sequence[Entity], home: Snapshot, language: str) -> list[Entity]:

@@ -35,6 +35,48 @@ _OF_BOTH = {
     )
 }
 """A verb that is said in two parts, with two things between them."""
+_OTHERWISE = {
+    "en": (
+        (
+            re.compile(
+                r"(?:please )?(?:leave|keep|have) (?P<thing>.+?) on,? (?:(?:but|and|just|only) )*"
+                r"(?:(?:turn|dim|set) (?:it|them) (?:down |up )?to|at) "
+                r"(?P<value>\S+ ?(?:percent|%))"
+            ),
+            r"set \g<thing> to \g<value>",
+        ),
+    ),
+    "de": (
+        (
+            re.compile(
+                r"(?:bitte )?lasse? (?P<thing>.+?) an,? (?:(?:aber|und|nur|bloß) )*"
+                r"(?:(?:stell|mach|dimm)e? (?:sie|es|ihn) )?auf (?P<value>\S+ ?(?:prozent|%))"
+            ),
+            r"stell \g<thing> auf \g<value>",
+        ),
+    ),
+    "zh": (
+        (
+            re.compile(
+                "(?P<thing>[^，,]{1,8}?)(?:先|就)?(?:留着|开着|别关)[，, ]*"
+                "(?:但是?|不过|只|就|把?它)*"
+                "(?P<value>(?:调|设|降|改)(?:到|成|为)百分之.{1,4}?)(?:就行|就好|吧)*"
+            ),
+            r"\g<thing>\g<value>",
+        ),
+        (
+            re.compile(
+                r"(?P<place>[^比到，,]{0,6}?)再?(?P<way>[高低])(?P<by>[一二两三四五半\d]{1,2}度)(?:吧|就行)?"
+            ),
+            r"\g<place>调\g<way>\g<by>",
+        ),
+        (
+            re.compile("(?:那|就)?只(?P<rest>[关开][^，,]{1,8}?)(?:就行|就好|就可以)?[了吧]*"),
+            r"\g<rest>",
+        ),
+    ),
+}
+"""What is said in other words by most, and those words: "leave the lamp on, at ten percent"."""
 MOST_REWORDED = 3
 """Of the sentences that one which corrects itself may come to, those that may be said otherwise."""
 MOST_WORDS_ASIDE = 5
@@ -75,6 +117,8 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         taken_up = [_taken_up(parts, known, phrases) for parts in parted if len(parts) > 1]
         further = (one for said in made[:MOST_REWORDED] for one in rewordings(said, known, phrases))
         return list(dict.fromkeys([*made, *filter(None, taken_up), *further]))
+    if otherwise := _otherwise(text, known.language):
+        return [otherwise]
     if both := _of_both(text, known, phrases):
         return [both]
     if instead := _done_instead(text, known):
@@ -105,6 +149,12 @@ def _left(segments: Sequence[str], kept: Sequence[int], known: Lexicon) -> str:
     for before, at in itertools.pairwise(kept):
         text += (", " if at == before + 1 else " ") + segments[at]
     return text
+
+
+def _otherwise(text: str, language: str) -> str:
+    said = text.casefold().strip(" .!。！")
+    found = ((form.fullmatch(said), meant) for form, meant in _OTHERWISE.get(language, ()))
+    return next((match.expand(meant) for match, meant in found if match), "")
 
 
 def _of_both(text: str, known: Lexicon, phrases: Phrases) -> str:
