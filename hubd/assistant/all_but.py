@@ -89,6 +89,8 @@ def _sparing(
             return _unclear(f"only {after}", known.language)
     for but in re.finditer(_BUT[known.language], said):
         before, after = said[: but.start()], said[but.end() :].strip(" ,，")
+        if known.commands(known.stripped(after)) and not mentioned(before).actions:
+            continue  # "not freezing, but put the heating on" spares nothing
         taken = _named(after, before, known, mentioned)
         if taken is None:
             if mentioned(before).everything and _PLAINLY.match(after):

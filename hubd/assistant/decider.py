@@ -39,8 +39,9 @@ from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.moments import asks_for_a_moment
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.of_papers import of_papers
+from hubd.assistant.understanding.otherwise import said_otherwise
 from hubd.assistant.understanding.quarters import in_minutes
-from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.reasons import concluded, without_reasons
 from hubd.assistant.understanding.remedies import remedy
 from hubd.assistant.understanding.repairs import is_taken_back
 from hubd.assistant.understanding.targets import Targets
@@ -234,6 +235,12 @@ class Decider:
     async def _resolved(
         self, whole: Decision, text: str, area: str, last: Decision | None
     ) -> list[Part]:
+        if self._excerpts.only_tells(whole) and (
+            meant := said_otherwise(text, whole.language, asks=True)
+        ):
+            told_to = Part(text=meant, decision=await self.by_rules(meant, whole.language, area))
+            if self._excerpts.acts(told_to):
+                return [told_to]
         if part := await self._excerpts.without_its_reason(whole, text, area):
             return [part]
         if is_open(whole) and (part := await self._hearing.likelier(text, whole.language, area)):
@@ -253,11 +260,26 @@ class Decider:
             found = await self.commands_of(again, other, area)
             if not any(lacks(part.decision) for part in found):
                 return found
+        if found := await self._concluded(text, whole.language, area):
+            return found
         part = await self._excerpts.of_a_span(text, whole.language, area)
         part = part or await self._hearing.sounds_like(text, whole.language, area, exactly=False)
         if part is None and not is_open(whole):
             part = await self._hearing.likelier(text, whole.language, area)
         return [part] if part else parts
+
+    async def _concluded(self, text: str, language: str, area: str) -> list[Part]:
+        """The command that ``text`` concludes with, where nothing before it names anything."""
+        told, command = concluded(text, lexicon(language))
+        said = await self.mentions(told, language) if command else None
+        if said is None or said.actions or said.numbers or said.colors or said.subjects:
+            return []
+        if said.names or said.areas or said.floors or said.nouns or said.everything:
+            return []
+        alone = await self.by_rules(command, language, area)
+        found = await self.commands_of(alone, command, area)
+        named = (part.decision.asks is None and bool(part.decision.entities) for part in found)
+        return found if all(named) and all(map(self._excerpts.acts, found)) else []
 
     async def _in_other_words(self, text: str, language: str) -> list[str]:
         """What ``text`` may be as well, likeliest first."""

@@ -61,6 +61,12 @@ _PURPOSE = {
     ),
 }
 """What begins with what it is good for, or against."""
+_SO = {
+    "en": re.compile(r"(?:(?:right|yeah|yes|ok(?:ay)?|well)[, ]+)*(?:so|but|anyway|anyhow)[, ]+"),
+    "de": re.compile(r"(?:(?:ja|gut|okay|na)[, ]+)*(?:also|aber|jedenfalls|drum|dann)[, ]+"),
+    "zh": re.compile("(?:所以|反正|总之|那就)"),
+}
+"""How the clause begins that says what is wanted, behind why."""
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 5
 """Of a clause that is like reasons; what is shorter may be an item of a list, or a name."""
 
@@ -105,6 +111,19 @@ def without_people(text: str, known: Lexicon, people: Iterable[str]) -> str:
     if len(kept) == len(others) or is_conditional(plain(first)):
         return ""
     return (", " if known.spaces else "，").join([first, *kept])
+
+
+def concluded(text: str, known: Lexicon) -> tuple[str, str]:
+    """What is told first, and the command that ``text`` concludes with: "a bath, yeah, so put the
+    boiler on"; both empty where it does not."""
+    clauses = list(BREAK.finditer(text))
+    for gap in clauses:
+        last = text[gap.end() :]
+        found = _SO.get(known.language, NEVER).match(last)
+        command = last[found.end() :] if found else ""
+        if command and known.commands(known.stripped(command)) and not is_conditional(plain(text)):
+            return text[: gap.start()], command
+    return "", ""
 
 
 def _tells(text: str, known: Lexicon) -> bool:

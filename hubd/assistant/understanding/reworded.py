@@ -13,6 +13,7 @@ from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.idle import idleness
 from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.otherwise import said_otherwise
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.repairs import COMMA, kind_of, repairs, without_denied
 from hubd.assistant.understanding.words import Phrases, pieces_of
@@ -35,48 +36,10 @@ _OF_BOTH = {
     )
 }
 """A verb that is said in two parts, with two things between them."""
-_OTHERWISE = {
-    "en": (
-        (
-            re.compile(
-                r"(?:please )?(?:leave|keep|have) (?P<thing>.+?) on,? (?:(?:but|and|just|only) )*"
-                r"(?:(?:turn|dim|set) (?:it|them) (?:down |up )?to|at) "
-                r"(?P<value>\S+ ?(?:percent|%))"
-            ),
-            r"set \g<thing> to \g<value>",
-        ),
-    ),
-    "de": (
-        (
-            re.compile(
-                r"(?:bitte )?lasse? (?P<thing>.+?) an,? (?:(?:aber|und|nur|bloß) )*"
-                r"(?:(?:stell|mach|dimm)e? (?:sie|es|ihn) )?auf (?P<value>\S+ ?(?:prozent|%))"
-            ),
-            r"stell \g<thing> auf \g<value>",
-        ),
-    ),
-    "zh": (
-        (
-            re.compile(
-                "(?P<thing>[^，,]{1,8}?)(?:先|就)?(?:留着|开着|别关)[，, ]*"
-                "(?:但是?|不过|只|就|把?它)*"
-                "(?P<value>(?:调|设|降|改)(?:到|成|为)百分之.{1,4}?)(?:就行|就好|吧)*"
-            ),
-            r"\g<thing>\g<value>",
-        ),
-        (
-            re.compile(
-                r"(?P<place>[^比到，,]{0,6}?)再?(?P<way>[高低])(?P<by>[一二两三四五半\d]{1,2}度)(?:吧|就行)?"
-            ),
-            r"\g<place>调\g<way>\g<by>",
-        ),
-        (
-            re.compile("(?:那|就)?只(?P<rest>[关开][^，,]{1,8}?)(?:就行|就好|就可以)?[了吧]*"),
-            r"\g<rest>",
-        ),
-    ),
-}
-"""What is said in other words by most, and those words: "leave the lamp on, at ten percent"."""
+_OF_TWO_WORDS = re.compile(
+    r"\b(?P<noun>\w+)(?P<way>(?: (?:on|off|up|down))?) (?:in|on|at|by) (?:the|my|our) "
+    r"(?P<where>\w+)\b"
+)
 MOST_REWORDED = 3
 """Of the sentences that one which corrects itself may come to, those that may be said otherwise."""
 MOST_WORDS_ASIDE = 5
@@ -117,8 +80,10 @@ def rewordings(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
         taken_up = [_taken_up(parts, known, phrases) for parts in parted if len(parts) > 1]
         further = (one for said in made[:MOST_REWORDED] for one in rewordings(said, known, phrases))
         return list(dict.fromkeys([*made, *filter(None, taken_up), *further]))
-    if otherwise := _otherwise(text, known.language):
-        return [otherwise]
+    if otherwise := said_otherwise(text, known.language):
+        return [otherwise, *rewordings(otherwise, known, phrases)]
+    if named := _with_whole_name(text, known, phrases):
+        return [named]
     if both := _of_both(text, known, phrases):
         return [both]
     if instead := _done_instead(text, known):
@@ -151,10 +116,17 @@ def _left(segments: Sequence[str], kept: Sequence[int], known: Lexicon) -> str:
     return text
 
 
-def _otherwise(text: str, language: str) -> str:
-    said = text.casefold().strip(" .!。！")
-    found = ((form.fullmatch(said), meant) for form, meant in _OTHERWISE.get(language, ()))
-    return next((match.expand(meant) for match, meant in found if match), "")
+def _with_whole_name(text: str, known: Lexicon, phrases: Phrases) -> str:
+    """``text`` with the name of a thing of which only the noun is said, and the rest of it as where
+    it is: "the sprinkler off in the greenhouse"; empty where there is no such thing."""
+    said = text.casefold()
+    found = _OF_TWO_WORDS.search(said) if known.language == "en" else None
+    if found is None or not any(
+        tag.kind == "entity" for tag in phrases.get(f"{found['where']} {found['noun']}", ())
+    ):
+        return ""
+    whole = f"{found['where']} {found['noun']}{found['way']}"
+    return said[: found.start()] + whole + said[found.end() :]
 
 
 def _of_both(text: str, known: Lexicon, phrases: Phrases) -> str:

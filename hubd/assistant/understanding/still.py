@@ -27,6 +27,7 @@ OTHERWISE = {
     "open": "home.close",
     "closed": "home.open",
     "unlocked": "home.lock",
+    "mowing": "mower.return_home",
 }
 """State → what changes it; to unlock something is said in so many words."""
 RUNNING = frozenset({"playing", "paused", "idle", "heat", "cool", "auto", "dry", "fan_only"})
@@ -66,7 +67,7 @@ def unwished(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> U
     forms = _forms().get(known.language)
     if forms is None:
         return None
-    things = _things(said, snapshot)
+    things = _things(said, snapshot) or _contracted(text, snapshot)
     if len(things) != 1:
         return None
     thing, tells = things[0], forms.told[_state(things[0])]
@@ -88,6 +89,16 @@ def _things(said: Mentions, snapshot: Snapshot) -> list[Entity]:
         entity
         for entity in snapshot.entities
         if _state(entity) in OTHERWISE and f"{entity.domain}.{class_of(entity)}" in said.nouns
+    ]
+
+
+def _contracted(text: str, snapshot: Snapshot) -> list[Entity]:
+    """What is named with "is" behind it, as one word: "the mower's still out"."""
+    things = [entity for entity in snapshot.entities if _state(entity) in OTHERWISE]
+    return [
+        entity
+        for entity in things
+        if any(f" {plain(name)}'s still " in f" {plain(text)} " for name in called(entity))
     ]
 
 
