@@ -12,7 +12,7 @@ import yaml
 
 from plugins.days import DAILY, day_in, day_of, span_of
 from plugins.ics import Occurrence
-from plugins.next_time import next_time
+from plugins.next_time import next_time, still_today
 from plugins.numbers import chinese_digits, digits
 from plugins.reminder_entries import shift_of
 from plugins.speech import FAST_LOADER
@@ -74,6 +74,15 @@ def read(said: str, language: str, now: datetime) -> Said:
         return Said(title, None)
     yearly = yearly or (when.at is None and _of_any("every_year").search(title) is not None)
     return _of_when(title, when, hours, known, now, yearly=yearly)
+
+
+def title_in(said: str, language: str, now: datetime) -> str:
+    """What the event is called that words name, be it over by now."""
+    try:
+        return read(said, language, datetime.combine(now.date(), time(), now.tzinfo)).title
+    except ValueError:  # it was at midnight
+        known = language_known(language)
+        return _title(parse(said, known, now, awake=True).rest, known)
 
 
 def moment_to(said: str, language: str, event: Occurrence, now: datetime) -> Occurrence | None:
@@ -252,7 +261,7 @@ def _of_when(
     in_days = when.delay is not None and when.delay >= A_DAY
     whole_day = in_days or not when.said
     title = _of_any("part").sub(r" (\1)", title) if whole_day else title
-    when = when._replace(at=_when_awake(when, title))
+    when = still_today(when._replace(at=_when_awake(when, title)), now)
     at = when if when.said and not in_days else when._replace(at=time(), delay=None)
     if in_days and when.delay is not None:
         start = datetime.combine((now + when.delay).date(), time(), now.tzinfo)

@@ -196,6 +196,17 @@ def soonest(
     return next(moment for moment in coming if moment > now)
 
 
+def still_today(when: When, now: datetime) -> When:
+    """The same of something for once, for which people are awake: "at nine" is this evening, where
+    nine in the morning is over and no day is said."""
+    if when.at is None or when.exact or when.repeat or when.on or when.at.hour >= 12:
+        return when
+    evening = when.at.replace(hour=when.at.hour + 12)
+    if evening.hour in WAKING_HOURS and when.at <= now.time() < evening:
+        return when._replace(at=evening)
+    return when
+
+
 def _wall(day: date, at: time, now: datetime) -> datetime:
     """A wall-clock time as a moment that exists."""
     local = datetime.combine(day, at, tzinfo=now.tzinfo)

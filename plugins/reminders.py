@@ -26,7 +26,7 @@ from plugins.arrivals import addressed, person_of
 from plugins.before_events import at_new_time, before_event, key_of, of_nothing, says_hour
 from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
-from plugins.next_time import kept_as, kept_time
+from plugins.next_time import kept_as, kept_time, still_today
 from plugins.reminder_entries import (
     RINGS_FOR,
     Entry,
@@ -109,7 +109,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
         raise MissingArgumentError("when", asked_when(said, context.language))
     if not task:
         raise MissingArgumentError("what", say(context.language, "remind_what"))
-    return await set_entry(context, "reminder", task, said)
+    return await set_entry(context, "reminder", task, still_today(said, context.now))
 
 
 def task_in(said: When) -> str:

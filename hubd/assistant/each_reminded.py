@@ -26,6 +26,8 @@ _TWO = {
         r"(?P<lead>)(?P<one>.+?提醒.+?)[，,；;]?(?:还有|另外|然后|再就是|并且)[，,]?(?P<two>.+?提醒.+)"
     ),
 }
+NOON, EVENING = 12, 17
+_TONIGHT = {"en": "tonight", "de": "heute Abend", "zh": "今晚"}
 
 
 def each_reminded(text: str, language: str) -> list[str]:
@@ -36,6 +38,8 @@ def each_reminded(text: str, language: str) -> list[str]:
     one, two = found["one"], found["two"]
     if shared := _at_both(one, two, language):
         one, two = shared
+    elif _is_of_the_same_evening(one, two, language):
+        two = f"{_TONIGHT[language]} {two}"
     return [f"{found['lead']} {said}".strip() for said in (one, two)]
 
 
@@ -51,6 +55,19 @@ def _at_both(one: str, two: str, language: str) -> tuple[str, str] | None:
     if first.repeat and not (second.repeat or second.on):
         two = f"{days_of_week(first.repeat, language)} {two}"
     return f"{one} {second.rest}", two
+
+
+def _is_of_the_same_evening(one: str, two: str, language: str) -> bool:
+    """Whether the first is for this evening and the second for an hour behind that, of which it
+    does not say more: "at seven tonight to … and at half nine to …"."""
+    now = datetime.now(UTC)
+    first, second = parse(one, language, now), parse(two, language, now)
+    tonight = parse(_TONIGHT.get(language, ""), language, now).on
+    if not (first.at and second.at and first.exact) or first.repeat or first.on != tonight:
+        return False
+    bare = not (second.exact or second.on or second.repeat) and second.at.hour < NOON
+    evening = first.at.hour >= EVENING
+    return evening and bare and first.at < second.at.replace(hour=second.at.hour + NOON)
 
 
 def _says_when(text: str, language: str) -> bool:

@@ -299,7 +299,7 @@ def title_of(last: Decision, now: datetime) -> str:
     """What the event is called that was put down or moved last."""
     given = last.call.arguments if last.call else {}
     named = str(given.get("event") or f"{given.get('title', '')} {given.get('when', '')}")
-    return event_words.read(named, last.language, now).title
+    return event_words.title_in(named, last.language, now)
 
 
 def _before(said: str, last: Decision, now: datetime) -> str:

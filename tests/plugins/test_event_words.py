@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.event_words import moment_to, read, says_when
+from plugins.event_words import moment_to, read, says_when, title_in
 from plugins.ics import Occurrence
 
 NOW = datetime(2026, 3, 27, 12, tzinfo=ZoneInfo("Europe/Berlin"))  # a Friday
@@ -188,3 +188,10 @@ def test_what_is_nothing_but_a_time(language, text, says):
 def test_hours_with_minutes(said, begins, ends):
     event = read(said, "en", NOW).event
     assert (f"{event.start:%H:%M}", f"{event.end:%H:%M}") == (begins, ends)
+
+
+@pytest.mark.parametrize(
+    "said", ["dentist today at 9 am", "dentist today at midnight", "dentist today at 11 pm"]
+)
+def test_what_is_over_keeps_its_title(said):
+    assert title_in(said, "en", NOW) == "Dentist"

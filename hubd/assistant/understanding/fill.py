@@ -42,7 +42,6 @@ ALARM, NO_ALARM, SNOOZE = "alarms.set", "alarms.cancel", "alarms.snooze"
 AGENDA, CLOCK, DATE = "calendar.agenda", "clock.time", "clock.date"
 STATE = "home.state"
 TALK = "help."
-STATE = "home.state"
 MEASURED = {"climate.temperature": "temperature"}
 """Tools that tell what a sensor of that device class measures."""
 _DURATIONS = {
@@ -214,6 +213,8 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         return NOBODY  # "start the machine": which?
     if not domains or len(said.areas) > 1 or len(said.floors) > 1:
         return NOBODY
+    if intent.tool == STATE and not _speaks_of_a_thing(said):
+        return NOBODY  # "what have I got to be reminded of" is of no window
     slots: dict[str, Any] = {}
     if said.areas and intent.needs != "area":
         slots["area"] = said.areas[0]
@@ -225,6 +226,14 @@ def _targets(intent: Intent, said: Mentions, snapshot: Snapshot, area: str) -> T
         return opening
     found = find(snapshot, slots, domains, area=area, everywhere=said.everything)
     return measuring(intent.tool, found)
+
+
+def _speaks_of_a_thing(said: Mentions) -> bool:
+    """Whether anything is said of the house: a thing, a room, or what is done with it."""
+    placed = said.areas or said.floors or said.everything
+    return bool(
+        placed or said.domains or said.hints or said.classes or said.actions or said.implied
+    )
 
 
 def measuring(tool: str, found: Targets) -> Targets:
