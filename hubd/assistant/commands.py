@@ -40,6 +40,7 @@ from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.assistant.stopped import halves, stopped
+from hubd.assistant.that_day import on_that_day
 from hubd.assistant.understanding.chatter import without_openings
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
@@ -74,6 +75,20 @@ class Commands:
     ) -> Step | None:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
+        spoken = await self.decider.language_of(text, language)
+        whole = on_that_day(text, memory, spoken, datetime.now(UTC))
+        if not whole:
+            return _unclear("the day that is meant is not known", spoken)
+        step = await self._step(whole, conversation, language, area, person)
+        if step is None or whole == text:
+            return step
+        return msgspec.structs.replace(step, said_alone=whole)
+
+    async def _step(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """The same of ``text`` with the day that it speaks of."""
+        memory = self._dialogues.of(conversation)
         if (step := await self._stopped(text, conversation, area, person)) is not None:
             return step
         if step := await self._put_in(text, conversation, language, person):
@@ -81,9 +96,7 @@ class Commands:
         home, now = self._tools.home.snapshot(), datetime.now(UTC)
         spoken = language or (memory.last.language if memory.last else "")
         if not (text := in_full(text, memory, self._worked(memory), home, spoken, now)):
-            reason = "the room or the time that is meant is not known"
-            unclear = Decision(route="words", reason=reason, language=spoken or "en")
-            return Step(decision=unclear, text=ask(unclear.language, "declined"))
+            return _unclear("the room or the time that is meant is not known", spoken or "en")
         if (pending := memory.pending) is not None:
             if says_wait(text, pending.decision.language):
                 return Step(
@@ -379,6 +392,7 @@ class Commands:
             text,
             result.undo,
             told=result.text,
+            data=result.data,
             reads=self._tools.only_reads(step.call.tool),
             further=step.further,
         )
@@ -444,3 +458,9 @@ class Commands:
     def _worked(self, memory: Memory) -> list[Entity]:
         """The things of what was done last."""
         return self._steps.entities(memory.last) if memory.last else []
+
+
+def _unclear(reason: str, language: str) -> Step:
+    """That nothing is done, since something that is meant is not known."""
+    unclear = Decision(route="words", reason=reason, language=language)
+    return Step(decision=unclear, text=ask(language, "declined"))

@@ -68,19 +68,7 @@ _MORE_OR_LESS = {
 }
 """What a sum is increased or lessened by, in a clause."""
 _SIGNS = {"en": ("plus", "minus"), "de": ("plus", "minus")}
-_WHICH_DAY = re.compile(
-    r"(?:and )?(?:what|which) (?:weekday|day(?: of the week)?) (?:is|will) (?:that|it)(?: be| on)*"
-    r"|(?:und )?(?:was für ein|welcher) (?:wochen)?tag ist (?:das|es)(?: denn| dann)?"
-    r"|(?:那天)?(?:那)?是?(?:星期|周|礼拜)几(?:呢)?"
-)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_UNTIL_THEN = re.compile(
-    r"(?:and )?how (?:long|many days)(?: is (?:it|that))?"
-    r"(?: until then| till then| away is that| to go)?"
-    r"|(?:und )?wie (?:lange|viele tage) (?:ist|sind|dauert) (?:es|das)(?: noch)?"
-    r"(?: bis dahin)?(?: hin)?"
-    r"|(?:离|距)?(?:那天|现在)?还有(?:多少|几)天(?:呢)?"
-)
 _DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
@@ -184,7 +172,7 @@ def all_of(said: str, memory: Memory) -> Decision | None:
 
 
 def _more_of(said: str, told: Decision) -> Decision | None:
-    """What goes on with a sum or a date that was told: "and of 120?", "how long until then"."""
+    """What goes on with a sum or a length that was told: "and of 120?"."""
     call = told.call
     if call is None:
         return None
@@ -210,12 +198,6 @@ def _more_of(said: str, told: Decision) -> Decision | None:
         quantity = _with_number(before, other["number"], told.language)
         arguments = {**call.arguments, "quantity": quantity}
         return continuing(told, ToolCall(tool=CONVERT, arguments=arguments))
-    if call.tool == "dates.until" and _WHICH_DAY.fullmatch(said):
-        return continuing(
-            told, ToolCall(tool="dates.day", arguments={"day": call.arguments["day"]})
-        )
-    if call.tool == "dates.day" and _UNTIL_THEN.fullmatch(said):
-        return continuing(told, ToolCall(tool="dates.until", arguments=dict(call.arguments)))
     return None
 
 

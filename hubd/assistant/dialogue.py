@@ -4,9 +4,9 @@ In memory only: a question back that a restart forgets is asked by nobody, and n
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Literal
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,6 +27,8 @@ SET_REMEMBERED = timedelta(minutes=20)
 """The same of what was set for a time, and is still to come."""
 SET = frozenset({"timers", "alarms", "reminders"})
 """The plugins of that."""
+KEEPS_THE_DAY = SET | {"calendar"}
+"""Behind what these do a day is still spoken of."""
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +59,8 @@ class Memory(msgspec.Struct, kw_only=True):
     told: Decision | None = None
     """The question that a tool answered, if the last utterance was one."""
     told_at: datetime | None = None
+    day: date | None = None
+    """The day that was told or put something on last, if nothing else was done meanwhile."""
     asked_when: str = ""
     """The event of which it was asked just now when it is, and nothing was known."""
     events: tuple[Decision, ...] = ()
@@ -76,6 +80,15 @@ class Memory(msgspec.Struct, kw_only=True):
 
 def _plugin(decision: Decision) -> str:
     return (decision.tool or "").partition(".")[0]
+
+
+def _day_told(data: Mapping[str, Any], zone: tzinfo | None) -> date | None:
+    """The one day that what a tool told is of, by its data; ``None`` where there is none such."""
+    days = {str(data["date"])} if data.get("date") else set()
+    for event in data.get("events") or ():
+        start = datetime.fromisoformat(str(event["start"]))
+        days.add((start.astimezone(zone) if zone else start).date().isoformat())
+    return date.fromisoformat(days.pop()) if len(days) == 1 else None
 
 
 class Dialogues:
@@ -103,6 +116,8 @@ class Dialogues:
             memory.about = memory.about_at = None
         if memory.told_at and now - memory.told_at > REMEMBERED:
             memory.told = memory.told_at = None
+        if memory.told is None and memory.last is None:
+            memory.day = None
         if memory.events_at and now - memory.events_at > EVENT_REMEMBERED:
             memory.events, memory.events_at = (), None
         return memory
@@ -143,12 +158,14 @@ class Dialogues:
         undo: ToolCall | None,
         *,
         told: str = "",
+        data: Mapping[str, Any] | None = None,
         reads: bool = False,
         further: bool = False,
     ) -> None:
         """Remember what was done, so that "it" means something.
 
         told: what was said of it
+        data: the same for programs
         reads: it only told something; then what was done before can still be taken back, and is
         still "it" unless things were spoken of
         further: it was another command of the same sentence
@@ -161,6 +178,9 @@ class Dialogues:
             taken_back = (undo,) if undo else ()
             memory.undo = (*taken_back, *memory.undo) if further else taken_back
             memory.done = f"{memory.done} {told}" if further and memory.done else told
+        day = _day_told(data or {}, self._clock().tzinfo)
+        if day or not (reads or _plugin(decision) in KEEPS_THE_DAY):
+            memory.day = day
         if decision.tool in OF_EVENTS:
             memory.events, memory.events_at = (decision, *memory.events[:1]), self._clock()
         if not reads or decision.entities or memory.last is None:

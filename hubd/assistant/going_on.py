@@ -17,6 +17,7 @@ from hubd.assistant.other_days import of_another_day
 from hubd.assistant.other_places import of_another_place
 from hubd.assistant.played_elsewhere import played_elsewhere
 from hubd.assistant.rescheduled import rescheduled
+from hubd.assistant.that_day import of_that_day
 from hubd.assistant.the_other import of_the_other
 from hubd.home.model import Snapshot
 
@@ -32,6 +33,7 @@ def goes_on(text: str, memory: Memory, home: Snapshot, now: datetime) -> Decisio
 def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[Way]:
     last, told = memory.last, memory.told
     yield lambda: of_another_day(text, told)
+    yield lambda: of_that_day(text, memory)
     yield lambda: of_another_place(text, told, home)
     yield lambda: again(text, told)
     yield lambda: rescheduled(text, memory, now)
