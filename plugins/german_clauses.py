@@ -53,6 +53,8 @@ _NO_TO = re.compile(
     r"schublade|rollladen|rollo|vorhang|vorhänge) zu (?:machen|drehen|ziehen|sperren|lassen)"
 )
 """Where a "zu" is of something else: „um zu backen“, „die Tür zu machen“."""
+_STEP = re.compile(r",? und (?:dann |danach )?|, (?:dann |danach )?")
+"""Between what is done one after the other."""
 _OWN = re.compile(r"(?P<who>ich|wir) (?P<what>.+) (?P<verb>[a-zäöüß]+)", re.IGNORECASE)
 
 
@@ -87,6 +89,31 @@ def task(text: str) -> str:
     if own["verb"] in _words()["modals"]:
         return own["what"]
     return f"{own['what']} {_infinitive(own['verb'])}"
+
+
+def as_requests(clauses: str) -> str:
+    """„erst die Lampe anmacht und dann den Fernseher“ → „mach die Lampe an, dann mach den Fernseher
+    an“: what something shall do, as what it is told; empty where the verb is not plain."""
+    steps = [re.sub("^(?:erst|zuerst|dann|danach) ", "", one) for one in _STEP.split(clauses)]
+    last = [step.rpartition(" ") for step in steps]
+    verbs = [_request(verb) if thing else None for thing, _, verb in last]
+    told: list[str] = []
+    for at, (step, (thing, _, _)) in enumerate(zip(steps, last, strict=True)):
+        verb = verbs[at] or next(filter(None, (*verbs[:at][::-1], *verbs[at:])), None)
+        if verb is None:
+            return ""
+        what = thing if verbs[at] else step
+        told.append(" ".join(filter(None, (verb[0], what, verb[1]))))
+    return ", dann ".join(told)
+
+
+def _request(verb: str) -> tuple[str, str] | None:
+    """Of „anmacht“ how it is told to do, „mach“ and „an“; ``None``: that is no such verb."""
+    if not re.fullmatch(r"[a-zäöüß]+t", verb):
+        return None
+    stem, prefix = _without_prefix(verb)
+    stem = stem.removesuffix("et") if stem.endswith(("det", "tet")) else stem.removesuffix("t")
+    return (stem, prefix) if _is_verb(verb) and len(stem) > 1 else None
 
 
 def _length_of_subject(said: Sequence[str]) -> int:

@@ -6,10 +6,19 @@ The sentence files know a few names; a comma, which they do not see, says where 
 import re
 from typing import NamedTuple
 
+from plugins.german_clauses import as_requests
+
+_OPENING = re.compile(
+    r"(?:[好那嗯]+[，,])?(?:以后|从现在起|从今以后|今后|往后)[，,]?(?=.*[说喊讲])|"
+    r"(?:(?:let's see|so|right|ok(?:ay)?|well|now|hey|please|also|gut|pass auf|bitte|"
+    r"ab (?:jetzt|sofort)|from now on|in future|immer(?= wenn))\b[, ]*)*",
+    re.IGNORECASE,
+)
+"""What may stand before a definition and says nothing."""
 _QUOTES = "\"'„“”‚‘’「」"
 _DEFINED = {
     "en": (
-        r"(?:when(?:ever)?|if) (?:i|we|anyone|anybody|someone) says? (?P<name>[^,:]{1,40}?)"
+        r"(?:when(?:ever)?|if) (?:i|we|anyone|anybody|someone) says?,? (?P<name>[^,:]{1,40}?)"
         r"(?: ?[,:] ?(?:then |please |do )?| then | please )(?P<commands>.+)",
         r"(?:please )?(?:make|create|add|set up|define|save) (?:a |me a |the )?(?:new )?routine "
         r"(?:called |named )?(?P<name>[^,:]{1,40}?)(?: ?[,:] ?| that | which | to | with )"
@@ -18,14 +27,19 @@ _DEFINED = {
     "de": (
         r"wenn (?:ich|wir|jemand) (?P<name>[^,:]{1,40}?) sag(?:e|en|t)?(?: ?[,:] ?| )(?:dann )?"
         r"(?P<commands>.+)",
+        r"(?:erstell|mach|leg)e? (?:mir |uns |bitte )*eine (?:neue )?routine(?: an)?,? "
+        r"(?:die|namens) "
+        r"(?P<name>[^,:]{1,40}?)(?: an)?(?: heißt)?,? (?:und|die) (?P<clause>.+)",
         r"(?:erstell|mach|leg)e? (?:mir )?eine (?:neue )?routine (?:namens |mit (?:dem )?namen )?"
         r"(?P<name>[^,:]{1,40}?)(?: an)? ?[,:] ?(?P<commands>.+)",
     ),
     "zh": (
-        r"(?:当|如果|每当)(?:我|我们)说(?P<name>[^，,：:]{1,12}?)(?:的时候|时候|以后|之后|时(?=[，,：:就]))?"
-        r"(?:[，,：:]就?|就)(?:请|帮我)?(?P<commands>.+)",
-        r"(?:我|我们)说(?P<name>[^，,：:]{1,12}?)(?:(?:的时候|时候|以后|之后|时(?=[，,：:就]))[，,：:]?就?|[，,]?就)"
-        r"(?:请|帮我)?(?P<commands>.+)",
+        r"(?:当|如果|每当|每次|只要|要是|等)*(?:我们?|谁|有人|大家)一?(?:说|喊|讲)(?![过的])[“\"]?"
+        r"(?P<name>[^，,：:“”\"]{1,12}?)[”\"]?"
+        r"(?:(?:的时候|时候|以后|之后|时(?=[，,：:就]))[，,：:]?[你您]?(?:就|请)?|"
+        r"[，,：:][你您]?(?:就|请)|就)"
+        r"(?:请|帮我|给我)*(?P<commands>.+)",
+        r"(?:当|如果|每当)(?:我|我们)说(?P<name>[^，,：:]{1,12}?)[，,：:](?P<commands>.+)",
         r"(?:创建|新建|添加|建)(?:一个)?(?:例程|流程)(?:叫|名叫|叫做)?(?P<name>[^，,：:]{1,12}?)"
         r"[，,：:](?P<commands>.+)",
     ),
@@ -45,7 +59,18 @@ _RUN = re.compile(
 _FORGET = re.compile(
     r"(?:forget|delete|remove|lösche?|vergiss|entferne?|oublie|supprime|olvida|borra) "
     r"(?:the |my |our |die |meine |la )?(?:routine )?(?P<name>.+?)(?: routine)?|"
-    r"(?:忘掉|删除|删掉)(?:例程|流程)?(?P<said>.+?)(?:例程|流程)?"
+    r"(?:忘掉|删除|删掉)(?:例程|流程)?(?P<said>.+?)(?:例程|流程)?|"
+    r"(?:i|we) (?:don't|do not|no longer) need (?:the |my |our )?(?:routine )?(?P<needless>.+?)"
+    r"(?: routine)?(?: any ?more| now)?(?:,? (?:so |and )?(?:you can |please )?"
+    r"(?:delete|forget|remove|scrap) it)?|"
+    r"(?:get rid of|scrap|drop) (?:the |my |our )?(?P<scrapped>.+?)(?: routine)?|"
+    r"(?:die |den )?(?:routine |befehl )?(?P<nutzlos>.+?) "
+    r"(?:brauche?n?|brauch) (?:ich|wir) nicht mehr"
+    r"(?:,? (?:bitte )?(?:lösche?|vergiss|streiche?) (?:sie|ihn|es|das)(?: bitte| wieder)*|"
+    r",? (?:die|den|das) kannst du (?:löschen|vergessen|streichen))?|"
+    r"把?(?P<off>.+?)(?:这个|那个|这条|那条|的)*(?:口令|暗号|口号|指令|例程|流程|快捷指令|命令)?"
+    r"(?:给我)?(?:不要|不用|没用|用不着|取消|删掉|删除|删|忘掉|去掉)了?"
+    r"(?:[，,]?(?:把它)?(?:给我)?(?:删掉|删除|删|忘掉|去掉|取消)了?)?(?:吧|啊|哈)*"
 )
 _DOES = re.compile(
     r"(^|, | and | then |; )(turns|switches|closes|opens|locks|starts|stops|sets|plays|dims|runs|"
@@ -105,9 +130,14 @@ class Defined(NamedTuple):
 def defined(text: str, language: str) -> Defined | None:
     """The name and the commands of a routine that ``text`` defines; ``None``: it defines none."""
     said = text.strip(" .!。！")
+    said = said[_OPENING.match(said).end() :]  # type: ignore[union-attr]  # it matches nothing, too
     for pattern in _DEFINED.get(language, ()):
         if found := re.fullmatch(pattern, said, re.IGNORECASE):
-            name, commands = found["name"].strip(f" {_QUOTES}"), found["commands"].strip()
+            given = found.groupdict()
+            name = found["name"].strip(f" {_QUOTES}")
+            commands = (given.get("commands") or as_requests(given.get("clause") or "")).strip()
+            if not commands:
+                continue
             commands = _DOES.sub(_as_command, commands) if language == "en" else commands
             return Defined(name, commands) if name else None
     return None
@@ -131,7 +161,8 @@ def forgotten(text: str) -> str:
 
 def _named(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.fullmatch(text.casefold().strip(f" .!。！,，{_QUOTES}"))
-    return ((found["name"] or found["said"]).strip(f" {_QUOTES}")) if found else ""
+    name = next(filter(None, found.groups()), "") if found else ""
+    return name.strip(f" {_QUOTES}")
 
 
 def key_of(name: str) -> str:

@@ -50,7 +50,8 @@ LONGEST = timedelta(days=366)
 """Ahead of now, of a command for later."""
 LATE = timedelta(hours=1)
 _THEN = re.compile(
-    r"\s*(?:[,;，；、]\s*)?\b(?:and then|then|und dann|dann|et puis|puis|y luego|luego)\b\s*"
+    r"\s*(?:[,;，；、]\s*)?\b(?:and then|then|und dann|dann|et puis|puis|y luego|luego)\b"
+    r"\s*(?:,\s*)?"
     r"|\s*[;；]\s*|\s*(?:然后|再然后|，再|,\s*再)\s*",
     re.IGNORECASE,
 )

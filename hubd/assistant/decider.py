@@ -31,6 +31,7 @@ from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.fill import TIMER
+from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
@@ -376,8 +377,9 @@ class Decider:
         if len(text) <= MAXIMUM_UTTERANCE:
             text = arrival_last(unframed(text, lexicon(spoken).frames), spoken)
             speaker = Speaker(language=spoken, area=area)
-            if (call := await self._tools.meant(text, speaker)) is not None:
-                return meaning(call, spoken)
+            for said in dict.fromkeys((fluent(text, spoken), text)):
+                if (call := await self._tools.meant(said, speaker)) is not None:
+                    return meaning(call, spoken)
         if is_watched_for(text, spoken):
             return _declined(spoken, "not_awaited")
         decision = later.as_alarm(await self.by_sentences(text, spoken, area))

@@ -31,20 +31,19 @@ def on_that_day(text: str, memory: Memory, language: str, now: datetime) -> str:
     if words is None or memory.pending is not None or of_events(text, memory, now) is not None:
         return text
     said, puts_down = plain(text), re.search(words["puts_down"], plain(text)) is not None
+    on_day = str(words["on"]).format(date_of_year(memory.day, language)) if memory.day else ""
     there = re.compile(words["there"], re.IGNORECASE)
     pointed = re.compile(words["that_day"], re.IGNORECASE)
     if not pointed.search(text):
         if not puts_down or not there.search(text):
             return text
-        named = memory.day is None or _names_a_day(said, language)
-        day = "" if named else words["on"].format(date_of_year(memory.day, language))
+        day = "" if _names_a_day(said, language) else on_day
         return " ".join(there.sub(rf"\g<before> {day}", text, count=1).split())
     if _names_a_day(pointed.sub(" ", said), language):
         return text
-    if memory.day is None:
+    if not on_day:
         return "" if puts_down else text
-    day = words["on"].format(date_of_year(memory.day, language))
-    return pointed.sub(day, text, count=1)
+    return pointed.sub(on_day, text, count=1)
 
 
 def _names_a_day(said: str, language: str) -> bool:

@@ -58,7 +58,8 @@ _BEGUN_AGAIN = {
 }
 """A few words that are said again after a pause: "when does the, when does the sun set"."""
 _SAY = re.compile(
-    r"(?i),? (?:say|let's say|sagen wir(?: mal)?),(?= )|, (?:you know|moment(?: mal)?),(?= )|"
+    r"(?i)(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bto)"
+    r",? (?:say|let's say|sagen wir(?: mal)?),(?= )|, (?:you know|moment(?: mal)?),(?= )|"
     r"(?<=\w)(?<!, no)(?<!, or), (?:let's say|sagen wir(?: mal)?)(?= \w)|"
     r"(?:, (?:what|like|oh|ooh|maybe|perhaps|i don't know|i dunno))+,(?= (?:\d|an? |half |"
     r"(?:twen|thir|for|fif|six|seven|eigh|nine)|one |two |three |four |five |ten |eleven |twelve ))"
