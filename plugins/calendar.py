@@ -377,13 +377,23 @@ async def restore(
 async def by_title(context: ToolContext, text: str) -> ToolCall | None:
     """An event that is cancelled or moved by the title that somebody gave it."""
     said = asked(text, context.language)
-    if said is None or not is_titled(context, await kept_calendars(context), said.event):
+    if said is None or not is_titled(
+        context, await kept_calendars(context), said.event, in_part=said.one
+    ):
+        return None
+    if said.one and await _is_reminded_of(context, said.event):
         return None
     if not said.to:
         return ToolCall(tool="calendar.remove", arguments={"event": said.event[:80]})
     if not says_when(said.to, context.language, context.now):
         return None
     return ToolCall(tool="calendar.move", arguments={"event": said.event[:80], "to": said.to[:80]})
+
+
+async def _is_reminded_of(context: ToolContext, words: str) -> bool:
+    """Whether a reminder has these words, so that it may be meant as well."""
+    set_ones = (await context.call(ToolCall(tool="reminders.list"))).data.get("reminders", ())
+    return any(words_of(words) <= words_of(str(one.get("what", ""))) for one in set_ones)
 
 
 def _back(changed: Event, **what: Any) -> ToolCall:

@@ -101,13 +101,20 @@ def every(context: ToolContext, kept: Sequence[Kept], said: str) -> list[Event]:
     return list(first.values())
 
 
-def is_titled(context: ToolContext, kept: Sequence[Kept], said: str) -> bool:
+def is_titled(
+    context: ToolContext, kept: Sequence[Kept], said: str, *, in_part: bool = False
+) -> bool:
     """Whether words are the whole title of an event to come, its day and time left out; "milk" is
-    not "Milk delivery". What somebody else's calendar calls "timer" is none: nothing can be done
-    with it."""
+    not "Milk delivery", unless they may be a part of it. What somebody else's calendar calls
+    "timer" is none: nothing can be done with it."""
     words = words_of(parse(said, context.language, context.now).rest) - ANY_EVENT
+
+    def is_it(title: str) -> bool:
+        told = words_of(title) - ANY_EVENT
+        return words <= told if in_part else words == told
+
     return any(
-        words and words_of(event.occurrence.title) - ANY_EVENT == words
+        words and is_it(event.occurrence.title)
         for event in all_events(kept)
         if event.occurrence.end > context.now and event.allowed & CAN_DELETE
     )

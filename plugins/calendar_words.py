@@ -8,7 +8,8 @@ import re
 from typing import NamedTuple
 
 _POLITE = re.compile(
-    r"^(?:(?:please|bitte|(?:can|could|would|will) you|kannst du|könntest du|请|麻烦|帮我),? ?)+|"
+    r"^(?:(?:oh|ah|right|okay|ok|ach|na|so|please|bitte|"
+    r"(?:can|could|would|will) you|kannst du|könntest du|请|麻烦|帮我),? ?)+|"
     r",? (?:please|bitte|for me|für mich)$",
     re.IGNORECASE,
 )
@@ -37,6 +38,39 @@ _MOVED = {
 }  # fmt: skip
 
 
+_ONE_OFF = {
+    "en": r"(?:you can |you may |please |can you |could you )*"
+          r"(?:cancel|drop|delete|remove|scrap|forget|lose|bin|skip|take (?:off|out)|get rid of) "
+          r"(?:the |that |my |our )(?P<event>.+?) (?:one|reminder)(?: now| again| then| off| out)*|"
+          r"(?:the |that |my |our )(?P<other>.+?) (?:one|reminder) "
+          r"(?:can go|isn't needed|is done|is sorted|is not needed|can be (?:cancel|delet)\w+)"
+          r"(?: now| any ?more)*|"
+          r"(?:i|we) (?:don't|do not|no longer) need (?:the |that )"
+          r"(?P<needless>.+?) (?:one|reminder)(?: now| any ?more)*",
+    "de": r"(?:de[nr]|die|das)(?: termin| erinnerung)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
+          r"(?: de[nrm]| die| das)? (?P<event>.+?) (?:kannst du|kann|könntest du)"
+          r"(?: (?:wieder|jetzt|auch|ruhig))* "
+          r"(?:streichen|löschen|vergessen|rausnehmen|weg|wegmachen|absagen|raus)|"
+          r"(?:streiche?|lösche?|vergiss|nimm) (?:de[nr]|die|das)(?: termin| erinnerung)? "
+          r"(?:mit|wegen|an|für|vom|von|zum|zur|beim)(?: de[nrm]| die| das)? (?P<other>.+?)"
+          r"(?: wieder| raus| weg)*|"
+          r"(?:de[nr]|die|das)(?: termin| erinnerung)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
+          r"(?: de[nrm]| die| das)? (?P<needless>.+?) (?:brauche?n?|brauch) (?:ich|wir) nicht mehr",
+    "zh": r"把?(?P<event>[^，,]+?)的?[那这](?:个|条|项)(?:提醒|事)?(?:就|可以|给我)*"
+          r"(?:取消|删掉|删除|删了|删|不用|不要|去掉|划掉)(?:提醒)?(?:了|掉|吧)*",
+}  # fmt: skip
+"""One of several, by a word of it: "you can drop the MOT one", 签字那个取消吧."""
+_DONE = re.compile(
+    r",? +(?:(?!but|only|except|aber|nur|und|and)[^,]+(?:['’](?:s|ve)| has| have|) "
+    r"(?:already |just |all )*(?:done|did|sorted|booked|paid|called|rung|made|finished|been|signed|"
+    r"bought|got|gone)\b[^,]*"
+    r"|(?:(?:das|den|die|es|ich|wir|er|sie) )?(?:hat|haben|hab|habe|ist|war|bin)\b[^,]*)$"
+    r"|[，,][^，,]*(?<![不别])(?:[^不别，,]*)[了过]$",
+    re.IGNORECASE,
+)
+"""What tells that it is done already, and why it is not needed."""
+
+
 class Asked(NamedTuple):
     """What shall become of an event."""
 
@@ -44,6 +78,8 @@ class Asked(NamedTuple):
     """Words of its title, its day or its time."""
     to: str = ""
     """Where it is moved; empty: it is cancelled."""
+    one: bool = False
+    """Whether it is the one of several that has these words in its title."""
 
 
 def asked(text: str, language: str) -> Asked | None:
@@ -53,6 +89,9 @@ def asked(text: str, language: str) -> Asked | None:
         said = plain.strip(" ,，")
     if found := re.fullmatch(_MOVED.get(language, r"(?!)"), said, re.IGNORECASE):
         return Asked(found["event"], found["to"])
+    needless = _DONE.sub("", said)
+    if found := re.fullmatch(_ONE_OFF.get(language, r"(?!)"), needless, re.IGNORECASE):
+        return Asked(next(filter(None, found.groups())), one=True)
     if found := re.fullmatch(_CANCELLED.get(language, r"(?!)"), said, re.IGNORECASE):
         return Asked(found["event"] or found.groupdict().get("other") or "")
     return None

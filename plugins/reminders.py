@@ -195,8 +195,8 @@ async def restore(context: ToolContext, which: Which) -> ToolResult:
 
 @plugin.understands
 async def by_text(context: ToolContext, text: str) -> ToolCall | None:
-    """A reminder that is put at another time by what it is of ("move the phone bill to Sunday"),
-    or what rings and shall ring again, or no more."""
+    """A reminder that is put at another time or cancelled by what it is of ("move the phone bill to
+    Sunday", "drop the phone bill one"), or what rings and shall ring again, or no more."""
     if minutes := again_after(text, context.language):
         if await _something_rings(context):
             return ToolCall(tool="reminders.snooze", arguments={"minutes": minutes})
@@ -206,12 +206,17 @@ async def by_text(context: ToolContext, text: str) -> ToolCall | None:
     if (for_other := _for_somebody(context, text)) is not None:
         return for_other
     said = asked(text, context.language)
-    if said is None or not said.to or len(said.event) < SHORTEST_NAME:
+    if said is None or not (said.to or said.one) or len(said.event) < SHORTEST_NAME:
         return None
-    if not (to := as_time(said.to, context.language, context.now)):
+    to = as_time(said.to, context.language, context.now)
+    if said.to and not to:
         return None
-    found = [e for e in await entries(context) if e.kind == "reminder" and e.what]
-    if not any(is_of(entry, said.event) for entry in found):
+    found = [e for e in await entries(context) if e.kind == "reminder" and is_of(e, said.event)]
+    if not found:
+        return None
+    if said.one and not (context.language == "zh" and all(said.event not in e.what for e in found)):
+        return ToolCall(tool="reminders.cancel", arguments={"which": said.event[:120]})
+    if not to:
         return None
     return ToolCall(tool="reminders.change", arguments={"which": said.event[:120], "to": to})
 

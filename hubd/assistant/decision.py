@@ -40,6 +40,10 @@ def is_open(decision: Decision) -> bool:
     return decision.tool is None and not decision.declined
 
 
+BY_NAME = "know it by this name"
+"""Why something is meant that a plugin keeps."""
+
+
 def goes_on(decision: Decision) -> bool:
     """Whether it was understood from what was said before, and so is like no example."""
     return decision.reason.startswith("it continues ")
@@ -48,6 +52,11 @@ def goes_on(decision: Decision) -> bool:
 def of_a_timer_there(decision: Decision) -> bool:
     """Whether it is of a timer that runs, by what that is called: it needs no examples."""
     return decision.reason.startswith("timers know it by ")
+
+
+def of_what_is_there(decision: Decision) -> bool:
+    """Whether it is of something that is kept, by what that is called: it needs no examples."""
+    return of_a_timer_there(decision) or decision.reason.endswith(BY_NAME)
 
 
 def lacks(decision: Decision) -> bool:
@@ -90,7 +99,7 @@ def meaning(call: ToolCall, language: str) -> Decision:
         tool=call.tool,
         arguments=dict(call.arguments),
         score=1.0,
-        reason=f"{call.tool.partition('.')[0]} know it by this name",
+        reason=f"{call.tool.partition('.')[0]} {BY_NAME}",
         call=call,
         language=language,
     )

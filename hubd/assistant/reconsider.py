@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hubd.assistant.decision import Decision, goes_on, is_open, of_a_timer_there
+from hubd.assistant.decision import Decision, goes_on, is_open, of_what_is_there
 from hubd.assistant.proposals import EVIDENT
 from hubd.assistant.second_opinion import (
     asked_about,
@@ -34,7 +34,7 @@ async def reconsidered(
     for part in parts:
         decision = part.decision
         settled = decision.asks == "confirm" or tells(decision) or goes_on(decision)
-        settled = settled or of_a_timer_there(decision)
+        settled = settled or of_what_is_there(decision)
         if decision.tool is not None and not settled:
             decision = await _second(part, semantics, tells, home, area, beside=lost)
         found.append(msgspec.structs.replace(part, decision=decision))

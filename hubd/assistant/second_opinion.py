@@ -64,7 +64,18 @@ ALIKE = {tool: together for together in _ALIKE for tool in together} | {
 }
 """Tools that people ask for in the same words, or that a number tells apart."""
 _SAYS_SO = {
-    "reminders.add": re.compile(r"reminder (?:every|at|on|in|to|tomorrow)\b", re.IGNORECASE)
+    "reminders.add": re.compile(
+        r"(?:(?:er+m?|u+m+|u+h+|ä+h*m*|so|right|ok(?:ay)?|please|also|bitte)[, ]+)*"
+        r"(?:reminder (?:every|at|on|in|to|tomorrow)\b|"
+        r"(?:remind (?:me|us)|erinnere? (?:mich|uns)),?(?: (?:to|about|an|ans|daran|am|um)\b|"
+        r" (?:(?:to)?morgen|tomorrow|tonight|heute)\b))(?!.*[?？])",
+        re.IGNORECASE,
+    ),
+    "notes.add": re.compile(
+        r"(?:(?:so|also|bitte|please|ok(?:ay)?)[, ]+)*(?:(?:mache?|schreibe?) (?:dir |mir |mal |bitte )*"
+        r"(?:eine|'?ne) notiz\b|(?:make|take) a note\b)(?!.*[?？])",
+        re.IGNORECASE,
+    ),
 }
 """What a sentence for a tool begins with that is said of no other."""
 _CLAUSES = re.compile(r"[,，;；、…—]|[.!?。！？] *\S")
