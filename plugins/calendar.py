@@ -378,7 +378,7 @@ async def by_title(context: ToolContext, text: str) -> ToolCall | None:
     """An event that is cancelled or moved by the title that somebody gave it."""
     said = asked(text, context.language)
     if said is None or not is_titled(
-        context, await kept_calendars(context), said.event, in_part=said.one
+        context, await kept_calendars(context), said.event, in_part=said.one or bool(said.to)
     ):
         return None
     if said.one and await _is_reminded_of(context, said.event):

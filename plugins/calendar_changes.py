@@ -107,10 +107,13 @@ def is_titled(
     """Whether words are the whole title of an event to come, its day and time left out; "milk" is
     not "Milk delivery", unless they may be a part of it. What somebody else's calendar calls
     "timer" is none: nothing can be done with it."""
-    words = words_of(parse(said, context.language, context.now).rest) - ANY_EVENT
+    rest = parse(said, context.language, context.now).rest
+    words = words_of(rest) - ANY_EVENT
 
     def is_it(title: str) -> bool:
         told = words_of(title) - ANY_EVENT
+        if in_part and context.language == "zh":
+            return rest in title  # its words are single characters
         return words <= told if in_part else words == told
 
     return any(

@@ -7,6 +7,8 @@ The sentence files know those that speak of the calendar, or of an appointment.
 import re
 from typing import NamedTuple
 
+from plugins.event_words import besides_the_same_time
+
 _POLITE = re.compile(
     r"^(?:(?:oh|ah|right|okay|ok|ach|na|so|please|bitte|"
     r"(?:can|could|would|will) you|kannst du|könntest du|请|麻烦|帮我),? ?)+|"
@@ -26,10 +28,18 @@ _CANCELLED = {
 }  # fmt: skip
 _MOVED = {
     "en": r"(?:move|reschedule|shift|push|postpone|change|bring|put) (?:back |forward )?"
-          r"(?:the |my |our )?(?P<event>.+?)(?: back| forward| out)? (?:to|until|till) (?P<to>.+)",
+          r"(?:the |my |our )?(?P<event>.+?)(?: back| forward| out)? (?:to|until|till) (?P<to>.+)|"
+          r"(?:the |my |our )?(?P<told>[^,]+?),? (?:(?:they|he|she|the \w+)(?:'ve| have|'s| has) |"
+          r"(?:has|have) been |(?:they|he|she) (?:say|said|says) (?:it's |it has )?(?:been )?)"
+          r"(?:moved|changed|put back|put off|shifted)(?: it| that)? to (?P<then>.+)",
     "de": r"(?:verschiebe?|verlege?|schiebe?|ändere?) (?:den |die |das |meinen? |unseren? )?"
-          r"(?P<event>.+?) (?:auf|nach) (?:den |die |das )?(?P<to>.+)",
-    "zh": r"(?:把|将)?(?P<event>.+?)(?:时间)?"
+          r"(?P<event>.+?) (?:auf|nach) (?:den |die |das )?(?P<to>.+)|"
+          r"(?:der |die |das |mein |unser )?(?P<told>[^,]+?),? "
+          r"(?:wurde|wird|ist|(?:den|die|das) haben (?:sie|die))(?: jetzt)? "
+          r"auf (?:den |die |das )?(?P<then>.+?) (?:verschoben|verlegt)",
+    "zh": r"(?:把|将)?(?P<event>[^，,]+?)(?:的事情?|这事|那个)?"
+          r"(?:[，,]?(?:他们|她们|人家|对方|老师|学校|医生|医院|他|她)(?:刚刚?|刚才)?说)?"
+          r"(?:[，,]?(?:要|得|想|时间|现在))*"
           r"(?:改到|挪到|推迟到|推到|提前到|移到|换到|改成|改在)(?P<to>.+)",
     "fr": r"(?:déplace|décale|reporte|repousse) (?:le |la |l'|mon |ma |notre )?(?P<event>.+?)"
           r" (?:à|au) (?P<to>.+)",
@@ -88,7 +98,8 @@ def asked(text: str, language: str) -> Asked | None:
     while (plain := _POLITE.sub("", said)) != said:
         said = plain.strip(" ,，")
     if found := re.fullmatch(_MOVED.get(language, r"(?!)"), said, re.IGNORECASE):
-        return Asked(found["event"], found["to"])
+        event, to = filter(None, found.groups())
+        return Asked(event, besides_the_same_time(to, language))
     needless = _DONE.sub("", said)
     if found := re.fullmatch(_ONE_OFF.get(language, r"(?!)"), needless, re.IGNORECASE):
         return Asked(next(filter(None, found.groups())), one=True)

@@ -131,6 +131,11 @@ def _as_it_is(
     )  # fmt: skip
 
 
+def besides_the_same_time(said: str, language: str) -> str:
+    """Where something is moved, without that its time of the day stays: "Friday, same time"."""
+    return _words(language_known(language)).same.sub("", said).strip(" ,，")
+
+
 def says_when(said: str, language: str, now: datetime) -> bool:
     """Whether words say a day or a time, and nothing else."""
     known = language_known(language)
@@ -352,6 +357,8 @@ class _Words(NamedTuple):
     for_day: re.Pattern[str]
     """What stands before a day and is no part of a title."""
     edges: re.Pattern[str]
+    same: re.Pattern[str]
+    """What says that its time of the day stays."""
     at: str
     o_clock: str
 
@@ -376,7 +383,7 @@ def _words(language: str) -> _Words:
         return re.compile(with_clocks.replace("{number}", said.get("number", "")), re.IGNORECASE)
 
     begin, part = (filled(pattern) for pattern in said["days"])
-    names = ("hours", "length", "yearly", "for_day", "edges")
+    names = ("hours", "length", "yearly", "for_day", "edges", "same")
     patterns = {name: filled(said.get(name, "(?!)")) for name in names}
     at, o_clock = said["at"], said.get("o_clock", "")
     return _Words(days_begin=begin, days_part=part, at=at, o_clock=o_clock, **patterns)

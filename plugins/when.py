@@ -81,6 +81,8 @@ _LONG_DELAY = {
 (定一个半小时后的闹钟 may be one in half an hour.)"""
 _MINUTES = {"en": " minutes", "de": " minuten", "zh": "分钟"}
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
+_SUNDAY = re.compile("周天(?![气天空])")
+"""星期天, but not 这周天气."""
 
 
 _AT = {"en": ("at ",), "de": ("um ", "am "), "zh": ("每",)}
@@ -183,7 +185,7 @@ def _in_digits(text: str, language: str) -> str:
     if language in ("fr", "es"):
         return text.replace("’", "'")
     if language == "zh":
-        return _WEEKDAY.sub("周", text)
+        return _SUNDAY.sub("周日", _WEEKDAY.sub("周", text))
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))
     if language == "de":

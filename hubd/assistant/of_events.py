@@ -7,7 +7,7 @@ How it is said is in of_events.yaml.
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, time
+from datetime import date, datetime, time
 from functools import partial
 from typing import Any
 
@@ -22,9 +22,10 @@ from hubd.assistant.understanding.plain import as_said, plain
 from hubd.assistant.understanding.reasons import without_reasons
 from plugins.api import ToolCall
 from plugins.days import day_in, span_of
-from plugins.event_words import is_when, read, says_when
+from plugins.event_words import besides_the_same_time, is_when, read, says_when
 from plugins.note_words import words_of
 from plugins.reminder_entries import shift_of
+from plugins.spoken import date_of_year
 from plugins.when import parse
 
 _words = partial(words_beside, __file__)
@@ -36,6 +37,7 @@ NEXT, AGENDA, REMOVE, UNTIL, WEATHER = (
     "dates.until",
     "weather.on",
 )
+_ON = {"en": "on ", "de": "am "}
 GOES_ON = frozenset({EVENT, MOVED_EVENT, REMINDER})
 """What takes for granted that the event is in the calendar."""
 
@@ -115,6 +117,10 @@ def _found(
     for name, tool in (("also_then", AGENDA), ("until", UNTIL), ("weather", WEATHER)):
         if day and first_match(said, words[name]):
             return continuing(last, ToolCall(tool=tool, arguments={"day": day}))
+    if first_match(said, words["now"]):
+        return continuing(last, ToolCall(tool=NEXT, arguments={"event": title}))
+    if memory.day and (more := first_match(said, words["one_more"])):
+        return _one_more(as_said(text, more["title"]), memory.day, last, now)
     if first_match(said, words["off"]):
         return continuing(last, ToolCall(tool=REMOVE, arguments={"event": title}))
     if (off := first_match(said, words["one_off"])) and _is_day(off["day"], last, now):
@@ -127,9 +133,9 @@ def _found(
 
 def _moved_to(said: str, words: Mapping[str, Any], last: Decision, now: datetime) -> str:
     """Where it is moved; empty where it is not, or another thing is."""
-    same = re.search(words["same"], said)
+    said = besides_the_same_time(said, last.language)
     for pattern in words["moved"]:
-        found = re.fullmatch(pattern, said[: same.start()] if same else said)
+        found = re.fullmatch(pattern, said)
         if found is None or not _names(found.groupdict().get("what"), words, last, now):
             continue
         if says_when(found["to"], last.language, now):
@@ -194,6 +200,16 @@ def _again(day: str, title: str, memory: Memory, last: Decision, now: datetime) 
         return None
     on = f"{day} {_at(f'{at:%H:%M}', last.language)}"
     return continuing(last, ToolCall(tool=EVENT, arguments={"title": title, "when": on}))
+
+
+def _one_more(said: str, on: date, last: Decision, now: datetime) -> Decision | None:
+    """Another event on that day, unless another is said; ``None`` where no hour is."""
+    if _hour_in(said, last.language, now) is None:
+        return None
+    day = "" if day_in(said, last.language) else date_of_year(on, last.language)
+    on_day = f"{_ON.get(last.language, '')}{day}" if day else ""
+    spaced = " " if lexicon(last.language).spaces and on_day else ""
+    return continuing(last, ToolCall(tool=EVENT, arguments={"title": f"{on_day}{spaced}{said}"}))
 
 
 def _hour_in(said: str, language: str, now: datetime) -> time | None:

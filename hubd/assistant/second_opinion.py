@@ -72,8 +72,9 @@ _SAYS_SO = {
         re.IGNORECASE,
     ),
     "notes.add": re.compile(
-        r"(?:(?:so|also|bitte|please|ok(?:ay)?)[, ]+)*(?:(?:mache?|schreibe?) (?:dir |mir |mal |bitte )*"
-        r"(?:eine|'?ne) notiz\b|(?:make|take) a note\b)(?!.*[?？])",
+        r"(?:(?:so|also|bitte|please|ok(?:ay)?)[, ]+)*"
+        r"(?:(?:mache?|schreibe?) (?:dir |mir |mal |bitte )*(?:eine|'?ne) notiz\b|"
+        r"(?:make|take) a note\b)(?!.*[?？])",
         re.IGNORECASE,
     ),
 }

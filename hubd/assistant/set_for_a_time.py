@@ -114,7 +114,7 @@ _BEFORE: dict[str, tuple[re.Pattern[str], str, str]] = {
         re.compile(
             r"(?:und )?erinnere? (?:mich|uns) (?:bitte )?(?:daran )?"
             r"(?P<lead>\S+(?: halbe)?(?: \w+)?) (?:vorher|davor)"
-            r"(?: um (?P<at>.+?))?(?: daran| an (?:den |die |das )?(?P<task>.+))?"
+            r"(?: um (?P<at>.+?))?(?: da?ran| an (?:den |die |das )?(?P<task>.+))?"
         ),
         "{lead}{at} vor {event}{task}",
         " um {}| an {}",

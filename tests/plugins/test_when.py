@@ -263,3 +263,11 @@ def test_what_the_sun_does(text, language, sun, minutes):
 @pytest.mark.parametrize("text", ["the sunset scene", "it is dark in here", "after the news"])
 def test_what_does_not_wait_for_the_sun(text):
     assert parse(text, "en", SATURDAY_NOON).sun is None
+
+
+@pytest.mark.parametrize("said", ["星期天上午九点", "周天上午九点", "礼拜天上午九点"])
+def test_sunday_has_three_names_in_chinese(said):
+    now = datetime(2026, 3, 3, 12, tzinfo=UTC)
+    when = parse(said, "zh", now)
+    assert when.on is not None and when.on.weekday() == 6
+    assert parse("这周天气怎么样", "zh", now).on is None
