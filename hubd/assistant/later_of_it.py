@@ -42,8 +42,10 @@ def of_it_later(text: str, last: Decision | None, things: Sequence[Entity]) -> s
     if not (waits or 0 < len(things) <= MOST_THINGS):
         return text
     said = parted(text, lexicon(last.language))
-    if said.when == A_LITTLE or not (said.when or said.every):
+    if said.when == A_LITTLE:
         return text
+    if not (said.when or said.every):
+        return _room_done(said.command, last.language, () if waits else things) or text
     worked = last.tool != STATE
     command = _command(said.command, last.language, () if waits else things, valued=worked)
     return _whole(said, command, last.language) if command else text
@@ -55,8 +57,9 @@ def _command(said: str, language: str, things: Sequence[Entity], *, valued: bool
     valued: whether a number may be what they shall be set to
     """
     words = _words()[language]
-    said = " ".join(re.sub(words["beside"], " ", said).split())
-    said = said if lexicon(language).spaces else said.replace(" ", "")
+    if room := _room_done(said, language, things):
+        return room
+    said = _plainly(said, language)
     names = words["and"].join(one.name for one in things) or words["it"]
     kinds = {one.domain for one in things}
     runs = words["runs"].items() if kinds and kinds <= RUN else ()
@@ -68,6 +71,21 @@ def _command(said: str, language: str, things: Sequence[Entity], *, valued: bool
     if found is None or worded is None or not valued:
         return ""
     return str(worded).format(things=names, number=found["number"])
+
+
+def _plainly(said: str, language: str) -> str:
+    """``said`` without the words that say nothing of what is wished."""
+    said = " ".join(re.sub(_words()[language]["beside"], " ", said).split())
+    return said if lexicon(language).spaces else said.replace(" ", "")
+
+
+def _room_done(said: str, language: str, things: Sequence[Entity]) -> str:
+    """The room that a vacuum shall do, as a command, where it was the one that was worked."""
+    if {one.domain for one in things} != {"vacuum"}:
+        return ""
+    said = _plainly(said, language)
+    found = ((re.fullmatch(wish, said), told) for wish, told in _words()[language]["rooms"].items())
+    return next((match.expand(told) for match, told in found if match), "")
 
 
 def _whole(said: Parted, command: str, language: str) -> str:

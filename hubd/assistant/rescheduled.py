@@ -48,7 +48,7 @@ def rescheduled(text: str, memory: Memory, now: datetime) -> Decision | None:
         return continuing(last, ToolCall(tool=TOLD, arguments={"which": _which(memory)}))
     if text.rstrip().endswith(_QUESTION):
         return None
-    if re.fullmatch(words["never_mind"], plain(text)):
+    if _never_mind(text, words):
         return _of_that_one(ToolCall(tool=CANCEL, arguments={}), memory, last, now)
     if re.fullmatch(words["one_day"], plain(text)) and _given(last).get("every"):
         reason = "one that repeats is done on all of its days"
@@ -62,16 +62,26 @@ def rescheduled(text: str, memory: Memory, now: datetime) -> Decision | None:
     return None
 
 
+def _never_mind(text: str, words: dict[str, Any]) -> bool:
+    """Whether ``text`` is a "never mind" and no more, or says besides that somebody does it."""
+    if re.search(words["oneself"], plain(text)) is None:
+        return re.fullmatch(words["never_mind"], plain(text)) is not None
+    return any(re.fullmatch(words["never_mind"], plain(one)) for one in BREAK.split(text))
+
+
 def _clauses(text: str, known: Lexicon) -> Iterator[str]:
     """The whole of ``text``, and its last or first clause where the others only say why."""
     yield plain(text)
-    pieces = [plain(one) for one in BREAK.split(text) if known.stripped(one)]
+    said = [plain(one) for one in BREAK.split(text) if known.stripped(one)]
+    pieces = [one for one in said if _unopened(one, known.language)]
     for at in (len(pieces) - 1, 0) if len(pieces) > 1 else ():
         if not any(_asks_for(one, known) for one in pieces[:at] + pieces[at + 1 :]):
             yield pieces[at]
 
 
 def _asks_for(said: str, known: Lexicon) -> bool:
+    if re.search(_words()[known.language]["oneself"], said):
+        return False  # "I'll turn it off myself"
     stripped = known.stripped(said)
     wants = known.commands(stripped) or known.inquires_first(stripped)
     return wants or is_conditional(stripped)
