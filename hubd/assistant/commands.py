@@ -188,8 +188,10 @@ class Commands:
         if continued is not None:
             return self.step_of(continued, conversation, text, person)
         spoken = await self.decider.language_of(text, language)
-        both = on_other_list(self._router, text, memory)
-        if both := both or exchanged(self._router, text, spoken, memory):
+        both = exchanged(self._router, text, spoken, memory)
+        if both := both or on_other_list(self._router, text, memory):
+            if both[0][1].declined:
+                return Step(decision=both[0][1], text=ask(spoken, both[0][1].declined))
             parts = [Part(text=one, decision=decision) for one, decision in both]
             return self._asked(self._steps.joined(parts, person), conversation, text, person)
         if says_undo(text):
@@ -250,7 +252,7 @@ class Commands:
         if known is None:
             return None
         if on_other_list(self._router, text, memory):
-            return None  # "on there go a torch, matches and rope" has no reason in it
+            return None  # "put a torch, matches and rope on there" has no reason in it
         said = "" if known.corrected(text) else without_reasons(text, known)
         assert memory.last is not None
         if memory.last.entities or memory.last.tool == LATER:

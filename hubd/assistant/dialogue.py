@@ -15,6 +15,7 @@ from hubd.policy import Person
 from plugins.api import ToolCall
 
 LATER = "routines.later"
+ON_A_LIST = "lists.add"
 OF_EVENTS = frozenset({"calendar.add", "calendar.move"})
 CONVERSATIONS = 256
 """Conversations that are remembered; the one that was silent longest is forgotten first."""
@@ -66,6 +67,9 @@ class Memory(msgspec.Struct, kw_only=True):
     events: tuple[Decision, ...] = ()
     """What put down or moved an event last, and what did before that."""
     events_at: datetime | None = None
+    put_on: tuple[Decision, ...] = ()
+    """What put items on lists, the last first."""
+    put_on_at: datetime | None = None
     pending: Pending | None = None
     about: Decision | None = None
     """What it was asked last whether it shall be done, and has not been."""
@@ -118,6 +122,8 @@ class Dialogues:
             memory.told = memory.told_at = None
         if memory.told is None and memory.last is None:
             memory.day = None
+        if memory.put_on_at and now - memory.put_on_at > REMEMBERED:
+            memory.put_on, memory.put_on_at = (), None
         if memory.events_at and now - memory.events_at > EVENT_REMEMBERED:
             memory.events, memory.events_at = (), None
         return memory
@@ -181,6 +187,8 @@ class Dialogues:
         day = _day_told(data or {}, self._clock().tzinfo)
         if day or not (reads or _plugin(decision) in KEEPS_THE_DAY):
             memory.day = day
+        if decision.tool == ON_A_LIST:
+            memory.put_on, memory.put_on_at = (decision, *memory.put_on[:4]), self._clock()
         if decision.tool in OF_EVENTS:
             memory.events, memory.events_at = (decision, *memory.events[:1]), self._clock()
         if not reads or decision.entities or memory.last is None:

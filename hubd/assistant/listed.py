@@ -4,6 +4,7 @@ Decides and does nothing.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import date
 
 from hubd.assistant.decision import Decision
@@ -49,9 +50,11 @@ _PUT_ON = {
 }
 """What goes on a list of which something was told before."""
 _OPENED = re.compile(
-    r"^(?:(?:dann|ok(?:ay)?|gut|na gut|also|schade|ach ja|right|well|then|so|那就|那|好吧?)"
-    r"[,，.]+ ?)+"
-    r"|^(?:dann |then |那就|那(?=[再把加去]))",
+    r"^(?:(?:dann|ok(?:ay)?|gut|na gut|also|schade|ach(?: ja| so)?|oh(?: yeah| yes)?|ah|hm+|ähm?|"
+    r"um|erm?|stimmt|genau|warte|moment|wait|actually|right|well|then|so|那就|那|好吧?|[哦啊嗯呃哎]|对了)"
+    r"[,，.…]+ ?)+"
+    r"|^(?:dann |then |(?:ach|oh|ah|ähm?|um) (?:ja )?(?=(?:und|and|noch|also|plus)\b)"
+    r"|那就|那(?=[再把加去]))",
     re.IGNORECASE,
 )
 """What opens a sentence and says nothing."""
@@ -112,13 +115,9 @@ def listed(router: Router, text: str, last: Decision) -> Decision | None:
     if off := re.fullmatch(_OFF.get(last.language, r"(?!)"), said):
         item = as_said(text, next(value for value in off.groupdict().values() if value))
         return list_call(router, last, "lists.remove", {"item": item, **name}, item, known)
-    put_on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
-    if on := put_on.fullmatch(text.strip(" .!。！,，")):
-        items = items_of([next(value for value in on.groupdict().values() if value)])
-        added = [
-            list_call(router, last, ADD, {"items": items, **name}, one, known) for one in items
-        ]
-        return added[0] if added and all(added) else None
+    on = re.compile(_PUT_ON.get(last.language, r"(?!)"), re.IGNORECASE)
+    if found := on.fullmatch(text.strip(" .!。！,，")):
+        return put_on(router, last, next(filter(None, found.groupdict().values())), name)
     too = re.fullmatch(_TOO.get(last.language, NEVER), said)
     if last.tool in OFF and too:
         item = as_said(text, next(filter(None, too.groupdict().values())))
@@ -129,7 +128,24 @@ def listed(router: Router, text: str, last: Decision) -> Decision | None:
     item = as_said(text, said[further.end() :]) if further else ""
     if not item and too:
         item = as_said(text, next(filter(None, too.groupdict().values())))
-    return list_call(router, last, ADD, {"items": [item], **name}, item, known)
+    return put_on(router, last, item, name)
+
+
+def put_on(
+    router: Router, last: Decision, said: str, which: Mapping[str, object], *, pointed: bool = False
+) -> Decision | None:
+    """What puts all that ``said`` counts on a list; ``None`` where something of it is no item.
+
+    which: the name of the list, if it has one
+    pointed: whether it is said that it goes on "it": then it may be called as a thing of the house
+    """
+    items, known = items_of([said]), lexicon(last.language)
+    call = ToolCall(tool=ADD, arguments={"items": items, **which})
+    fits = all(
+        _may_be(one, known, pointed=pointed) and (pointed or not _of_house(router, one, last, call))
+        for one in items
+    )
+    return continuing(last, call) if items and fits and router.knows(ADD) else None
 
 
 def also_listed(router: Router, text: str, last: Decision, said: str) -> Decision | None:
@@ -170,17 +186,37 @@ def list_call(
     known: Lexicon,
 ) -> Decision | None:
     """The call, unless the item is none: a command, a question, or something of the house."""
-    if not 0 < len(item) <= LONGEST_ITEM or known.inquires(item) or known.commands(item):
+    call = ToolCall(tool=tool, arguments=arguments)
+    if not _may_be(item, known) or not router.knows(tool) or _of_house(router, item, last, call):
         return None
-    if span_of(item, last.language, date(2026, 1, 1)) is not None:
-        return None  # "and on Saturday" is a question, and no item
-    if LASTS.fullmatch(digits(plain(item), last.language)):
-        return None  # "add five minutes" is of a timer
-    if _NAMES_A_LIST.search(item) or not router.knows(tool):
-        return None  # which is decided on by itself: "take the eggs off the list"
+    return continuing(last, call)
+
+
+def _of_house(router: Router, item: str, last: Decision, call: ToolCall) -> bool:
+    """Whether ``item`` is a thing of the house, and neither bought nor worked on."""
+    known = lexicon(last.language)
     spoken = mentions(item, known, router.phrases(last.language))
-    of_things = spoken.names or spoken.areas or spoken.nouns or spoken.colors
-    of_task = "list_name" in arguments and re.search(_TASK.get(last.language, NEVER), item, re.I)
-    if of_things and not of_task and not is_bought(plain(item), last.language):
-        return None
-    return continuing(last, ToolCall(tool=tool, arguments=arguments))
+    if not (spoken.names or spoken.areas or spoken.nouns or spoken.colors):
+        return False
+    of_task = "list_name" in call.arguments and re.search(
+        _TASK.get(last.language, NEVER), item, re.I
+    )
+    return not of_task and not is_bought(plain(item), last.language)
+
+
+def _may_be(item: str, known: Lexicon, *, pointed: bool = False) -> bool:
+    """Whether ``item`` is none of what never is one: a command, a question, a day, a while, or a
+    list, which is decided on by itself ("take the eggs off the list").
+
+    pointed: whether it is said that it goes on "it": a book is no order then, and a towel no fluff
+    """
+    if not 0 < len(item) <= LONGEST_ITEM or _NAMES_A_LIST.search(item):
+        return False
+    if known.wonders(item) or known.inquires_first(item) or (not pointed and known.keeps(item)):
+        return False
+    word = pointed and known.spaces and " " not in item
+    if not word and (known.commands(item) or known.is_clause(item)):
+        return False  # "put it on" is of a thing
+    if span_of(item, known.language, date(2026, 1, 1)) is not None:
+        return False  # "and on Saturday" is a question
+    return LASTS.fullmatch(digits(plain(item), known.language)) is None  # of a timer

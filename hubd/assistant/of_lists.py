@@ -1,5 +1,6 @@
 """What goes on with the list that was spoken of: "what's left?", "tick it off",
-"I meant the Christmas list", „Schinken haben wir noch, nimm ihn runter“, 老抽家里还有，去掉.
+"I meant the Christmas list", "put socks and a towel on it", „Schinken haben wir noch, nimm ihn
+runter“, 老抽家里还有，去掉.
 
 Decides and does nothing.
 
@@ -7,7 +8,7 @@ How it is said is in of_lists.yaml; revise.py knows what else goes on it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,14 +16,16 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.listed import ADD, list_call
+from hubd.assistant.listed import ADD, list_call, put_on
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import continuing
 from hubd.assistant.understanding.data_files import first_match, words_beside
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import as_said, plain
+from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
 from plugins.lists import items_of
+from plugins.note_words import words_of
 
 _words = partial(words_beside, __file__)
 
@@ -46,13 +49,15 @@ def of_lists(text: str, memory: Memory) -> Decision | None:
 
 def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, Decision]]:
     """The items that were put on a list last off it and on the one that was meant, or as many of
-    the only one as are wanted, or others on a list that is only pointed at; each with the words for
-    it, and empty where it is none of these."""
+    the only one as are wanted, or others on a list that is only pointed at, or off it again; each
+    with the words for it, and empty where it is none of these."""
     last, words = _spoken_of(memory)
     if last is None or last.call is None or words is None:
         return []
-    if further := _pointed_at(router, text, words, last):
+    if further := _pointed_at(router, text, words, last, sure=memory.told in (last, None)):
         return [(text, further)]
+    if off_again := _off_again(router, text, words, last, memory):
+        return [(text, off_again)]
     if last is not memory.last or last.tool != ADD:
         return []
     said = re.sub(f"^{words['opening']}", "", plain(text))
@@ -71,15 +76,86 @@ def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, 
 
 
 def _pointed_at(
-    router: Router, text: str, words: Mapping[str, Any], last: Decision
+    router: Router, text: str, words: Mapping[str, Any], last: Decision, *, sure: bool
 ) -> Decision | None:
-    """What goes on the list that was spoken of, or on the usual one: "jam on the normal one"."""
+    """What goes on the list that was spoken of, or on the usual one: "jam on the normal one".
+
+    sure: nothing else was spoken of since
+    """
     said, known = text.casefold().strip(" .!?。！？"), lexicon(last.language)
+    said = re.sub(f"^{words['opening']}", "", said)
     for name, which in (("there", _list(last)), ("usual", {})):
-        if found := re.fullmatch(words[name], said):
-            items = as_said(text, next(filter(None, found.groups())))
-            return list_call(router, last, ADD, {"items": [items], **which}, items, known)
+        found = first_match(said, words[name])
+        items = next(filter(None, found.groups())) if found else ""
+        nothing = re.fullmatch(words["pronoun"], items) or known.negates(items)
+        if items and not nothing:
+            return put_on(router, last, as_said(text, items), which, pointed=sure)
     return None
+
+
+def _off_again(
+    router: Router, text: str, words: Mapping[str, Any], last: Decision, memory: Memory
+) -> Decision | None:
+    """What is taken off again, with a reason beside it: "take the milk off, there's some left",
+    „Schinken haben wir noch, nimm ihn runter“; it is declined where the reason may be of another
+    item than "it"."""
+    pieces = [re.sub(f"^{words['opening']}", "", plain(one)) for one in BREAK.split(text)]
+    pieces = [one for one in pieces if one]
+    for at, piece in enumerate(pieces):
+        others = pieces[:at] + pieces[at + 1 :]
+        if any(re.fullmatch(words["more"], one) for one in others):
+            continue
+        found = first_match(piece, words["off_named"])
+        if found and not re.fullmatch(words["pronoun"], found["item"]):
+            return _off(router, text, found["item"], words, last, memory)
+        found = first_match(piece, words["needless"])
+        if found and (just := _put_there(found["item"], memory)):
+            return _off(router, text, found["item"], words, just, memory)
+        if others and re.fullmatch(words["off"].replace("{it}", f"(?:{words['it']})"), piece):
+            return _off_for(router, text, others, words, last, memory)
+    return None
+
+
+def _off_for(
+    router: Router,
+    text: str,
+    reasons: Sequence[str],
+    words: Mapping[str, Any],
+    last: Decision,
+    memory: Memory,
+) -> Decision | None:
+    """What "it" is in "take it off", by what is said of it: "we've still got flour"."""
+    for reason in reasons:
+        found = first_match(reason, words["has"])
+        if found and not re.fullmatch(words["pronoun"], found["item"]):
+            return _off(router, text, found["item"], words, last, memory)
+        of_it = any(re.fullmatch(words["pronoun"], one) for one in reason.split())
+        if re.fullmatch(words["some"], reason) and not of_it:
+            return Decision(route="words", language=last.language, declined="declined")
+    return None
+
+
+def _off(
+    router: Router,
+    text: str,
+    item: str,
+    words: Mapping[str, Any],
+    last: Decision,
+    memory: Memory,
+) -> Decision | None:
+    """That an item goes off the list it was put on, else off the one that was spoken of."""
+    there, known = _put_there(item, memory), lexicon(last.language)
+    if re.fullmatch(words["pronoun"], item) or (there is None and known.subjects(item)):
+        return None  # „den Timer kannst du löschen“
+    of, said = there or last, as_said(text, item)
+    return list_call(router, of, REMOVE, {"item": said, **_list(of)}, said, known)
+
+
+def _put_there(item: str, memory: Memory) -> Decision | None:
+    """What put an item on a list a moment ago."""
+    named = words_of(item)
+    put = (one for one in memory.put_on if any(named <= words_of(on) for on in _items(one)))
+    return next(put, None) if named else None
 
 
 def _spoken_of(memory: Memory) -> tuple[Decision | None, Mapping[str, Any] | None]:
@@ -96,7 +172,7 @@ def _found(
     which, items = _list(last), _items(last)
     if first_match(said, words["cleared"]):
         return ToolCall(tool=CLEAR, arguments=which)
-    if shown and first_match(said, words["shown"]):
+    if first_match(said, words["shown_there"]) or (shown and first_match(said, words["shown"])):
         return ToolCall(tool=SHOW, arguments=which)
     if on := first_match(said, words["is_on"]):
         return ToolCall(tool=SHOW, arguments={**which, "asked": as_said(text, on["item"])})
@@ -104,9 +180,6 @@ def _found(
         pattern = words[name].replace("{it}", f"(?:{words['it']})")
         if items and any(re.fullmatch(pattern, one) for one in (said, _first(text, last))):
             return ToolCall(tool=tool, arguments={"item": ", ".join(items), **which})
-    if still := re.fullmatch(words["still"], said):
-        item = as_said(text, still["item"])
-        return ToolCall(tool=REMOVE, arguments={"item": item, **which})
     return None
 
 
