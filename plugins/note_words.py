@@ -1,12 +1,18 @@
 """What notes and questions about them say: the words that mean something, and a fact that is
-another one by now ("no, it's 34 now"). Shared by plugins; no plugin itself.
+another one by now ("no, it's 34 now"; how that is said is in note_words.yaml). Shared by plugins;
+no plugin itself.
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
 
 from plugins.numbers import chinese_digits, digits
-from plugins.speech import stop_words
+from plugins.speech import FAST_LOADER, stop_words
 
 _ASKING = frozenset({
     "so", "well", "again", "now", "wear", "wears", "keep", "keeps", "kept", "stored", "located",
@@ -23,28 +29,6 @@ _IS = re.compile(
 """What joins the thing that a note is about and what it says of it."""
 SHORTEST_HEAD = 5
 """Letters of what the last part of a longer word may be."""
-_NOW = {
-    "en": re.compile(
-        r"(?:(?:no|actually|oh|sorry|wait|hang on|(?:i|we|he|she|they|\w+)(?:'ve| have|'s| has)? "
-        r"(?:moved|changed|swapped) (?:it|them|that)|that's (?:changed|old|wrong))[,. ]+)*"
-        r"(?:and )?(?:it's|it is|they're|they are|that's|he's|she's) (?P<now>.+?) now",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"(?:(?:nein|nee|ach|oh|moment|(?:ich|wir|er|sie|(?:der |die )?\w+) ha(?:be?n?|t)"
-        r"(?:'s| (?:ihn|sie|es|das)) (?:umgelegt|verlegt|geändert|umgeräumt|umgestellt|umgeparkt"
-        r"|weggeräumt)|das hat sich geändert)[,. ]+)*"
-        r"(?:(?:er|sie|es|das|der|die) (?:ist|sind|liegt|steht|hängt|lautet|heißt) )?"
-        r"(?:jetzt|inzwischen|mittlerweile) (?P<now>.+)",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"(?:(?:不对|不是|不|我?(?:已经)?(?:换|挪|改|移)(?:地方)?了)[，, ]*)*"
-        r"(?:它)?现在(?:是|在|放在|改成|换成)?(?P<now>.+?)了?"
-    ),
-}
-"""That the fact told last is another one now."""
-
 _MOVED = {
     "en": re.compile(
         r"(?:(?:i|we|he|she|\w+)(?:'ve|'s| have| has)? (?:just )?(?:moved|put) (?:the |our )?"
@@ -93,6 +77,15 @@ def is_about(note: str, question: str) -> bool:
     return bool(meant) and all(word in told or _ends_one(word, told) for word in meant)
 
 
+def without_forgetting(question: str) -> str:
+    """What is asked for where somebody says that they have forgotten it: "I can never remember
+    where the key is" → "where the key is"."""
+    for words in _words().values():
+        if rest := words.forgotten.sub("", question, count=1):
+            question = rest
+    return question
+
+
 def _ends_one(word: str, told: frozenset[str]) -> bool:
     """Whether a word of the note is a kind of it: the "Schuhgröße" is a "Größe"."""
     return len(word) >= SHORTEST_HEAD and any(one.endswith(word) for one in told)
@@ -107,9 +100,9 @@ def subject_of(note: str) -> str:
 
 def said_now(text: str, language: str) -> str:
     """What a fact is by now: "no, it's 34 now" → "34"; empty where ``text`` does not say so."""
-    pattern = _NOW.get(language)
-    found = pattern.fullmatch(text.strip(" .!。！")) if pattern else None
-    return found["now"] if found else ""
+    said, words = text.strip(" .!。！"), _words().get(language, _Words())
+    found = next((f for one in words.now if (f := one.fullmatch(said))), None)
+    return found["now"] if found and not words.no_fact.fullmatch(found["now"]) else ""
 
 
 def moved_to(text: str, language: str) -> tuple[str, str] | None:
@@ -141,3 +134,27 @@ def of_another(note: str, text: str, language: str) -> str:
 def _singular(word: str) -> str:
     """``keys`` and ``key`` are the same word; so are their likes in French and Spanish."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+class _Words(NamedTuple):
+    """How a language says that a fact is another, or forgotten; see the file."""
+
+    now: Sequence[re.Pattern[str]] = ()
+    no_fact: re.Pattern[str] = re.compile("(?!)")
+    forgotten: re.Pattern[str] = re.compile("(?!)")
+
+
+@cache
+def _words() -> Mapping[str, _Words]:
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    return {language: _compiled(data) for language, data in yaml.load(text, FAST_LOADER).items()}
+
+
+def _compiled(data: Mapping[str, Any]) -> _Words:
+    def pattern(form: str) -> re.Pattern[str]:
+        for name in ("no_more", "moved", "it", "is"):
+            form = form.replace(f"{{{name}}}", data[name])
+        return re.compile(form, re.IGNORECASE)
+
+    now = [pattern(one) for one in data["now"]]
+    return _Words(now, pattern(data["no_fact"]), pattern(data["forgotten"]))

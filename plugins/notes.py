@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
-from plugins.note_words import is_about, moved_to, subject_of
+from plugins.note_words import is_about, moved_to, subject_of, without_forgetting
 from plugins.speech import quoted, say
 from plugins.spoken import date_of_year
 
@@ -98,7 +98,7 @@ async def of_notes(context: ToolContext, text: str) -> ToolCall | None:
 @plugin.answers
 async def answer(context: ToolContext, question: str) -> ToolCall | None:
     """What was noted, if one note has every word of the question that means something."""
-    asked = " ".join(question.split())[:300]
+    asked = without_forgetting(" ".join(question.split())[:300])
     if not asked or not _matching(await _notes(context), asked):
         return None
     return ToolCall(tool="notes.recall", arguments={"about": asked})
@@ -108,9 +108,9 @@ async def answer(context: ToolContext, question: str) -> ToolCall | None:
 async def recall(context: ToolContext, about: Text) -> ToolResult:
     """Tell what was noted about something, with the day it was noted.
 
-    about: what to look for
+    about: what to look for, or the note itself
     """
-    found = _matching(await _notes(context), about)[:SHOWN]
+    found = _meant(await _notes(context), about)[:SHOWN]
     if not found:
         raise ToolError(say(context.language, "not_noted", [about]))
     return ToolResult(
@@ -137,7 +137,7 @@ async def change(context: ToolContext, about: Text, to: Text) -> ToolResult:
     to: what it is now, for instance 34, in the drawer
     """
     notes = await _notes(context)
-    found = [one for one in notes if one.id == about] or _matching(notes, about)
+    found = _meant(notes, about)
     if not found:
         raise ToolError(say(context.language, "not_noted", [about]))
     note = found[0]
@@ -193,6 +193,11 @@ async def _notes(context: ToolContext) -> list[Note]:
     """All of them, the latest first."""
     notes = [msgspec.convert(stored, Note) for stored in (await context.storage.all()).values()]
     return sorted(notes, key=lambda note: note.at, reverse=True)
+
+
+def _meant(notes: list[Note], about: str) -> list[Note]:
+    """The note of that id, else those that have its words."""
+    return [one for one in notes if one.id == about] or _matching(notes, about)
 
 
 def _matching(notes: list[Note], about: str) -> list[Note]:

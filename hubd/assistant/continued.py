@@ -22,9 +22,12 @@ from plugins.numbers import chinese_digits, digits
 NOTE, NOTED = "notes.change", "notes.add"
 NOTES = frozenset({NOTED, "notes.recall", NOTE})
 _WHERE = re.compile(
-    r"(?:and |so )?where(?:'s| is| was) (?:it|that|this)(?: again| on)?"
-    r"|(?:und )?wo (?:ist|war|steht|liegt|findet) (?:das|es|er|sie)(?: denn| noch ?mal)*(?: statt)?"
-    r"|(?:那)?(?:是)?在(?:哪|哪儿|哪里)(?:开|办|举行|来着|呢|啊)*"
+    r"(?:(?:and|so|right|okay|sorry|well|now|then|remind me|tell me)[, ]+)*"
+    r"where(?:'s| is| was| are|'re) (?:it|that|this|they)(?: again| on| now| then| kept)*"
+    r"|(?:(?:und|also|so|dann|gut|okay|sag mal)[, ]+)*wo (?:ist|war|sind|steht|stehen|liegt|liegen|"
+    r"hängt|findet) (?:das|es|er|sie|der|die)(?: (?:denn|noch ?mal|jetzt|nun|also|dann|statt))*"
+    r"|(?:[那所以么,]|再说一遍|再说一次)*(?:它|现在|到底|是|放)*"
+    r"在(?:哪|哪儿|哪里)(?:开|办|举行|来着|呢|啊|了)*"
 )
 UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
 _ALL_CANCELLED = re.compile(
@@ -150,16 +153,19 @@ def _is_now(text: str, memory: Memory) -> Decision | None:
 
 
 def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
-    """The same of somebody else ("and Tom's 42"), or where that is, after a note was made."""
+    """The same of somebody else ("and Tom's 42"), or where that is, after a note was made, told or
+    changed."""
     last = memory.last
-    if last is None or last.call is None or last.tool != NOTED:
+    if last and last.call and last.tool == NOTED:
+        note = str(last.call.arguments.get("text", ""))
+        if other := of_another(note, text, last.language):
+            return continuing(last, ToolCall(tool=NOTED, arguments={"text": other}))
+    spoken = memory.told or last
+    if not (spoken and spoken.call and spoken.tool in NOTES and _WHERE.fullmatch(said)):
         return None
-    note = str(last.call.arguments.get("text", ""))
-    if other := of_another(note, text, last.language):
-        return continuing(last, ToolCall(tool=NOTED, arguments={"text": other}))
-    if _WHERE.fullmatch(said):
-        return continuing(last, ToolCall(tool="notes.recall", arguments={"about": note}))
-    return None
+    given = spoken.call.arguments
+    about = given.get("about") or given.get("text", "")
+    return continuing(spoken, ToolCall(tool="notes.recall", arguments={"about": about}))
 
 
 def all_of(said: str, memory: Memory) -> Decision | None:

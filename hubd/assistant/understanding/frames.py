@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from hubd.assistant.understanding.plain import plain
 
+_UNSPACED = re.compile("[\u4e00-\u9fff]")
+"""What is written without spaces, so that its marks are not parted from its words."""
+
 
 def without_frames(said: str, frames: Sequence[re.Pattern[str]]) -> str:
     """``said`` (plain) without the frames; a group of a frame stays."""
@@ -16,6 +19,8 @@ def without_frames(said: str, frames: Sequence[re.Pattern[str]]) -> str:
 
 def unframed(text: str, frames: Sequence[re.Pattern[str]]) -> str:
     """``text`` without the frames, as it was said otherwise."""
+    if _UNSPACED.search(text):
+        return without_frames(text.strip(), frames) or text
     said = plain(text)
     rest = without_frames(said, frames)
     if rest == said or not rest:

@@ -35,6 +35,12 @@ _MARK = re.compile(r"[\[\]{}]")
 
 Weights = NDArray[np.float32]
 
+_WORD_BEFORE = re.compile(r"(?:[A-Za-z0-9]+-)*$")
+_WORD_BEHIND = re.compile(r"(?:-[A-Za-z0-9]+)*")
+"""The rest of a word with hyphens, of which a part is only a piece: Wi-Fi."""
+_OUR = re.compile("(?:我|咱|你|他|她)们?$")
+"""Before the 家 of "our house's", which is none of what is asked about: 咱们家车位."""
+
 
 class Token(NamedTuple):
     """A word or a mark, and where it stands."""
@@ -191,7 +197,11 @@ def parts_of(text: str, tokens: Sequence[Token], tags: Sequence[int]) -> Parts:
             found[tag - 1].append((first, at))
 
     def said(part: tuple[int, int]) -> str:
-        return text[tokens[part[0]].begin : tokens[part[1]].end]
+        begin, end = tokens[part[0]].begin, tokens[part[1]].end
+        before, behind = _WORD_BEFORE.search(text, 0, begin), _WORD_BEHIND.match(text, end)
+        begin = before.start() if before else begin
+        end = behind.end() if behind else end
+        return text[begin:end].removeprefix("家" if _OUR.search(text[:begin]) else "")
 
     whole = max(_joined(found[ABOUT]), key=lambda part: part[1] - part[0], default=None)
     about, when = (tuple(map(said, found[tag])) for tag in (ABOUT, WHEN))

@@ -25,6 +25,19 @@ def test_a_frame_is_left_out(text, left):
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("记一下，梯子在车库里，谢谢啦", "记一下，梯子在车库里"),
+        ("明天八点提醒我还书，好吗？", "明天八点提醒我还书"),
+        ("谢谢啦", "谢谢啦"),
+        ("把谢谢卡加到清单", "把谢谢卡加到清单"),
+    ],
+)
+def test_a_frame_is_left_out_without_spaces(text, left):
+    assert unframed(text, lexicon("zh").frames) == left
+
+
+@pytest.mark.parametrize(
     ("query", "said", "played"),
     [
         ("Nina Simone", "can i have some nina simone", True),

@@ -91,3 +91,15 @@ def test_no_part_goes_on_in_the_next_sentence():
 def test_what_little_stands_between_belongs_together():
     text, tokens, tags = unmarked("play the [Brighouse] and [Rastrick Brass Band] now", spaces=True)
     assert parts_of(text, tokens, tags).whole == "Brighouse and Rastrick Brass Band"
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "about"),
+    [("那个Wi-Fi密码是什么", "Fi密码", "Wi-Fi密码"), ("咱们家车位是多少号", "家车位", "车位")],
+)
+def test_a_part_is_no_piece_of_a_word(text, marked, about):
+    tokens, at = tokens_of(text, spaces=False), text.index(marked)
+    inside = [i for i, one in enumerate(tokens) if at <= one.begin < at + len(marked)]
+    tags = [OUTSIDE if i not in inside else ABOUT_ON for i in range(len(tokens))]
+    tags[inside[0]] = ABOUT
+    assert parts_of(text, tokens, tags).about == (about,)
