@@ -19,8 +19,9 @@ WORKED = 1 | 2 | 4
 OPEN, DONE = "needs_action", "completed"
 _LIST = re.compile(r"\b(?:the|my|our|list|liste|lista)\b|清单|列表")
 _SHOPPING = frozenset({
-    "", "groceries", "grocery", "einkauf", "einkaufs", "einkaufsliste", "einkaufszettel",
-    "courses", "de courses", "la compra", "de la compra", "compra", "购物", "购物单", "买菜",
+    "", "groceries", "grocery", "shop", "shop in", "einkauf", "einkaufs", "einkaufsliste",
+    "einkaufszettel", "courses", "de courses", "la compra", "de la compra", "compra", "购物",
+    "购物单", "买菜",
 })  # fmt: skip
 
 
@@ -45,8 +46,9 @@ class _Answer(msgspec.Struct):
 
 
 def key_of(list_name: str) -> str:
-    """``the Shopping list`` and ``shopping`` are one list."""
+    """``the Shopping list`` and ``shopping`` are one list, as are ``to do`` and ``to-do``."""
     name = " ".join(_LIST.sub(" ", list_name.casefold()).split())
+    name = re.sub("^(?:too?|two)[ -]?do$", "to-do", name)  # as it is heard
     return SHOPPING if name in _SHOPPING else name
 
 

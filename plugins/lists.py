@@ -125,6 +125,7 @@ async def show(context: ToolContext, list_name: Name = SHOPPING, asked: Asked = 
     """
     waiting = [entry for entry in await _entries(context, list_name) if not entry.done]
     open_items = [entry.text for entry in waiting]
+    asked = "" if _NO_ITEM.fullmatch(asked) else asked  # 清单上有啥
     text = _say(context, "shown" if open_items else "empty", list_name, open_items)
     if asked and open_items:
         there = [entry.text for entry in _meant(waiting, _plain(asked))]

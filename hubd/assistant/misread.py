@@ -124,6 +124,14 @@ UNLISTED = re.compile(
     re.IGNORECASE,
 )
 """What runs out and is bought nowhere: "we're out of time"."""
+TAKES_OFF = re.compile(
+    r"(?:(?:please|can you|could you|and|bitte|du kannst) )*"
+    r"(?:(?:tick|cross|check|strike|scratch|knock|take) (?:\w+ ){0,4}?(?:off?|from)\b|"
+    r"(?:untick|remove|delete|clear|empty) |(?:lösche?|entferne?|hake?|streiche?) )|"
+    r".*(?:[勾划删去拿]掉|打[个]?勾)",
+    re.IGNORECASE,
+)
+"""What begins as taking something off a list does, and is no item of one."""
 ASKS_WHY = re.compile(
     r"怎么|为什么|为啥|干嘛|\b(?:why|how come|warum|wieso|weshalb)\b", re.IGNORECASE
 )
@@ -212,6 +220,8 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == ADDS and NO_ITEM.match(plain(str(match.slots.get("items", "")))):
         return True  # "and what's on the shopping list"
+    if tool.name == ADDS and TAKES_OFF.match(plain(str(match.slots.get("items", "")))):
+        return True  # "tick of the eggs on the shop in list"
     if tool.name == ADDS and WONDERED_AT.search(str(match.slots.get("items", ""))):
         return True
     name = str(match.slots.get("name", ""))

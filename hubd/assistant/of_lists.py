@@ -17,6 +17,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.listed import ADD, list_call, put_on
+from hubd.assistant.misread import TAKES_OFF
 from hubd.assistant.route import Router
 from hubd.assistant.set_for_a_time import continuing
 from hubd.assistant.understanding.data_files import first_match, words_beside
@@ -88,6 +89,7 @@ def _pointed_at(
         found = first_match(said, words[name])
         items = next(filter(None, found.groups())) if found else ""
         nothing = re.fullmatch(words["pronoun"], items) or known.negates(items)
+        nothing = nothing or TAKES_OFF.match(items)
         if items and not nothing:
             return put_on(router, last, as_said(text, items), which, pointed=sure)
     return None

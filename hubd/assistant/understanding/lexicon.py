@@ -2,13 +2,13 @@
 
 A lexicon is a YAML file. ``drop``: politeness and filler words, removed before anything is matched;
 ``fillers``: the same as patterns; ``frames``: patterns of what a polite sentence begins or ends
-with, of which a group stays. ``negation``, ``asking``, ``past``, and the patterns ``keeping``
-(things shall stay as they are, or all but one are meant): the utterance is then no command,
-whatever else it says. ``elsewhere``, the same for places that are not of the house. ``subject``: a
-pattern of what a sentence says something about, which is no complaint of a device unless it is one
-of ``complained_of``. ``particular``: a pattern of what is called so, and is nothing else where
-nothing is. ``rooms``: a pattern of rooms that not every house has. ``forbidding``: patterns for a
-"not" of what shall be, not of what is.
+with, of which a group stays; ``closings``: the same of what ends one with a pause before it.
+``negation``, ``asking``, ``past``, and the patterns ``keeping`` (things shall stay as they are, or
+all but one are meant): the utterance is then no command, whatever else it says. ``elsewhere``, the
+same for places that are not of the house. ``subject``: a pattern of what a sentence says something
+about, which is no complaint of a device unless it is one of ``complained_of``. ``particular``: a
+pattern of what is called so, and is nothing else where nothing is. ``rooms``: a pattern of rooms
+that not every house has. ``forbidding``: patterns for a "not" of what shall be, not of what is.
 ``requests``: where one of these is said, ``request_endings`` make no question of it. ``corrected``,
 patterns over what was said: what stands before is taken back. ``fixes``: what speech recognition
 mishears; ``respell``: the same as patterns, for what only the words beside it give away. ``times``,
@@ -22,15 +22,14 @@ words of a plugin whose tools touch no entity. ``stand_ins``: domain or device c
 its things in the examples. ``imperatives`` and ``inquiries``: how a command, and a question,
 begins. ``phrase$`` only counts at the end, ``^phrase`` at the beginning; "left ~open" has up to
 five words (Chinese: eight characters) at the tilde. ``workings``: patterns of a question how
-something works, which is one for the documents. ``remarks``: how a part of a sentence begins
-that says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it
-is so already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
-``clauses``: what makes a sentence of words that would be an item of a list or a title.
-``a_bit``: a pattern of a move that is not all the way. ``slightly``: one of less than a step.
-``lacking``: a pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``:
-words that join two things. ``room_kinds``: what the only room of its kind is called besides.
-``links``: what stands between the two parts of a name, and ``owned_by`` between a thing and its
-owner.
+something works, which is one for the documents. ``remarks``: how a part of a sentence begins that
+says why. ``stated``: tool → pattern of the state that it brings about; said after ``told`` it is so
+already, unless ``wished`` is said too. ``broken_off``: how one ends that is not finished.
+``clauses``: what makes a sentence of words that would be an item of a list or a title. ``a_bit``: a
+pattern of a move that is not all the way. ``slightly``: one of less than a step. ``lacking``: a
+pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``: words that join
+two things. ``room_kinds``: what the only room of its kind is called besides. ``links``: what stands
+between the two parts of a name, and ``owned_by`` between a thing and its owner.
 """
 
 import re
@@ -95,6 +94,8 @@ class Lexicon:
         self.common = frozenset(plain(word) for word in data.get("common", ()))
         self._drop = pattern(data["drop"])
         self.frames = [re.compile(pattern) for pattern in data.get("frames", ())]
+        closings = [re.compile(pattern) for pattern in data.get("closings", ())]
+        self.framing = [*self.frames, *closings]
         self._fixes = {plain(wrong): plain(right) for wrong, right in data.get("fixes", {}).items()}
         self._fix = pattern(list(self._fixes)) if self._fixes else None
         self._hints = self._patterns(data.get("hints", {}))

@@ -13,6 +13,8 @@ from plugins.api import ToolCall
 from plugins.numbers import digits
 from plugins.when import When, parse
 
+KEPT = frozenset({"message", "text", "what"})
+"""Slots whose words are those that were said."""
 VERBATIM = ("message", "text", "title", "what")
 """Slots whose words are kept or said as they are."""
 POLITE = frozenset({
@@ -107,6 +109,13 @@ def put_right(match: Match, before: Match | None, fixed: bool, language: str) ->
         return False
     shorter = len(free_words(match)) < len(free_words(before))
     return shorter or (match.intent in TIMED and len(free_words(match)) == len(free_words(before)))
+
+
+def rewrites(match: Match, before: Match) -> bool:
+    """Whether a reading of what was put right only has other words of a text that is kept or told
+    on: what is "on the table" is not "at the table"."""
+    same = match.intent == before.intent and len(free_words(match)) == len(free_words(before))
+    return same and not KEPT.isdisjoint(match.slots)
 
 
 def _time_in(match: Match, language: str) -> When:
