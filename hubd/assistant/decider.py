@@ -156,7 +156,7 @@ class Decider:
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
-        return [Part(text=text, decision=_of_a_timer(proposal, text))]
+        return [Part(text=text, decision=with_that(_of_a_timer(proposal, text), text))]
 
     async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
         """The proposal with the room that was said last, where ``text`` corrects itself; ``None``
@@ -207,7 +207,7 @@ class Decider:
         text = wished(numerals_heard(text, whole.language), whole.language)
         async with self._routing:
             by_names = self._router.by_names
-            said = unframed(text, lexicon(whole.language).frames)
+            said = unframed(text, lexicon(whole.language).framing)
             named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area, last)
         if len(parts) == 1:
@@ -375,7 +375,7 @@ class Decider:
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
         if len(text) <= MAXIMUM_UTTERANCE:
-            text = arrival_last(unframed(text, lexicon(spoken).frames), spoken)
+            text = arrival_last(unframed(text, lexicon(spoken).framing), spoken)
             speaker = Speaker(language=spoken, area=area)
             for said in dict.fromkeys((fluent(text, spoken), text)):
                 if (call := await self._tools.meant(said, speaker)) is not None:

@@ -42,6 +42,7 @@ from hubd.assistant.understanding.readings import (
     forms,
     politer,
     put_right,
+    rewrites,
     thinks_aloud,
     untimely,
     wonders,
@@ -232,6 +233,7 @@ class Router:
             better = free is None or (
                 len(free_text(match)) <= len(free_text(free))  # "egg", not "at the egg"
                 and (match.intent in self._tools or politer(match, free))
+                and not (said == fixed and rewrites(match, free))
             )
             if whole and tool_of(match) == tool_of(whole) and worn(match, whole):
                 better = free is None and thinks_aloud(whole, match, language)

@@ -13,6 +13,8 @@ CLAUSES = {"announce.say": "message", "notes.add": "text", "reminders.add": "wha
 _FIRST = re.compile(r"\w+")
 _THOUGHT = r"(?:(?:äh+m?|öhm?|hm+|also|dass)\W+)*"
 
+_BEGUN_AGAIN = re.compile(r"^(?:(?:äh+m?|öhm?|hm+|also|dass)\W+)*da(?:ss|ß)\W+", re.IGNORECASE)
+"""A "dass" that is said once more: „dass, also dass Oma da ist“."""
 _HEARD_THAT = re.compile(
     r"^das (?=(?:der|die|das|den|dem|ich|wir|er|sie|es|man|ein\w{0,2}|mein\w*|unser\w*) )",
     re.IGNORECASE,
@@ -25,10 +27,14 @@ def with_that(decision: Decision, text: str) -> Decision:
     call, name = decision.call, CLAUSES.get(decision.tool or "")
     if decision.language != "de" or call is None or name is None:
         return decision
-    said = _HEARD_THAT.sub("dass ", str(call.arguments.get(name, "")))
+    said = _HEARD_THAT.sub("dass ", _BEGUN_AGAIN.sub("dass ", str(call.arguments.get(name, ""))))
     first = _FIRST.match(said)
-    that = first and re.search(
-        rf"\bda(?:ss|ß)\W+{_THOUGHT}(?P<who>(?:ich|wir) )?{first[0]}\b", text, re.IGNORECASE
+    that = (
+        first
+        and first[0] != "dass"
+        and re.search(
+            rf"\bda(?:ss|ß)\W+{_THOUGHT}(?P<who>(?:ich|wir) )?{first[0]}\b", text, re.IGNORECASE
+        )
     )
     if that:
         said = f"dass {that['who'] or ''}{said}"

@@ -8,6 +8,9 @@ import pytest
     [
         ("Sag bitte allen, dass das Essen auf dem Tisch steht", "das Essen steht auf dem Tisch"),
         ("sag allen das wir gleich los fahren", "wir fahren gleich los"),
+        ("Sag mal allen, dass die Suppe fertig ist", "die Suppe ist fertig"),
+        ("äh, sag allen im Haus, dass, also dass Lotte da ist", "Lotte ist da"),
+        ("Gib bitte mal allen Bescheid, dass wir gleich losfahren", "wir fahren gleich los"),
         ("Ähm, notier mal, dass, äh, also dass der Schlüssel bei den Nachbarn liegt.",
          "der Schlüssel liegt bei den Nachbarn"),
         ("Notier bitte, dass Frau Becker den Schlüssel hat", "Frau Becker hat den Schlüssel"),

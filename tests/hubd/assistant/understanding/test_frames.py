@@ -34,7 +34,7 @@ def test_a_frame_is_left_out(text, left):
     ],
 )
 def test_a_frame_is_left_out_without_spaces(text, left):
-    assert unframed(text, lexicon("zh").frames) == left
+    assert unframed(text, lexicon("zh").framing) == left
 
 
 @pytest.mark.parametrize(
