@@ -121,7 +121,7 @@ class Commands:
         further = self._followed(text, memory)
         further = further or await self._also(text, memory, area)
         both = "" if further else without_both(text, decision.language)
-        if both:
+        if both and lacks(decision):  # "remind me both days" is of no things
             text, decision = both, await self.decider.by_rules(both, decision.language, area)
         if further is None and lacks(decision) and trouble(text, decision.language):
             return None

@@ -137,6 +137,7 @@ CANCELS = frozenset({"timers.cancel", NEVER_MIND})
 """What these words mean where nothing was spoken of before."""
 PUT_DOWN = frozenset({"lists.add", "calendar.add", "notes.add"})
 """What leaves nothing but words, so that it is taken back unasked."""
+HEARD = frozenset({"media.next", "media.previous", "media.pause", "media.change_volume"})
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT, CLIMATE, FULLY = "lights.set", "climate", "full"
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
@@ -305,6 +306,9 @@ def follow(
         tool = tools.pop() if len(tools) == 1 and not reading.numbers else None
         return _again(router, last, tool, {}, found, {}) if tool else None
     domain = next(iter(domains))
+    heard = SIMPLE.get((action, domain), STEPPED.get(domain, ""))
+    if last.tool == "home.turn_off" and heard in HEARD:
+        return None  # "next song", "louder" is of what still plays
     if reading.colors and domain == "light":
         if reading.numbers or reading.actions & set(FACTORS):
             return None  # "blue, and half as bright" are two wishes

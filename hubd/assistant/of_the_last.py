@@ -20,7 +20,7 @@ from hubd.home.model import Entity, Snapshot
 BEGINS = "media.search"
 """What goes on with nothing: another piece may be for another room."""
 GOES_ON, WORKS = ("media.", "lights."), ("media.", "lights.", "home.")
-ONLY_TELLS = "home.state"
+ONLY_TELLS, TURNED_OFF = "home.state", "home.turn_off"
 QUALITIES = frozenset({"brightness", "volume", "color_temperature"})
 """Nouns of what a thing has, and of no thing."""
 PLAYER = "media_player"
@@ -115,7 +115,7 @@ def _of_the_last(
     tool = decision.tool or ""
     if last is None or tool == BEGINS or lexicon(decision.language).says_here(text):
         return decision
-    worked = (last.tool or "").startswith(WORKS) and last.tool != ONLY_TELLS
+    worked = (last.tool or "").startswith(WORKS) and last.tool not in (ONLY_TELLS, TURNED_OFF)
     domains = {one.partition(".")[0] for one in (*decision.entities, *last.entities)}
     if not (worked and tool.startswith(GOES_ON) and last.entities and len(domains) == 1):
         return decision

@@ -201,8 +201,10 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         yield whole
         return
     clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
-    if len(clauses) > 1 and (whole := _of_the_same_thing(*clauses[-2:], known, phrases)):
-        yield whole  # "the radio, no, the lamp, switch that on"
+    if len(clauses) > 1:
+        named, command = clauses[-2:]
+        if whole := _of_the_same_thing(named, command, known, phrases):
+            yield whole  # "the radio, no, the lamp, switch that on"
     if len(clauses) > 1 and (denied := _denied(clauses[0], known)):
         if "," not in clauses[1] and denied in first:
             yield _exchanged(first, denied, clauses[1])
