@@ -51,22 +51,22 @@ _MOVED = {
 _ONE_OFF = {
     "en": r"(?:you can |you may |please |can you |could you )*"
           r"(?:cancel|drop|delete|remove|scrap|forget|lose|bin|skip|take (?:off|out)|get rid of) "
-          r"(?:the |that |my |our )(?P<event>.+?) (?:one|reminder)(?: now| again| then| off| out)*|"
-          r"(?:the |that |my |our )(?P<other>.+?) (?:one|reminder) "
+          r"(?:the |that |my |our )(?P<event>.+?) one(?: now| again| then| off| out)*|"
+          r"(?:the |that |my |our )(?P<other>.+?) one "
           r"(?:can go|isn't needed|is done|is sorted|is not needed|can be (?:cancel|delet)\w+)"
           r"(?: now| any ?more)*|"
           r"(?:i|we) (?:don't|do not|no longer) need (?:the |that )"
-          r"(?P<needless>.+?) (?:one|reminder)(?: now| any ?more)*",
-    "de": r"(?:de[nr]|die|das)(?: termin| erinnerung)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
+          r"(?P<needless>.+?) one(?: now| any ?more)*",
+    "de": r"(?:de[nr]|die|das)(?: termin)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
           r"(?: de[nrm]| die| das)? (?P<event>.+?) (?:kannst du|kann|könntest du)"
           r"(?: (?:wieder|jetzt|auch|ruhig))* "
           r"(?:streichen|löschen|vergessen|rausnehmen|weg|wegmachen|absagen|raus)|"
-          r"(?:streiche?|lösche?|vergiss|nimm) (?:de[nr]|die|das)(?: termin| erinnerung)? "
+          r"(?:streiche?|lösche?|vergiss|nimm) (?:de[nr]|die|das)(?: termin)? "
           r"(?:mit|wegen|an|für|vom|von|zum|zur|beim)(?: de[nrm]| die| das)? (?P<other>.+?)"
           r"(?: wieder| raus| weg)*|"
-          r"(?:de[nr]|die|das)(?: termin| erinnerung)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
+          r"(?:de[nr]|die|das)(?: termin)? (?:mit|wegen|an|für|vom|von|zum|zur|beim)"
           r"(?: de[nrm]| die| das)? (?P<needless>.+?) (?:brauche?n?|brauch) (?:ich|wir) nicht mehr",
-    "zh": r"把?(?P<event>[^，,]+?)的?[那这](?:个|条|项)(?:提醒|事)?(?:就|可以|给我)*"
+    "zh": r"把?(?P<event>[^，,]+?)的?[那这](?:个|条|项)(?:就|可以|给我)*"
           r"(?:取消|删掉|删除|删了|删|不用|不要|去掉|划掉)(?:提醒)?(?:了|掉|吧)*",
 }  # fmt: skip
 """One of several, by a word of it: "you can drop the MOT one", 签字那个取消吧."""

@@ -51,7 +51,8 @@ def of_events(text: str, memory: Memory, now: datetime) -> Decision | None:
         return None
     moves = memory.last in (event, None) or memory.told is event
     whole = plain(text)
-    for said in dict.fromkeys((whole, re.sub(f"^{words['opening']}", "", whole), _last(text))):
+    last = "" if _of_another(text, words, event, now) else _last(text)
+    for said in dict.fromkeys((whole, re.sub(f"^{words['opening']}", "", whole), last)):
         found = _found(said, text, words, memory, event, now) if said else None
         if found and (moves or found.tool != MOVED_EVENT):
             return found
@@ -239,6 +240,14 @@ def _told_of(memory: Memory) -> Iterator[tuple[str, Decision]]:
 
 def _is_day(said: str, last: Decision, now: datetime) -> bool:
     return span_of(said, last.language, now.date()) is not None
+
+
+def _of_another(text: str, words: Mapping[str, Any], last: Decision, now: datetime) -> bool:
+    """Whether the first of several clauses says what the others are of, and that is not the event:
+    星期天爬山的事，他们说要改到星期六."""
+    first, *others = re.split(r"[,，]", text)
+    found = re.fullmatch(words["topic"], plain(first)) if others else None
+    return found is not None and not _names(found["what"], words, last, now)
 
 
 def _last(text: str) -> str:
