@@ -88,10 +88,14 @@ WHEN = {
         r"\b(cuándo|a qué hora|qué día|próxim[oa]|cuántos días (?:faltan para|hasta))\b"
     ),
     "zh": re.compile(
-        r"什么时候|几点|哪天|哪一天|下次|下一次|(?:还有|有)?(?:几天|多少天|多久)|离|距离|是|在"
+        r"什么时候|几月几号|几号|星期几|周几|几点|哪天|哪一天|下次|下一次|(?:还有|有)?(?:几天|多少天|多久)|离|距离|是|在"
     ),
 }
 """What asks for a time, or for where something takes place."""
+_TELL_ME = re.compile(
+    "^(?:能不能|可不可以|可以|能|请|麻烦|你|您)*(?:告诉|提醒)我们?(?:一下)?[，, ]*"
+)
+"""What stands before a question, where words are not written apart."""
 _SERIES = re.compile(
     r"\b(?:all|every|each|alle|aller|jede[nrs]?|tous|toutes|chaque|todos|todas|cada)\b"
     r"(?: (?:the|my|our|die|meine|unsere|les|mes|los|las|mis))?|所有的?|全部|每次?"
@@ -183,7 +187,7 @@ def _together(lines: Sequence[str], language: str) -> str:
 @plugin.answers
 async def answer(context: ToolContext, question: str) -> ToolCall | None:
     """When something is, if it asks when and every other word is in the title of an event."""
-    asked = " ".join(question.casefold().split())
+    asked = _TELL_ME.sub("", " ".join(question.casefold().split()))
     when = WHEN[language_known(context.language)].search(asked)
     if when is None or not words_of(WHEN[language_known(context.language)].sub(" ", asked)):
         return None

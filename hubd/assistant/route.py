@@ -28,7 +28,7 @@ from hubd.assistant.understanding.grammar import (
 from hubd.assistant.understanding.heard import Vocabulary, otherwise, vocabulary_of
 from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.language import Words, language_of, sentence_words
-from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.likeness import masked
 from hubd.assistant.understanding.locks import locked_up
 from hubd.assistant.understanding.mentions import Mentions, mentions
@@ -403,10 +403,22 @@ class Router:
             return []  # without the room it would be about this one
         # What is told to be so was heard rightly: 棚子还收起的 is no 棚子换首起的.
         told = known.stated(text)
-        meant = None if told else otherwise(text, known, self.vocabulary(language))
+        meant = "" if told else otherwise(text, known, self.vocabulary(language))
+        meant = "" if self._is_far_fetched(meant, text, known) else meant
         said = [text, meant] if meant else [text]
         found = [one for form in said for one in rewordings(form, known, phrases)]
         return [meant, *found] if meant else found
+
+    def _is_far_fetched(self, meant: str, text: str, known: Lexicon) -> bool:
+        """Whether ``meant`` would change a thing and names none, and what is left of ``text`` there
+        says nothing either: 朵朵，换鞋 is no 黄些."""
+        if known.spaces or not meant:
+            return False
+        said = self.mentions(meant, known.language)
+        left = "".join(one for one in text if one in meant)
+        named = said.names or said.areas or said.nouns or said.subjects
+        changes = said.actions or said.colors
+        return bool(changes) and not (named or known.actions_in(left) or known.colors_in(left))
 
     def heard_as(self, text: str, language: str, *, exactly: bool) -> list[str]:
         """What ``text``, which nothing explains, may have been before speech recognition made

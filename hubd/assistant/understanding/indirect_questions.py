@@ -37,6 +37,7 @@ def direct(text: str, language: str) -> str:
         return forms.direct(idle)
     if language == "en" and reported:
         idle = _OWN.sub(lambda own: f"{own[1]} {_VERBS[own[3]]} {own[2]} ", idle)
+        idle = _IS_GOING.sub(" is ", idle)
         return _REPORTED.sub(r"\1 \3 \2", re.sub(r"(?<=\w)'s (?=got\b)", " has ", idle))
     return idle if reported or idle != text else ""
 
@@ -79,6 +80,8 @@ _REPORTED = re.compile(
     r"((?:the|my|our|it|there)\b(?: [\w']+){0,3}?) (is|are|will|has|was)\b(?<! there is)"
 )
 """What somebody wants to be told, in the order of a statement: "what the weather will be like"."""
+_IS_GOING = re.compile(r"(?<=weather)'s (?=going to\b|like\b|doing\b)")
+"""What is short for "is" there: "what the weather's going to be like"."""
 _VERBS = {"'ve": "have", " have": "have", "'m": "am", " am": "am", "'re": "are", " are": "are"}
 _OWN = re.compile(rf"^(wh\w+|how(?: \w+)?) (i|we)({'|'.join(_VERBS)}) (?=got\b|\w+ing\b)")
 """The same of what the speaker has or does: "what we've got on tomorrow"."""
