@@ -88,9 +88,8 @@ def _pointed_at(
     for name, which in (("there", _list(last)), ("usual", {})):
         found = first_match(said, words[name])
         items = next(filter(None, found.groups())) if found else ""
-        nothing = re.fullmatch(words["pronoun"], items) or known.negates(items)
-        nothing = nothing or TAKES_OFF.match(items)
-        if items and not nothing:
+        no_item = re.fullmatch(words["pronoun"], items) or TAKES_OFF.match(items)
+        if items and not no_item and not known.negates(items):
             return put_on(router, last, as_said(text, items), which, pointed=sure)
     return None
 
