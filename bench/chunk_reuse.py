@@ -25,7 +25,7 @@ from engine.generate import Finished, Piece
 from engine.protocol import ChatMessage, ChatRequest
 from engine.sampling_params import SamplingParams
 from engine.scheduler import COUNT_SECONDS
-from hubd.assistant import prompt
+from hubd.assistant.answers import prompt
 from hubd.benchmarks._household import Found, found_in
 from hubd.benchmarks.cache import SAMPLES
 from hubd.config import load_config

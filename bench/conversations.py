@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.strangers import encoder, house, read
+from hubd.assistant.by_likeness.semantic import Embed
 from hubd.assistant.commands import Commands
-from hubd.assistant.semantic import Embed
 from hubd.assistant.understanding.likeness import Classifier
 from hubd.assistant.understanding.names import Names
 from hubd.policy import OWNER

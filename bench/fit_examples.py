@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from engine.embed import TextEncoder
-from hubd.assistant.conditions import ACCEPTED
+from hubd.assistant.by_likeness.conditions import ACCEPTED
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.likeness import (
     ENCODED,

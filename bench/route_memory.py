@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hubd.daemon  # noqa: F401 - what the hub has loaded anyway
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Semantics
 from hubd.home.file import read_description
 from hubd.http.health import resident_mb
 from hubd.memory import give_back_large_blocks

@@ -23,6 +23,7 @@ import yaml
 from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.decision import Decision
 from hubd.assistant.evaluate import (
     corpus_home,
@@ -32,7 +33,6 @@ from hubd.assistant.evaluate import (
     samples,
 )
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Semantics
 from hubd.home.file import read_description
 from hubd.home.model import Snapshot
 from hubd.tools import find_plugins, sentence_files

@@ -24,11 +24,11 @@ import yaml
 from numpy.typing import NDArray
 
 from engine.embed import TextEncoder
+from hubd.assistant.by_likeness.semantic import Embed, Semantics
 from hubd.assistant.commands import Commands
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.evaluate import Outcome, Sample, counted, judged_parts, samples
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Embed, Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.likeness import Classifier
 from hubd.assistant.understanding.names import Names

@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.errors import EngineUnavailable
-from hubd.assistant.agent import Agent, Wanted, call_of
-from hubd.assistant.offer import NONE
 from hubd.assistant.route import Router
 from hubd.assistant.supported import why_not
+from hubd.assistant.tool_loop.agent import Agent, Wanted, call_of
+from hubd.assistant.tool_loop.offer import NONE
 from hubd.assistant.understanding.intents import READ_ONLY
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions

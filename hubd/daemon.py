@@ -18,7 +18,7 @@ import msgspec
 from aiohttp import web
 
 from hubd import lock, readings, wyoming
-from hubd.assistant import prompt
+from hubd.assistant.answers import prompt
 from hubd.assistant.turn import Assistant
 from hubd.doors import Doors
 from hubd.embedder import EngineEmbedder, encoder_of

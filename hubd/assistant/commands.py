@@ -9,38 +9,38 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from hubd.assistant import follow, revise
-from hubd.assistant.all_of_them import all_of_them
-from hubd.assistant.behind_remarks import behind_remarks
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks, of_a_timer_there
 from hubd.assistant.dialogue import Dialogues, Memory
-from hubd.assistant.exchanged_items import exchanged
-from hubd.assistant.going_on import goes_on
-from hubd.assistant.in_full import in_full, of_it_in_full
-from hubd.assistant.later import LATER, of_what_was_left
-from hubd.assistant.narrowed import narrowed
-from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
-from hubd.assistant.of_events import asked_when, put_in
-from hubd.assistant.of_lists import on_other_list
-from hubd.assistant.of_set import (
+from hubd.assistant.follow_ups import follow, revise
+from hubd.assistant.follow_ups.all_of_them import all_of_them
+from hubd.assistant.follow_ups.behind_remarks import behind_remarks
+from hubd.assistant.follow_ups.exchanged_items import exchanged
+from hubd.assistant.follow_ups.going_on import goes_on
+from hubd.assistant.follow_ups.in_full import in_full, of_it_in_full
+from hubd.assistant.follow_ups.narrowed import narrowed
+from hubd.assistant.follow_ups.of_events import asked_when, put_in
+from hubd.assistant.follow_ups.of_lists import on_other_list
+from hubd.assistant.follow_ups.of_set import (
     all_given_up,
     of_its_order,
     of_the_told_timer,
     of_what_was_set,
     put_right,
 )
-from hubd.assistant.of_the_last import of_both, of_those_meant, without_both
+from hubd.assistant.follow_ups.of_the_last import of_both, of_those_meant, without_both
+from hubd.assistant.follow_ups.stopped import halves, stopped
+from hubd.assistant.follow_ups.that_day import on_that_day
+from hubd.assistant.for_later.later import LATER, of_what_was_left
+from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
 from hubd.assistant.questions import ask
 from hubd.assistant.questions_back import QuestionsBack
 from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
-from hubd.assistant.stopped import halves, stopped
-from hubd.assistant.that_day import on_that_day
 from hubd.assistant.understanding.chatter import without_openings
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon

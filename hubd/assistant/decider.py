@@ -10,24 +10,25 @@ from typing import Literal
 
 import msgspec
 
-from hubd.assistant import all_but, later, timed
+from hubd.assistant import all_but
+from hubd.assistant.by_likeness.doubts import doubted
+from hubd.assistant.by_likeness.excerpts import Excerpts
+from hubd.assistant.by_likeness.hearing import Hearing
+from hubd.assistant.by_likeness.misheard_things import heard_rightly
+from hubd.assistant.by_likeness.reconsider import reconsidered
+from hubd.assistant.by_likeness.second_opinion import asked_about
+from hubd.assistant.by_likeness.semantic import Semantics
+from hubd.assistant.by_likeness.timer_names import timer_named
 from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
-from hubd.assistant.doubts import doubted
-from hubd.assistant.excerpts import Excerpts
-from hubd.assistant.hearing import Hearing
-from hubd.assistant.joined import Joined
-from hubd.assistant.misheard_things import heard_rightly
+from hubd.assistant.follow_ups.named_ones import named_one
+from hubd.assistant.follow_ups.other_places import with_place
+from hubd.assistant.for_later import later, timed
+from hubd.assistant.joined.joined import Joined
 from hubd.assistant.music import on_its_player
-from hubd.assistant.named_ones import named_one
-from hubd.assistant.other_places import with_place
 from hubd.assistant.questions import ask
-from hubd.assistant.reconsider import reconsidered
 from hubd.assistant.route import Router
-from hubd.assistant.second_opinion import asked_about
-from hubd.assistant.semantic import Semantics
 from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
-from hubd.assistant.timer_names import timer_named
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.fill import TIMER

@@ -5,7 +5,7 @@ the room, and thanks and chatter. It is answered in a few words, and nothing is 
 from collections.abc import Awaitable, Callable, Sequence
 
 from hubd.assistant.decision import Decision, lacks
-from hubd.assistant.follow import CANCELS
+from hubd.assistant.follow_ups.follow import CANCELS
 from hubd.assistant.questions import ask
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.beyond import beyond

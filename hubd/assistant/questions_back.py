@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from hubd.assistant import follow, revise
 from hubd.assistant.answered import (
     INSTEAD,
     as_hour,
@@ -18,11 +17,12 @@ from hubd.assistant.answered import (
     is_another,
     link,
 )
+from hubd.assistant.by_likeness.hearing import WORDED
 from hubd.assistant.decider import Decider
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.dialogue import Pending
-from hubd.assistant.hearing import WORDED
-from hubd.assistant.of_events import takes_for_granted
+from hubd.assistant.follow_ups import follow, revise
+from hubd.assistant.follow_ups.of_events import takes_for_granted
 from hubd.assistant.questions import ask
 from hubd.assistant.replies import besides_no, besides_yes, says_yes
 from hubd.assistant.route import Router

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from hubd.assistant.answered import asked_hour
+from hubd.assistant.by_likeness.proposals import question
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.decision import Decision
-from hubd.assistant.proposals import question
 from hubd.assistant.questions import ask
 from hubd.assistant.several import Part
 from hubd.home.model import Entity

@@ -14,21 +14,21 @@ import msgspec
 
 from engine.errors import EngineRefused, EngineUnavailable
 from engine.protocol import ChatMessage
-from hubd.assistant.after_answers import TIMERS, AfterAnswers, may_go_on, told_from
-from hubd.assistant.agent import Agent, Ran, Wanted
-from hubd.assistant.answer_cache import AnswerCache
-from hubd.assistant.answers_given import REMEMBERED as TURNS
-from hubd.assistant.answers_given import Talk, talk_in, talk_of
+from hubd.assistant.answers.after_answers import TIMERS, AfterAnswers, may_go_on, told_from
+from hubd.assistant.answers.answer_cache import AnswerCache
+from hubd.assistant.answers.answers_given import REMEMBERED as TURNS
+from hubd.assistant.answers.answers_given import Talk, talk_in, talk_of
+from hubd.assistant.answers.from_documents import FromDocuments, Looked
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.commands import Commands
 from hubd.assistant.decider import Kind
 from hubd.assistant.decision import Asks, Decision
 from hubd.assistant.dialogue import Dialogues
-from hubd.assistant.from_documents import FromDocuments, Looked
 from hubd.assistant.questions import ask
 from hubd.assistant.replies import says_again
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Semantics
 from hubd.assistant.step import Outcome, Step
+from hubd.assistant.tool_loop.agent import Agent, Ran, Wanted
 from hubd.assistant.turn_clock import Clock, done_with
 from hubd.assistant.understanding.danger import trouble
 from hubd.folders import visible_to

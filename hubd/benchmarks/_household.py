@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.protocol import ChatMessage
-from hubd.assistant import prompt
+from hubd.assistant.answers import prompt
 from hubd.config import load_config
 from hubd.daemon import open_models
 from hubd.events import NoticeBoard

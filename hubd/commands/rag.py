@@ -174,9 +174,9 @@ async def _open_reranker(
 
 def _shown_by(client: "EngineClient", settings: "Settings") -> "Show":
     """What the hub shows: the model's words as far as they are supported, else the quote."""
-    from hubd.assistant import prompt
-    from hubd.assistant.ground import Grounding
-    from hubd.assistant.write import write
+    from hubd.assistant.answers import prompt
+    from hubd.assistant.answers.ground import Grounding
+    from hubd.assistant.answers.write import write
     from rag.evaluate import Shown
 
     async def show(question: str, evidence: "Evidence") -> Shown:

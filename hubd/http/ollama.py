@@ -17,7 +17,7 @@ import hubd
 from engine.client import Answered
 from engine.errors import EngineError, EngineRefused
 from engine.protocol import ChatDelta, ChatRequest, FunctionTool, Usage
-from hubd.assistant import request_tools
+from hubd.assistant.tool_loop import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError, NotFoundError
 from hubd.http import ollama_protocol as protocol

@@ -20,7 +20,7 @@ from msgspec import Meta
 from engine.client import ProxiedResponse
 from engine.errors import EngineError
 from engine.protocol import ChatMessage, FunctionTool, ModelCard
-from hubd.assistant import request_tools
+from hubd.assistant.tool_loop import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, NotFoundError
 from hubd.http import replies

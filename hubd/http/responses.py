@@ -25,7 +25,7 @@ from engine.protocol import (
     ToolCallPart,
     Usage,
 )
-from hubd.assistant import request_tools
+from hubd.assistant.tool_loop import request_tools
 from hubd.assistant.turn import Utterance
 from hubd.errors import BadRequestError, HubError
 from hubd.http import replies

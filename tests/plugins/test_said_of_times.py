@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubd.assistant.each_timed import each_timed
+from hubd.assistant.joined.each_timed import each_timed
 from plugins.lengths import length_of
 from plugins.reminder_entries import part_of_day, shift_of
 from plugins.while_ringing import again_after, says_heard

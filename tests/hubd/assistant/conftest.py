@@ -15,11 +15,11 @@ import pytest
 from engine.client import EngineClient
 from engine.embed import TextEncoder
 from engine.errors import EngineUnavailable
-from hubd.assistant.agent import Agent, Ran, Wanted
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.commands import Commands
 from hubd.assistant.dialogue import Dialogues
 from hubd.assistant.route import Router
-from hubd.assistant.semantic import Semantics
+from hubd.assistant.tool_loop.agent import Agent, Ran, Wanted
 from hubd.assistant.turn import Utterance
 from hubd.assistant.understanding.names import Names
 from hubd.events import NoticeBoard
@@ -82,7 +82,7 @@ def model_socket(model_path, tmp_path_factory):
 @pytest.fixture
 async def model(model_socket, monkeypatch):
     """A client of that engine, which is ready. Other tests may keep it waiting."""
-    monkeypatch.setattr("hubd.assistant.agent.LIMIT_S", 240.0)
+    monkeypatch.setattr("hubd.assistant.tool_loop.agent.LIMIT_S", 240.0)
     async with EngineClient(socket=model_socket) as client, asyncio.timeout(240):
         while True:
             with contextlib.suppress(EngineUnavailable):
@@ -96,7 +96,7 @@ async def model(model_socket, monkeypatch):
 def classifiers():
     """Fitted by the first house that needs them; it may wait for that on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hubd.assistant.semantic.PATIENCE_S", 60.0)
+        patch.setattr("hubd.assistant.by_likeness.semantic.PATIENCE_S", 60.0)
         yield {}
 
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from hubd.assistant.agent import Agent, Wanted
-from hubd.assistant.offer import MOST_ENTITIES
+from hubd.assistant.tool_loop.agent import Agent, Wanted
+from hubd.assistant.tool_loop.offer import MOST_ENTITIES
 
 ROOMS = 50
 LAMPS = 40

@@ -12,7 +12,7 @@ from rag.evidence import verdict
 
 @pytest.fixture
 async def hub(open_hub, tmp_path, model_path, assistant_data, monkeypatch):
-    monkeypatch.setattr("hubd.assistant.agent.LIMIT_S", 240.0)
+    monkeypatch.setattr("hubd.assistant.tool_loop.agent.LIMIT_S", 240.0)
     config = Config(engine=Engine(model=str(model_path), threads=1))
     async with open_hub(tmp_path, config) as client:
         home = (assistant_data / "home.en.yaml").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from hubd.assistant.semantic import Semantics
+from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.supported import why_not
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.tools import find_plugins

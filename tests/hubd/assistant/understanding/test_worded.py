@@ -2,7 +2,8 @@
 
 import pytest
 
-from hubd.assistant.later import LATER
+from hubd.assistant.by_likeness.wording import SLOTS
+from hubd.assistant.for_later.later import LATER
 from hubd.assistant.understanding.likeness import intents_of
 from hubd.assistant.understanding.worded import (
     digest_of,
@@ -12,7 +13,6 @@ from hubd.assistant.understanding.worded import (
     tools_of,
     worded_tools,
 )
-from hubd.assistant.wording import SLOTS
 
 LANGUAGES = ["en", "de", "zh"]
 LEAST = 30

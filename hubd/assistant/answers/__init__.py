@@ -1,0 +1,1 @@
+"""Answers from the documents, and what is said of them."""

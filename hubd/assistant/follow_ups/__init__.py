@@ -1,0 +1,1 @@
+"""What goes on with what was done, told or asked before."""

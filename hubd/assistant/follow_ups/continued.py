@@ -1,0 +1,238 @@
+"""What goes on with a list, a note, a sum or a thing of the house: "clear it", "it's 34 now", "and
+plus 12?", "carry on".
+
+Only after something was done with one of these; decides and does nothing.
+"""
+
+import re
+from datetime import UTC, datetime
+
+import msgspec
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.follow_ups.of_events import of_events
+from hubd.assistant.follow_ups.of_lists import of_lists
+from hubd.assistant.follow_ups.set_for_a_time import continuing, of_what_is_set, one_of
+from hubd.assistant.understanding.plain import NEVER, plain
+from plugins.api import ToolCall
+from plugins.note_words import of_another, said_now
+from plugins.numbers import chinese_digits, digits
+
+NOTE, NOTED = "notes.change", "notes.add"
+NOTES = frozenset({NOTED, "notes.recall", NOTE})
+_WHERE = re.compile(
+    r"(?:(?:and|so|right|okay|sorry|well|now|then|remind me|tell me)[, ]+)*"
+    r"where(?:'s| is| was| are|'re) (?:it|that|this|they)(?: again| on| now| then| kept)*"
+    r"|(?:(?:und|also|so|dann|gut|okay|sag mal)[, ]+)*wo (?:ist|war|sind|steht|stehen|liegt|liegen|"
+    r"hängt|findet) (?:das|es|er|sie|der|die)(?: (?:denn|noch ?mal|jetzt|nun|also|dann|statt))*"
+    r"|(?:[那所以么,]|再说一遍|再说一次)*(?:它|现在|到底|是|放)*"
+    r"在(?:哪|哪儿|哪里)(?:开|办|举行|来着|呢|啊|了)*"
+)
+UNDOES_NOTE = frozenset({"notes.drop", "notes.put"})
+_ALL_CANCELLED = re.compile(
+    r"(?:cancel|delete|remove|clear) (?:them all|all(?: of)? (?:them|those)|them|everything)"
+    r"|(?:lösch|streich)e? (?:sie )?alle(?: wieder)?|alle (?:wieder )?(?:löschen|weg)"
+    r"|(?:把)?(?:全部|都|全|全都)(?:取消|删掉|删除)(?:掉|了)?(?:吧)?|(?:取消|删掉|删除)(?:全部|所有的?)(?:吧)?"
+)
+_ALL_OF = {
+    "alarms": ToolCall(tool="alarms.cancel", arguments={"which": "all"}),
+    "reminders": ToolCall(tool="reminders.cancel", arguments={"which": "all"}),
+    "timers": ToolCall(tool="timers.cancel", arguments={"timer": "all"}),
+}
+"""The plugins of what is set for a time, and what ends all of it."""
+CALCULATE, CONVERT = "calculator.calculate", "units.convert"
+_OF_ANOTHER = re.compile(
+    r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
+    r"(?P<number>\d+(?:[.,]\d+)?)(?: ?(?P<unit>[^\W\d的呢]+))?(?:的)?(?:呢)?"
+)
+_GOES_ON = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?P<more>(?:plus|minus|times|multiplied by|divided by|less) .+)"
+    ),
+    "de": re.compile(
+        r"(?:und |dann |das |jetzt |noch )*(?P<more>(?:plus|minus|mal|geteilt durch|durch) .+?)"
+        r"(?: noch| dann)?"
+    ),
+    "zh": re.compile(r"(?:那|再|然后)*(?P<more>(?:加|减|乘|除)(?:上|去|以)?.+?)(?:呢)?"),
+}
+"""What a sum that was told goes on with."""
+_MORE_OR_LESS = {
+    "en": re.compile(
+        r"(?:and |then |now )*(?:what )?(?:if (?:i|we|you) )?"
+        r"(?:(?P<more>add)|(?:take (?:away|off)|subtract)) (?:another )?(?P<by>\S+)"
+        r"(?: (?:to|from) (?:it|that))?"
+    ),
+    "de": re.compile(
+        r"(?:und |dann )*wenn (?:ich|wir|man) (?:da |dazu |davon )*(?:noch )?(?P<by>\S+) "
+        r"(?:(?P<more>(?:dazuzähl|dazutu|dazurechn|dazugeb|addier)\w+)|"
+        r"(?:abzieh|wegnehm|subtrahier)\w+)"
+    ),
+}
+"""What a sum is increased or lessened by, in a clause."""
+_SIGNS = {"en": ("plus", "minus"), "de": ("plus", "minus")}
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
+_GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
+    (
+        re.compile(
+            r"(?:(?:please |ok(?:ay)?,? )?(?:carry on|go on|continue|resume|keep going|go ahead)"
+            r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
+            r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
+            r"|(?:请)?(?:继续|接着)(?:扫|打扫|干|吧)?(?:吧)?"
+            r"|(?:remets|relance|reprends|continue)(?:[- ](?:la|le|ça))?"
+            r"|p[oó]nl[oa] otra vez|vuelve a ponerl[oa]|(?:continúa|sigue|reanúdal[oa])"
+        ),
+        {
+            "vacuum.stop": "vacuum.start",
+            "media.pause": "media.play",
+            "timers.pause": "timers.resume",
+        },
+    ),
+    (re.compile("(?:请)?(?:继续|接着)(?:播放|播|放)(?:吧)?"), {"media.pause": "media.play"}),
+    (
+        re.compile(
+            rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"
+            rf"|(?:send|bring|get) (?:it|him|her) to {_DOCK}"
+            r"|(?:it|he|she) (?:can|should|may) (?:go|come) (?:back|home|back home)(?: now)?"
+            r"|schicke? (?:ihn|sie|es) (?:wieder )?(?:nach hause|heim|zurück)"
+            r"|(?:er|sie|es) (?:soll|kann|darf) (?:jetzt )?(?:wieder )?(?:nach hause|heim|zurück)"
+            r"(?:fahren|gehen|kommen)?"
+            r"|schicke? (?:ihn|sie|es) (?:zurück )?zur (?:station|basis)"
+            r"|(?:让|叫)(?:它|他)?(?:回去|回家|回充|充电)(?:吧)?"
+        ),
+        {"vacuum": "vacuum.return_home", "lawn_mower": "mower.return_home"},
+    ),
+    (
+        re.compile(
+            r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"
+            r"(?: in)?(?: there)?|the (?:heating|radiator|heater|thermostat|air ?con) set"
+            r"(?: to| at)?(?: in| up| over)? there)"
+            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|wie (?:hoch|warm)) (?:steht|ist) "
+            r"(?:(?:sie|es|er)(?: jetzt| da| dort| dort)*|die (?:heizung|klimaanlage)(?: denn)? "
+            r"(?:da|dort)(?: drin| oben| unten)?|(?:da|dort) die (?:heizung|klimaanlage))"
+            r"(?: eingestellt| gestellt)?"
+            r"|(?:那边|那里|那儿|那屋)?(?:的?(?:空调|暖气|地暖))?(?:现在)?(?:设|调|开)(?:的|到|在|了)?(?:是)?"
+            r"(?:多少|几)度"
+        ),
+        {"climate": "climate.target"},
+    ),
+)
+"""What is said of the thing that was spoken of last, and the tool for it: by the tool that was
+called, else by the kind of thing."""
+
+
+def continued(text: str, memory: Memory) -> Decision | None:
+    """What ``text`` asks for after what was done last; ``None`` where it does not go on with it."""
+    said, now, last = plain(text), datetime.now(UTC), memory.last
+    if memory.told is not None and (more := _more_of(said, memory.told)) is not None:
+        return more
+    if (of_note := _is_now(text, memory) or _of_note(text, said, memory)) is not None:
+        return of_note
+    if (ended := all_of(said, memory)) is not None:
+        return ended
+    on_with = of_events(text, memory, now) or of_lists(text, memory) or one_of(said, memory, now)
+    if on_with is not None:
+        return on_with
+    if last is None or last.call is None or last.tool is None:
+        return None
+    if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
+        return same
+    return of_what_is_set(said, memory, last, now, asks=text.rstrip().endswith(("?", "？")))
+
+
+def _is_now(text: str, memory: Memory) -> Decision | None:
+    """What changes the note that was told or made last: "no, it's 34 now"."""
+    for spoken in (memory.told, memory.last):
+        call = spoken.call if spoken else None
+        if spoken and call and call.tool in NOTES and (now := said_now(text, spoken.language)):
+            kept = next((one for one in memory.undo if one.tool in UNDOES_NOTE), None)
+            about = str(kept.arguments["note"] if kept else call.arguments.get("about", ""))
+            return continuing(spoken, ToolCall(tool=NOTE, arguments={"about": about, "to": now}))
+    return None
+
+
+def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
+    """The same of somebody else ("and Tom's 42"), or where that is, after a note was made, told or
+    changed."""
+    last = memory.last
+    if last and last.call and last.tool == NOTED:
+        note = str(last.call.arguments.get("text", ""))
+        if other := of_another(note, text, last.language):
+            return continuing(last, ToolCall(tool=NOTED, arguments={"text": other}))
+    spoken = memory.told or last
+    if not (spoken and spoken.call and spoken.tool in NOTES and _WHERE.fullmatch(said)):
+        return None
+    given = spoken.call.arguments
+    about = given.get("about") or given.get("text", "")
+    return continuing(spoken, ToolCall(tool="notes.recall", arguments={"about": about}))
+
+
+def all_of(said: str, memory: Memory) -> Decision | None:
+    """What ends all alarms, reminders or timers: those that were told of, else that were set."""
+    for spoken in (memory.told, memory.last):
+        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
+        if spoken and plugin in _ALL_OF:
+            return continuing(spoken, _ALL_OF[plugin]) if _ALL_CANCELLED.fullmatch(said) else None
+    return None
+
+
+def _more_of(said: str, told: Decision) -> Decision | None:
+    """What goes on with a sum or a length that was told: "and of 120?"."""
+    call = told.call
+    if call is None:
+        return None
+    other = _OF_ANOTHER.fullmatch(_figures(said, told.language))
+    if call.tool == CALCULATE and other and not other["unit"]:
+        expression = str(call.arguments.get("expression", ""))
+        changed = _with_number(expression, other["number"], told.language)
+        return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": changed}))
+    more_or_less = _MORE_OR_LESS.get(told.language, NEVER).fullmatch(said)
+    number = more_or_less["by"] if more_or_less else ""
+    if call.tool == CALCULATE and more_or_less and _NUMBER.fullmatch(digits(number, told.language)):
+        given = {name for name, value in more_or_less.groupdict().items() if value}
+        sign = _SIGNS[told.language][0 if "more" in given else 1]
+        expression = f"({call.arguments.get('expression', '')}) {sign} {number}"
+        return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
+    if call.tool == CALCULATE and (more := _GOES_ON.get(told.language, NEVER).fullmatch(said)):
+        expression = f"({call.arguments.get('expression', '')}) {more['more']}"
+        return continuing(told, ToolCall(tool=CALCULATE, arguments={"expression": expression}))
+    if call.tool == CONVERT and other:
+        before = str(call.arguments.get("quantity", ""))
+        if other["unit"] and other["unit"] not in before.casefold():
+            return None  # "and 20 people" are no kilometers
+        quantity = _with_number(before, other["number"], told.language)
+        arguments = {**call.arguments, "quantity": quantity}
+        return continuing(told, ToolCall(tool=CONVERT, arguments=arguments))
+    return None
+
+
+def _figures(said: str, language: str) -> str:
+    return chinese_digits(said) if language == "zh" else digits(said, language)
+
+
+def _with_number(expression: str, number: str, language: str) -> str:
+    """A sum of another number, which is its last: 84的百分之十五 has it in front."""
+    told = expression if _NUMBER.search(expression) else _figures(plain(expression), language)
+    found = list(_NUMBER.finditer(told))
+    if not found:
+        return number
+    at = found[0 if "的百分之" in told else -1]
+    return told[: at.start()] + number + told[at.end() :]
+
+
+def _of_the_same(said: str, last: Decision) -> Decision | None:
+    """What goes on with the vacuum, the player, the timer or the heating that was spoken of."""
+    domains = {entity.partition(".")[0] for entity in last.entities}
+    for pattern, tools in _GO_ON:
+        if pattern.fullmatch(said):
+            tool = tools.get(last.tool or "") or next(
+                (tools[one] for one in domains if one in tools), None
+            )
+            if tool is None or len(domains) > 1:
+                return None
+            kept = {"entities": list(last.entities)} if last.entities else {}
+            timer = last.call.arguments if last.call else {}
+            call = ToolCall(tool=tool, arguments=kept or dict(timer))
+            return msgspec.structs.replace(continuing(last, call), entities=last.entities)
+    return None

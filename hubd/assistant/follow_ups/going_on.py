@@ -1,0 +1,49 @@
+"""The ways in which what is said goes on with what was done, told or asked before, one after the
+other. Decides and does nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from hubd.assistant.decision import Decision
+from hubd.assistant.dialogue import Memory
+from hubd.assistant.follow_ups.by_fraction import by_fraction
+from hubd.assistant.follow_ups.by_more import by_more
+from hubd.assistant.follow_ups.continued import continued
+from hubd.assistant.follow_ups.follow import cancelled
+from hubd.assistant.follow_ups.how_it_is import how_it_is
+from hubd.assistant.follow_ups.once_more import again, moved_on, once_more
+from hubd.assistant.follow_ups.other_days import of_another_day
+from hubd.assistant.follow_ups.other_places import of_another_place
+from hubd.assistant.follow_ups.played_elsewhere import played_elsewhere
+from hubd.assistant.follow_ups.rescheduled import rescheduled
+from hubd.assistant.follow_ups.that_day import of_that_day
+from hubd.assistant.follow_ups.the_other import of_the_other
+from hubd.home.model import Snapshot
+
+Way = Callable[[], Decision | None]
+
+
+def goes_on(text: str, memory: Memory, home: Snapshot, now: datetime) -> Decision | None:
+    """What ``text`` asks for in going on with what was before; ``None`` where it does not."""
+    found = (way() for way in _ways(text, memory, home, now))
+    return next((one for one in found if one is not None), None)
+
+
+def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[Way]:
+    last, told = memory.last, memory.told
+    yield lambda: of_another_day(text, told)
+    yield lambda: of_that_day(text, memory)
+    yield lambda: of_another_place(text, told, home)
+    yield lambda: again(text, told)
+    yield lambda: rescheduled(text, memory, now)
+    if last is not None:
+        yield lambda: once_more(text, last)
+        yield lambda: moved_on(text, memory)
+        yield lambda: by_more(text, memory)
+        yield lambda: by_fraction(text, last)
+        yield lambda: of_the_other(text, last, home)
+        yield lambda: played_elsewhere(text, last, home)
+    yield lambda: cancelled(text, memory)
+    yield lambda: how_it_is(text, memory)
+    yield lambda: continued(text, memory)

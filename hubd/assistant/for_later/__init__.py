@@ -1,0 +1,1 @@
+"""Commands for a time of day, or in an hour."""

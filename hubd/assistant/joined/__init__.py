@@ -1,0 +1,1 @@
+"""Several commands of one sentence."""

@@ -1,0 +1,1 @@
+"""The language model among the tools: what it may choose, and how it must write it."""
