@@ -82,7 +82,7 @@ async def measure(language: str, most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "hubd.db")
         description = (DATA / f"home.{language}.yaml").read_text("utf-8")
-        commands, _ = await house(database, description, embed, {})
+        commands, *_ = await house(database, description, embed, {})
         await commands.decider.semantics.prepare(language)
         for name, used in (("rules alone", None), ("regression", weights)):
             with patch.object(idle, "fitted_of", lambda _, used=used: used):

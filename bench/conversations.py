@@ -6,8 +6,9 @@ A file has `language`, `home` (a household's description beside it or in tests/d
 `talks`: each with a `name`, the `area` of the speaker, its `start` (local time) and `turns`, which
 `say` something after `wait` seconds (5) and tell in `want` what would be right. Each talk meets the
 household as it is described, at its own time, without documents and without a language model; what
-would be asked of the documents is said so. Prints what was said, called and answered, turn by turn,
-to be judged by a reader. With `--half` every other talk alone: what is mended by the one half is
+would be asked of the documents is said so. What is due by then (a timer that rings, a command for
+later) is done before each turn. Prints what was said, called, taken back first and answered, turn
+by turn, to be judged by a reader. With `--half` every other talk alone: what is mended by the one half is
 measured by the other.
 """
 
@@ -25,8 +26,10 @@ from hubd.assistant.commands import Commands
 from hubd.assistant.understanding.likeness import Classifier
 from hubd.assistant.understanding.names import Names
 from hubd.policy import OWNER
+from hubd.store import jobs
 from hubd.store.database import Database
 from hubd.tool_context import Speaker
+from hubd.tools import ToolBox
 
 CONVERSATION = "talk"
 PAUSE_S = 5
@@ -48,6 +51,8 @@ async def replied(commands: Commands, text: str, language: str, area: str) -> tu
         speaker = Speaker(
             conversation=CONVERSATION, language=one.decision.language, area=area, person=OWNER
         )
+        if one.undo is not None:
+            called.append(f"first taken back by {one.undo.tool}")
         outcome = await commands.run(one, one.said_alone or text, CONVERSATION, speaker)
         texts.append(outcome.text)
         arguments = {k: v for k, v in outcome.call.arguments.items() if v not in ("", None)}
@@ -56,18 +61,29 @@ async def replied(commands: Commands, text: str, language: str, area: str) -> tu
     return " ".join(texts), called
 
 
+async def happens(tools: ToolBox, database: Database, time: datetime) -> None:
+    """What is due by ``time``, once."""
+    for job in await jobs.pending(database):
+        if job.due <= time:
+            await tools.run_job(job.plugin, job.key)
+            await jobs.finish(database, job.id)
+
+
 async def play(number: int, talk: Mapping[str, Any], language: str, description: str,
                embed: Embed, classifiers: dict[str, Classifier]) -> None:  # fmt: skip
     """Play one talk in a household of its own, and print it."""
     time = datetime.fromisoformat(str(talk["start"])).astimezone()
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "hubd.db")
-        commands, home = await house(database, description, embed, classifiers, lambda: time)
+        commands, home, tools = await house(
+            database, description, embed, classifiers, lambda: time
+        )
         await commands.decider.semantics.prepare(language)
         place = Names.area(home.snapshot(), talk["area"])
         print(f"\n## {number} {talk['name']} [{talk['area']}, {time:%a %d %b %H:%M}]")
         for turn, said in enumerate(talk["turns"], 1):
             time += timedelta(seconds=said.get("wait", PAUSE_S))
+            await happens(tools, database, time)
             reply, called = await replied(
                 commands, said["say"], language, place.id if place else ""
             )

@@ -49,7 +49,8 @@ def now() -> datetime:
 
 async def house(database: Database, description: str, embed: Embed,
                 classifiers: dict[str, Classifier],
-                clock: Callable[[], datetime] = now) -> tuple[Commands, FileHome]:  # fmt: skip
+                clock: Callable[[], datetime] = now,
+                ) -> tuple[Commands, FileHome, ToolBox]:  # fmt: skip
     """The commands of a described household, as the daemon has them."""
     home = await FileHome.open(PluginStorage(database, "home description"))
     await home.load(description)
@@ -64,7 +65,7 @@ async def house(database: Database, description: str, embed: Embed,
     router = Router(tools.tools(), tools.sentence_files(), home.snapshot)
     semantics = Semantics(embed, router, tools.tools(), classifiers)
     dialogues = Dialogues(clock)
-    return Commands(tools, router, dialogues, semantics), home
+    return Commands(tools, router, dialogues, semantics), home, tools
 
 
 def encoder() -> Embed:
@@ -134,7 +135,7 @@ async def measure(files: Sequence[Path], show: bool, timed: bool) -> None:
         times: list[float] = []
         with tempfile.TemporaryDirectory() as folder:
             database = await Database.open(Path(folder) / "hubd.db")
-            commands, home = await house(database, description, embed, classifiers)
+            commands, home, _ = await house(database, description, embed, classifiers)
             await commands.decider.semantics.prepare(data["language"])
             place = Names.area(home.snapshot(), data.get("area", ""))
             found = await outcomes(commands, data, place.id if place else "", show, times)

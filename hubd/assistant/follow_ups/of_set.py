@@ -35,6 +35,8 @@ from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
+from plugins.lengths import length_of
+from plugins.numbers import digits
 from plugins.reminder_entries import order_of, shift_of
 from plugins.when import as_time, parse
 
@@ -137,6 +139,21 @@ def put_right(text: str, last: Decision) -> str:
     ):
         return ""
     return re.sub(known["tail"] + "$", "", re.sub("^" + known["lead"], "", clause))
+
+
+def made_long(text: str, last: Decision) -> str:
+    """How long the timer that was set last shall run in the place of what was said: "set it to
+    fifteen minutes"; empty where ``text`` does not say that."""
+    known = _words().get(last.language)
+    if known is None or (last.tool or "").partition(".")[0] != TIMERS:
+        return ""
+    clause = re.sub(known["ending"] + "$", "", plain(text))
+    for said in (clause, re.sub("^" + known["opening"], "", clause)):
+        found = re.fullmatch(known["made"], said)
+        length = next(filter(None, found.groups()), "") if found else ""
+        if length_of(length, last.language) or digits(length, last.language).isdigit():
+            return length
+    return ""
 
 
 def in_its_place(text: str, last: Decision) -> Decision | None:

@@ -16,7 +16,7 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.corrections import WEAK, corrects
 from hubd.assistant.follow_ups.follow import follow
 from hubd.assistant.follow_ups.listed import ADD, LASTS, OF_A_LIST, is_item, list_call, listed
-from hubd.assistant.follow_ups.of_set import in_its_place, put_right
+from hubd.assistant.follow_ups.of_set import in_its_place, made_long, put_right
 from hubd.assistant.follow_ups.set_for_a_time import (
     CHANGES,
     EVENT,
@@ -145,6 +145,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return Revised(decision=instead, undo=_undo(memory), said=text)
     rest = corrects(text, last.language) or says_enough(text, last.language)
     rest = _only_a_value(rest, last.language) or put_right(text, last) or rest
+    rest = made_long(text, last) or rest
     if not rest:
         return None
     if last.tool == LATER:
