@@ -75,9 +75,7 @@ async def play(number: int, talk: Mapping[str, Any], language: str, description:
     time = datetime.fromisoformat(str(talk["start"])).astimezone()
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "hubd.db")
-        commands, home, tools = await house(
-            database, description, embed, classifiers, lambda: time
-        )
+        commands, home, tools = await house(database, description, embed, classifiers, lambda: time)
         await commands.decider.semantics.prepare(language)
         place = Names.area(home.snapshot(), talk["area"])
         print(f"\n## {number} {talk['name']} [{talk['area']}, {time:%a %d %b %H:%M}]")

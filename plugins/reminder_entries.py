@@ -30,6 +30,8 @@ RINGS_FOR = timedelta(minutes=30)
 ALL = "all"
 SNOOZED = "snoozed"
 """What was put off while it rang, and nothing else."""
+BUT = "but "
+"""Before an id: the one besides that one."""
 _SHIFT = {
     "en": re.compile(r"(?:by )?(?P<length>.+?) (?P<way>earlier|sooner|later)"),
     "de": re.compile(r"(?:um )?(?P<length>.+?) (?P<way>früher|später)"),
@@ -203,7 +205,8 @@ def chosen(
 ) -> tuple[list[Entry], When]:
     """The entries of a kind that are meant, and what was said of when they are.
 
-    which: an id (then of either kind), ``all``, a part of the text, a time, a day; empty: the next.
+    which: an id (then of either kind), ``all``, "but" and an id (the other one), a part of the
+        text, a time, a day; empty: the next.
 
     Raises:
         ToolError: there is no such entry, or several may be meant.
@@ -211,6 +214,9 @@ def chosen(
     alike = [entry for entry in found if entry.kind == kind]
     if which == SNOOZED:
         meant, said = [entry for entry in found if entry.snoozed], When()
+    elif which.startswith(BUT):
+        besides = which.removeprefix(BUT).split()
+        meant, said = [entry for entry in alike if entry.id not in besides], When()
     elif not which.strip() or which == ALL:
         meant, said = alike if which else alike[:1], When()
     else:

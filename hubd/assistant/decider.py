@@ -319,7 +319,12 @@ class Decider:
         last: what was done before, with which its first command may go on
         """
         language, joined = whole.language, self._joined
-        for taken_apart in (joined.event_and_reminder, joined.reminders, joined.timers):
+        for taken_apart in (
+            joined.event_and_reminder,
+            joined.reminders,
+            joined.timers,
+            joined.alarms,
+        ):
             if parts := await taken_apart(text, language, area):
                 return parts
         if is_open(whole) and (parts := await joined.at_times(text, language, area)):

@@ -13,7 +13,8 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.of_lists import of_lists
-from hubd.assistant.follow_ups.set_for_a_time import continuing, of_what_is_set, one_of
+from hubd.assistant.follow_ups.one_of_set import one_of
+from hubd.assistant.follow_ups.set_for_a_time import continuing, of_what_is_set
 from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
 from plugins.note_words import of_another, said_now

@@ -17,6 +17,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.continued import all_of
 from hubd.assistant.follow_ups.follow import KEPT_BY_TIME, ended
+from hubd.assistant.follow_ups.one_of_set import one_of
 from hubd.assistant.follow_ups.same_hour import in_that_hour
 from hubd.assistant.follow_ups.set_for_a_time import (
     CHANGES,
@@ -24,7 +25,6 @@ from hubd.assistant.follow_ups.set_for_a_time import (
     continuing,
     days_of_week,
     names_a_day,
-    one_of,
     said_when,
     when_of,
     which_changed,

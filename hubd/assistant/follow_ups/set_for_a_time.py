@@ -1,5 +1,5 @@
 """What goes on with an alarm, a reminder, an event or a command for later: "and on Saturday",
-"move it to Thursday", "make it half past ten", "but not on weekends", "the one at eight can go".
+"move it to Thursday", "make it half past ten", "but not on weekends".
 
 Only after one was set or told of; decides and does nothing.
 """
@@ -17,7 +17,6 @@ from hubd.assistant.understanding.plain import NEVER, plain
 from plugins import event_words
 from plugins.api import ToolCall
 from plugins.days import DAILY
-from plugins.reminder_entries import order_of, part_of_day
 from plugins.reminders import task_in
 from plugins.spoken import DAYS
 from plugins.when import When, as_time, parse
@@ -35,8 +34,6 @@ CHANGES = {
 ADDS = {ALARM: ALARM, "alarms.change": ALARM, REMINDER: REMINDER}
 """What sets another one after it."""
 SOME_DAYS = {one: change for one, change in CHANGES.items() if one.startswith("reminders.")}
-SET = frozenset({"alarms", "reminders"})
-"""The plugins of what is set, told of and chosen by its time."""
 EVENT, MOVED_EVENT = "calendar.add", "calendar.move"
 _MOVED = {
     "en": re.compile(
@@ -163,48 +160,6 @@ _ONCE_MORE = re.compile(
 """What is said beside the time of another one, and says nothing of it."""
 _THAT_DAY = {"en": ("tomorrow ", "on {} "), "de": ("morgen ", "am {} "), "zh": ("明天", "{}")}
 """The day of the first one, for another that has none: tomorrow, or one of the week."""
-_NOT_NEEDED = {
-    "en": re.compile(
-        r"(?:the )?(?:one (?:at|for) |alarm (?:at|for) )?(?P<which>.+?)(?: one| alarm| reminder)? "
-        r"(?:can go|isn't needed(?: any ?more)?|is not needed(?: any ?more)?)|"
-        r"(?:cancel|delete|remove|scrap|drop|turn off|skip|bin|ditch|get rid of) (?:the |that )?"
-        r"(?:(?:one|alarm) (?:on |at |for |in )?(?:the )?(?P<of>.+)|(?P<it>.+?)(?: one)?)|"
-        r"(?:(?:i|we) )?(?:don't|won't|no longer) need the (?P<one>.+?)(?: one)?(?: any ?more)?"
-    ),
-    "de": re.compile(
-        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<which>.+?) "
-        r"(?:kann|können) (?:auch |ruhig |wieder )?weg|"
-        r"(?:der|die|das|den)(?: wecker| erinnerung)? (?P<other>.+?) (?:brauche?|brauchen) "
-        r"(?:ich|wir) (?:auch )?nicht(?: mehr)?|"
-        r"(?:der|die|das|den) (?P<it>.+?) (?:kannst du )?"
-        r"(?:lösche?|streiche?|nimm|löschen|streichen|weg)"
-        r"(?: wieder| bitte| raus| weg)*|"
-        r"(?:lösche?|streiche?|nimm) (?:den|die|das) (?P<one>.+?)(?: wieder| bitte| raus| weg)*"
-    ),
-    "zh": re.compile(
-        r"(?:把)?(?P<which>.+?)(?:的|那个|的那个|那次)+"
-        r"(?:不用|不要|用不着|不需要|可以去掉|可以删|取消|删掉|删)(?:提醒|叫|响)?我?(?:了|掉|吧)*"
-        r"|取消(?P<it>.+?)(?:的|那个|的那个)+"
-    ),
-}
-"""Which of those that were told of or set can go."""
-_ONE_MOVED = {
-    "en": re.compile(
-        r"(?:move|put|change|shift|set|make) the (?:one (?:at|for|in|on) )?(?P<which>.+?)"
-        r"(?: one to| one (?:at|for)| to| one) (?P<to>.+)"
-    ),
-    "de": re.compile(
-        r"(?:(?:verschieb|verleg|schieb)e? )?(?:der|die|das|den) "
-        r"(?P<which>.+?)(?: bitte| lieber| doch| erst| schon)*"
-        r"(?: auf|(?<=lieber)|(?<=erst)|(?<=doch)) "
-        r"(?P<to>.+?)"
-        r"(?: verschieben| verlegen| stellen| ändern| schieben)?"
-    ),
-    "zh": re.compile(
-        r"把?(?P<which>.+?)(?:的|那个|的那个|那次)+(?:改到|挪到|改成|改为|换成|推迟到|提前到)(?P<to>.+?)吧?"
-    ),
-}
-"""Which of them is put where."""
 
 
 def of_what_is_set(
@@ -253,37 +208,6 @@ def of_what_is_set(
     return None
 
 
-def one_of(said: str, memory: Memory, now: datetime) -> Decision | None:
-    """What cancels one of the alarms or reminders that were told of or set, or puts it elsewhere:
-    "the one at eight can go", "move the eight o'clock one to nine"."""
-    for spoken in (memory.told, memory.last):
-        plugin = (spoken.tool or "").partition(".")[0] if spoken else ""
-        if spoken is None or plugin not in SET:
-            continue
-        gone, moved = (table.get(spoken.language) for table in (_NOT_NEEDED, _ONE_MOVED))
-        if gone and (found := gone.fullmatch(said)):
-            which, to, moved_to = _said_in(found), "", False
-        elif moved and (found := moved.fullmatch(said)):
-            which, to, moved_to = found["which"], found["to"], True
-        else:
-            return None
-        which, to = _plainly(which, spoken.language), as_time(to, spoken.language, now)
-        when = parse(which, spoken.language, now)
-        by_time = (when.said or when.on or when.repeat) and not when.rest
-        told = by_time or part_of_day(which) or order_of(which) is not None
-        if not told or (moved_to and not to):
-            return None
-        given = {"which": which, "to": to} if to else {"which": which}
-        tool = f"{plugin}.{'change' if to else 'cancel'}"
-        return continuing(spoken, ToolCall(tool=tool, arguments=given))
-    return None
-
-
-def _plainly(which: str, language: str) -> str:
-    """What says which, without what a day is said with: „am samstag“."""
-    return re.sub(r"^(?:on|at|for|from|the) |'s$", "", which) if language == "en" else which
-
-
 def and_remind(text: str, language: str) -> tuple[str, str] | None:
     """What is put down, and the reminder of it that is asked for in the same sentence: "put the
     dentist in the calendar on Friday at 3 and remind me an hour before"."""
@@ -324,11 +248,11 @@ def _moved_to(said: str, language: str, now: datetime) -> str:
     """Where the event that was spoken of is moved; empty where it is not."""
     pattern = _MOVED.get(language)
     found = pattern.fullmatch(said) if pattern else None
-    to = _said_in(found)
+    to = said_in(found)
     return to if to and event_words.says_when(to, language, now) else ""
 
 
-def _said_in(found: re.Match[str] | None) -> str:
+def said_in(found: re.Match[str] | None) -> str:
     """What a pattern of which one group matches has found."""
     return next(filter(None, found.groupdict().values()), "") if found else ""
 
@@ -338,7 +262,7 @@ def _to_other_days(said: str, last: Decision, now: datetime) -> str:
     empty where it is not. (A time alone is a value that is corrected.)"""
     pattern = _MOVED.get(last.language)
     found = pattern.fullmatch(said) if pattern else None
-    to = _said_in(found) if found else _OF_COURSE.sub("", corrects(said, last.language))
+    to = said_in(found) if found else _OF_COURSE.sub("", corrects(said, last.language))
     when = parse(to, last.language, now) if to else None
     return to if when and (when.on or when.repeat) and not when.rest else ""
 
@@ -420,20 +344,22 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     elif comes_again and not (when.on or when.repeat or when.delay):
         rest = f"{days_of_week(before.repeat, last.language)} {rest}"
     elif before.on and not (when.on or when.repeat or when.delay):
-        day = _that_day(last, before.on, now)
+        day = day_in_words(_when_said(last), last.language, before.on, now)
         return f"{day}{rest}" if day is not None else ""
     if when.said:
         return rest
     return f"{rest} {before.at:%H:%M}" if before.at else ""
 
 
-def _that_day(last: Decision, day: date, now: datetime) -> str | None:
-    """The day of what was set last in words, as far as the words of a week reach; empty for
-    today."""
-    tomorrow, named = _THAT_DAY[last.language]
+def day_in_words(said: str, language: str, day: date, now: datetime) -> str | None:
+    """The day of what was set, as far as the words of a week reach; empty for today.
+
+    said: how it was said, which may have named a day of the week
+    """
+    tomorrow, named = _THAT_DAY[language]
     ahead = (day - now.date()).days
-    if names_a_day(plain(_when_said(last)), last.language) and ahead <= DAYS_OF_WEEK:
-        return named.format(DAYS[last.language][day.weekday()])
+    if names_a_day(plain(said), language) and ahead <= DAYS_OF_WEEK:
+        return named.format(DAYS[language][day.weekday()])
     return ("", tomorrow)[ahead] if ahead in (0, 1) else None
 
 

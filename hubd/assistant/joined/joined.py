@@ -4,6 +4,7 @@ commands each for a time of their own, and what "and", "then" and commas hold to
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Protocol
 
 from hubd.assistant.by_likeness.timer_names import (
@@ -16,7 +17,7 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups import follow
 from hubd.assistant.follow_ups.continued import continued
 from hubd.assistant.follow_ups.listed import also_listed
-from hubd.assistant.follow_ups.set_for_a_time import EVENT, REMINDER, and_remind
+from hubd.assistant.follow_ups.set_for_a_time import ALARM, EVENT, REMINDER, and_remind
 from hubd.assistant.for_later import later, timed
 from hubd.assistant.joined.as_one import (
     with_items_joined,
@@ -27,6 +28,7 @@ from hubd.assistant.joined.as_one import (
 )
 from hubd.assistant.joined.each_reminded import each_reminded
 from hubd.assistant.joined.each_timed import each_timed
+from hubd.assistant.joined.each_woken import each_woken
 from hubd.assistant.joined.misjoined import is_misjoined, of_something_else
 from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
@@ -100,6 +102,14 @@ class Joined:
             for one in each_timed(text, language)
         ]
         return each if all(part.decision.tool == TIMER for part in each) else []
+
+    async def alarms(self, text: str, language: str, area: str) -> list[Part]:
+        """Several alarms, each for a time of its own."""
+        each = [
+            Part(text=one, decision=await self._rules.by_rules(one, language, area))
+            for one in each_woken(text, language, datetime.now(UTC))
+        ]
+        return each if all(part.decision.tool == ALARM for part in each) else []
 
     async def at_times(self, text: str, language: str, area: str) -> list[Part]:
         """A command for a while, or several that are each for a time of their own."""
