@@ -8,8 +8,8 @@ A file has `language`, `home` (a household's description beside it or in tests/d
 household as it is described, at its own time, without documents and without a language model; what
 would be asked of the documents is said so. What is due by then (a timer that rings, a command for
 later) is done before each turn. Prints what was said, called, taken back first and answered, turn
-by turn, to be judged by a reader. With `--half` every other talk alone: what is mended by the one half is
-measured by the other.
+by turn, to be judged by a reader. With `--half` every other talk alone: what is mended by the one
+half is measured by the other.
 """
 
 import argparse

@@ -13,6 +13,7 @@ from plugins.moments import asked_when
 from plugins.reminder_entries import (
     ALL,
     Entry,
+    asked_of,
     data,
     entries,
     order_of,
@@ -82,9 +83,12 @@ async def _the_one(context: ToolContext, said: When) -> Entry | None:
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext) -> ToolResult:
-    """Tell the alarms, soonest first."""
-    found = await entries(context)
+async def list_(context: ToolContext, which: reminders.Which = "") -> ToolResult:
+    """Tell the alarms, soonest first.
+
+    which: an id, or a day; empty: all
+    """
+    found = asked_of(context, await entries(context), which)
     return reminders.told(context, [entry for entry in found if entry.kind == "alarm"])
 
 

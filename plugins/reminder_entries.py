@@ -242,6 +242,14 @@ def chosen(
     return meant, said
 
 
+def asked_of(context: ToolContext, found: Sequence[Entry], which: str) -> list[Entry]:
+    """Those of the id or on the day that is said; all where nothing is."""
+    if not which:
+        return list(found)
+    said = parse(which, context.language, context.now)
+    return [one for one in found if one.id == which or _is_then(context, one, said)]
+
+
 def _is_about(entry: Entry, said: str) -> bool:
     """Whether the words of ``said`` that mean something are in its text, or there are none; an
     alarm may have none itself."""

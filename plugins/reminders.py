@@ -31,6 +31,7 @@ from plugins.reminder_entries import (
     RINGS_FOR,
     Entry,
     Kind,
+    asked_of,
     at_nearest,
     chosen,
     data,
@@ -118,9 +119,12 @@ def task_in(said: When) -> str:
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext) -> ToolResult:
-    """Tell the reminders and alarms, soonest first."""
-    return told(context, await entries(context))
+async def list_(context: ToolContext, which: Which = "") -> ToolResult:
+    """Tell the reminders and alarms, soonest first.
+
+    which: an id, or a day; empty: all
+    """
+    return told(context, asked_of(context, await entries(context), which))
 
 
 @plugin.tool(risk="act")

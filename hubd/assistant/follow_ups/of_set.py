@@ -38,7 +38,7 @@ from plugins.api import ToolCall
 from plugins.lengths import length_of
 from plugins.numbers import digits
 from plugins.reminder_entries import order_of, shift_of
-from plugins.when import as_time, parse
+from plugins.when import When, as_time, parse
 
 _words = partial(words_beside, __file__)
 
@@ -71,6 +71,8 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
             return _ended(memory, last)
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
+        if alone and plugin != TIMERS and (which := _asked_which(ways, memory, last, known)):
+            return continuing(last, ToolCall(tool=f"{plugin}.list", arguments={"which": which}))
         if plugin == TIMERS and (halted := _paused_or_resumed(clause, memory, last, known)):
             return halted  # „stopp ihn kurz“ ends nothing
         if _is_one(known["ended"], *ways) or (
@@ -231,6 +233,21 @@ def _told(last: Decision, memory: Memory, plugin: str) -> Decision:
     """The question for what is set: when it is, and for whom, stands there."""
     arguments: dict[str, object] = {"until": True} if plugin == TIMERS else {}
     return continuing(last, ToolCall(tool=f"{plugin}.list", arguments=arguments))
+
+
+def _asked_which(
+    ways: tuple[str, ...], memory: Memory, last: Decision, known: dict[str, Any]
+) -> str:
+    """Which alarm or reminder it is asked of when it is: the day, or that which was set last; empty
+    where that is not asked."""
+    if _is_one([known["asked_it"]], *ways):
+        return which_changed(memory)
+    for found in (re.fullmatch(known["asked_on"], one) for one in ways):
+        day = next(filter(None, found.groups()), "") if found else ""
+        when = parse(day, last.language, datetime.now(UTC)) if day else When()
+        if when.on and not (when.said or when.rest):
+            return day
+    return ""
 
 
 def _paused_or_resumed(

@@ -62,6 +62,28 @@ def rescheduled(text: str, memory: Memory, now: datetime) -> Decision | None:
     return None
 
 
+def at_once_instead(text: str, memory: Memory) -> tuple[str, ToolCall] | None:
+    """The command that was left for later last, to be done now, and what calls it off: "cancel
+    that, turn it off now"; ``None`` where ``text`` does not say so."""
+    last = memory.last
+    if last is None or last.tool not in LATER or not memory.undo or last.language not in _words():
+        return None
+    words = _words()[last.language]
+    said = [_unopened(plain(one), last.language) for one in BREAK.split(text)]
+    *before, now = [one for one in said if one] or [""]
+    found = re.fullmatch(words["at_once"], now)
+    ways = [way for way in found.groupdict().values() if way] if found else []
+    off = [one for one in before if not re.fullmatch(words["never_mind"], one)]
+    if not before and (memory.spoken_of is not last or _given(last).get("every")):
+        return None  # "turn it off now" alone may be of something else, or only of today
+    if found is None or not all(_is_called_off(one, last) for one in off):
+        return None
+    if not all(_ends_in(way, last) for way in ways):
+        return None
+    call = ToolCall(tool=CANCEL, arguments={"which": _which(memory)})
+    return str(_given(last).get("command", "")), call
+
+
 def _never_mind(text: str, words: dict[str, Any]) -> bool:
     """Whether ``text`` is a "never mind" and no more, or says besides that somebody does it."""
     if re.search(words["oneself"], plain(text)) is None:
@@ -93,6 +115,12 @@ def _changed(whole: str, last: Decision, now: datetime) -> ToolCall | None:
     words, said = _words()[language], _unopened(whole, language)
     if _is_called_off(whole, last) or _is_called_off(said, last):
         return ToolCall(tool=CANCEL, arguments={})
+    if re.fullmatch(words["at_once"], said):
+        return None
+    if (until := re.fullmatch(words["until"], said)) and not _ends_in(until["way"], last):
+        to = until["to"]
+        to = as_time(to, language, now) if _NUMBER.fullmatch(to) else _time_in(to, last, now)
+        return ToolCall(tool=CHANGE, arguments={"to": to}) if to else None
     for way, sign in (("more", 1), ("less", -1)):
         if found := re.fullmatch(words[way], said):
             span = next(filter(None, found.groupdict().values()), "")
@@ -128,7 +156,12 @@ def _is_called_off(said: str, last: Decision) -> bool:
     if same := re.fullmatch(words["same"], said):
         return all(_says(command, way, last.language) for way in same.groupdict().values() if way)
     stays = re.fullmatch(words["stays"], said)
-    return stays is not None and not _says(command, stays["way"], last.language)
+    return stays is not None and not _ends_in(stays["way"], last)
+
+
+def _ends_in(way: str, last: Decision) -> bool:
+    """Whether the command brings about what stays: "leave it off" after "turn it off at six"."""
+    return _says(plain(str(_given(last).get("command", ""))), way, last.language)
 
 
 def _says(command: str, way: str, language: str) -> bool:

@@ -17,6 +17,7 @@ from hubd.assistant.follow_ups.corrections import WEAK, corrects
 from hubd.assistant.follow_ups.follow import follow
 from hubd.assistant.follow_ups.listed import ADD, LASTS, OF_A_LIST, is_item, list_call, listed
 from hubd.assistant.follow_ups.of_set import in_its_place, made_long, put_right
+from hubd.assistant.follow_ups.rescheduled import at_once_instead
 from hubd.assistant.follow_ups.set_for_a_time import (
     CHANGES,
     EVENT,
@@ -141,6 +142,14 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if (await decide(text)).tool is None:  # it names no list of its own
             return Revised(decision=further, said=text)
         return None
+    if at_once := at_once_instead(text, memory):
+        command, calls_off = at_once
+        decision = await decide(command)
+        return (
+            Revised(decision=decision, undo=calls_off, said=command)
+            if _is_clear(decision)
+            else None
+        )
     if instead := in_its_place(text, last):
         return Revised(decision=instead, undo=_undo(memory), said=text)
     rest = corrects(text, last.language) or says_enough(text, last.language)
@@ -161,6 +170,10 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         if decision.tool == last.tool and decision.call != last.call:
             return Revised(decision=decision, undo=_undo(memory), said=said)
     return _other_moment(rest, memory, last)
+
+
+def _is_clear(decision: Decision) -> bool:
+    return decision.call is not None and decision.asks is None
 
 
 def _only_a_value(rest: str, language: str) -> str:
