@@ -56,6 +56,22 @@ def addressed(context: ToolContext, task: str) -> tuple[str, str]:
     return "", task
 
 
+def mentioned(context: ToolContext, task: str) -> str:
+    """The name of the one person of whom a task speaks, in lower case; empty where it is of none,
+    or of several: "ask Ray about the car" is of Ray."""
+    edge = "" if context.language == "zh" else r"\b"
+    said = task.casefold()
+    found = [
+        next(names, "")
+        for names in (
+            (name for name in _names(one) if re.search(f"{edge}{re.escape(name)}{edge}", said))
+            for one in people_of(context)
+        )
+    ]
+    named = [name for name in found if name]
+    return named[0] if len(named) == 1 else ""
+
+
 def people_of(context: ToolContext) -> list[Entity]:
     """Those who may come home: persons, else their trackers."""
     entities = context.home.snapshot().entities

@@ -22,7 +22,7 @@ from plugins.api import (
     ToolError,
     ToolResult,
 )
-from plugins.arrivals import addressed, person_of
+from plugins.arrivals import addressed, mentioned, person_of
 from plugins.before_events import at_new_time, before_event, key_of, of_nothing, says_hour
 from plugins.calendar_words import asked
 from plugins.moments import asked_when, coming
@@ -96,7 +96,7 @@ async def add(context: ToolContext, what: Text, when: Moment = "", who: Which = 
     task = _PARTICLES.sub("", what if when else task_in(said))
     if said.arrival is not None:
         named, task = addressed(context, task or what)
-        person = person_of(context, who or said.arrival, named)
+        person = person_of(context, who or said.arrival, named or mentioned(context, task))
         return await _await_arrival(context, task, person)
     told = f"{what} {when}".strip()
     of_event = not said.said or says_hour(told, context.language)

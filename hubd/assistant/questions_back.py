@@ -24,9 +24,10 @@ from hubd.assistant.dialogue import Pending
 from hubd.assistant.follow_ups import follow, revise
 from hubd.assistant.follow_ups.of_events import takes_for_granted
 from hubd.assistant.questions import ask
-from hubd.assistant.replies import besides_no, besides_yes, says_yes
+from hubd.assistant.replies import begins_with_no, besides_no, besides_yes, says_yes
 from hubd.assistant.route import Router
 from hubd.assistant.step import Step, Steps
+from hubd.assistant.understanding.chatter import chatter
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.targets import Targets
@@ -34,6 +35,7 @@ from hubd.policy import Person
 from hubd.tools import ToolBox
 from plugins.api import ToolCall
 from plugins.event_words import says_when
+from plugins.speech import say
 
 ANSWERED = {
     "alarms.set": frozenset({INSTEAD}),
@@ -85,6 +87,10 @@ class QuestionsBack:
         decision, language = pending.decision, pending.decision.language
         one_more = pending.argument == INSTEAD and is_another(text, language)
         refused = None if one_more else besides_no(text, language)
+        if refused == "" and pending.asks != "confirm" and thanks(text, language):
+            return Step(
+                decision=self._steps.dropped(decision).decision, text=say(language, "welcome")
+            )
         if refused is not None:
             step = await self._instead(pending, text, refused, person, area) if refused else None
             return step or self._steps.dropped(decision)
@@ -237,8 +243,9 @@ class QuestionsBack:
 
     async def _is_of_another(self, text: str, decision: Decision, area: str) -> bool:
         """Whether what is said after a question what lacks is a command of another kind."""
-        kind, _ = await self._decider.kind(text, decision.language)
-        alone = await self._decider.by_rules(text, decision.language, area)
+        said = re.sub(_AND.get(decision.language, NEVER), "", text, flags=re.IGNORECASE)
+        kind, _ = await self._decider.kind(said, decision.language)
+        alone = await self._decider.by_rules(said, decision.language, area)
         return kind == "command" and alone.call is not None and alone.tool != decision.tool
 
     async def _is_another(self, tool: str, text: str, language: str, area: str) -> bool:
@@ -271,6 +278,11 @@ class QuestionsBack:
                 )
                 return self._router.asking(settled, Targets((found[0],)))
         return None
+
+
+def thanks(text: str, language: str) -> bool:
+    """Whether ``text`` ends the question with thanks and no more: "thanks, that's everything"."""
+    return chatter(text, language) == "thanks" and not begins_with_no(text, language)
 
 
 def _repeats(rest: str, asked: str, language: str) -> bool:

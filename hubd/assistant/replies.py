@@ -49,6 +49,11 @@ def besides_no(text: str, language: str) -> str | None:
     return None
 
 
+def begins_with_no(text: str, language: str) -> bool:
+    """Whether a no is the first thing that ``text`` says: "no thanks"."""
+    return any(re.match(_one(tag, "no"), plain(text)) for tag in _tags(language))
+
+
 def says_again(text: str) -> bool:
     """Whether the last answer shall be said once more."""
     return any(_is(plain(text), "again", tag) for tag in _words())
