@@ -72,6 +72,7 @@ _FORGET = re.compile(
     r"(?:给我)?(?:不要|不用|没用|用不着|取消|删掉|删除|删|忘掉|去掉)了?"
     r"(?:[，,]?(?:把它)?(?:给我)?(?:删掉|删除|删|忘掉|去掉|取消)了?)?(?:吧|啊|哈)*"
 )
+_GOOD_NIGHT = frozenset({"good night", "gute nacht", "晚安", "bonne nuit", "buenas noches"})
 _DOES = re.compile(
     r"(^|, | and | then |; )(turns|switches|closes|opens|locks|starts|stops|sets|plays|dims|runs|"
     r"raises|lowers|pauses|puts|makes|mutes)\b"
@@ -163,6 +164,11 @@ def _named(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.fullmatch(text.casefold().strip(f" .!。！,，{_QUOTES}"))
     name = next(filter(None, found.groups()), "") if found else ""
     return name.strip(f" {_QUOTES}")
+
+
+def is_good_night(name: str) -> bool:
+    """Whether a name is what is said before going to bed."""
+    return key_of(name) in _GOOD_NIGHT
 
 
 def key_of(name: str) -> str:

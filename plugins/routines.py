@@ -17,7 +17,7 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import asked_when, coming
-from plugins.routine_words import asked_when_done, defined, forgotten, key_of
+from plugins.routine_words import asked_when_done, defined, forgotten, is_good_night, key_of
 from plugins.routine_words import run as run_of
 from plugins.scenes import scene_for
 from plugins.scheduled import (
@@ -248,7 +248,8 @@ async def run(context: ToolContext, name: Name) -> ToolResult:
         call = ToolCall(tool="home.activate", arguments={"entities": [scene.id]})
         raise OfferedError(call, say(context.language, "start_scene", [scene.name]))
     if stored is None:
-        raise ToolError(say(context.language, "no_routine_yet", [name]))
+        greeting = say(context.language, "good_night") if is_good_night(name) else ""
+        raise ToolError(f"{greeting} {say(context.language, 'no_routine_yet', [name])}".strip())
     within = stored.get("permissions")
     replies = [await context.carry_out(one, within=within) for one in stored["commands"]]
     return ToolResult(text=" ".join(replies), data={"replies": replies})

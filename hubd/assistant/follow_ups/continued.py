@@ -15,7 +15,9 @@ from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.of_lists import of_lists
 from hubd.assistant.follow_ups.one_of_set import one_of
 from hubd.assistant.follow_ups.set_for_a_time import continuing, of_what_is_set
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
 from plugins.note_words import of_another, said_now
 from plugins.numbers import chinese_digits, digits
@@ -42,6 +44,25 @@ _ALL_OF = {
     "timers": ToolCall(tool="timers.cancel", arguments={"timer": "all"}),
 }
 """The plugins of what is set for a time, and what ends all of it."""
+ROUTINES = frozenset({"routines.run", "routines.define"})
+_ROUTINE_FORGOTTEN = {
+    "en": re.compile(
+        r"(?:(?:and|then|okay|ok|right|well|so|oh|please|you can|now) )*"
+        r"(?:forget|delete|remove|scrap|drop|get rid of) (?:the|that|this) routine"
+        r"(?: again| then| please| now| after all)*"
+    ),
+    "de": re.compile(
+        r"(?:(?:und|dann|okay|ok|gut|na gut|ach|bitte|also) )*"
+        r"(?:vergiss|lösche?|streiche?|entferne?) (?:die|diese) routine"
+        r"(?: mal| wieder| bitte| doch| ruhig| dann| jetzt)*"
+    ),
+    "zh": re.compile(
+        "(?:那就?|算了)?(?:把)?(?:刚才)?(?:这个|那个|这条|那条)(?:例程|流程|口令)"
+        "(?:给我)?(?:删掉|删除|删|忘掉|取消|不要)(?:了|吧)*"
+        "|(?:那就?)?(?:删掉|忘掉|取消|删除)(?:这个|那个|这条|那条)(?:例程|流程|口令)(?:了|吧)*"
+    ),
+}
+"""What forgets the routine that was spoken of."""
 CALCULATE, CONVERT = "calculator.calculate", "units.convert"
 _OF_ANOTHER = re.compile(
     r"(?=.*[^\d.,])(?:and|und|那|et|y)? ?(?:what about |how about |of |from |von |bei |de )*"
@@ -137,6 +158,8 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return on_with
     if last is None or last.call is None or last.tool is None:
         return None
+    if (forgotten := _routine_forgotten(text, last)) is not None:
+        return forgotten
     if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
         return same
     return of_what_is_set(said, memory, last, now, asks=text.rstrip().endswith(("?", "？")))
@@ -167,6 +190,19 @@ def _of_note(text: str, said: str, memory: Memory) -> Decision | None:
     given = spoken.call.arguments
     about = given.get("about") or given.get("text", "")
     return continuing(spoken, ToolCall(tool="notes.recall", arguments={"about": about}))
+
+
+def _routine_forgotten(text: str, last: Decision) -> Decision | None:
+    """The routine forgotten that was run or defined last; why may stand beside it."""
+    form, known = _ROUTINE_FORGOTTEN.get(last.language), lexicon(last.language)
+    if last.tool not in ROUTINES or form is None or text.rstrip().endswith(("?", "？")):
+        return None
+    clauses = [one for one in BREAK.split(text) if plain(one)]
+    beside = [one for one in clauses if not form.fullmatch(plain(one))]
+    name = last.call.arguments.get("name") if last.call else None
+    if len(beside) == len(clauses) or any(map(known.commands, beside)) or not name:
+        return None
+    return continuing(last, ToolCall(tool="routines.forget", arguments={"name": name}))
 
 
 def all_of(said: str, memory: Memory) -> Decision | None:
