@@ -17,6 +17,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.follow_ups import follow, revise
 from hubd.assistant.follow_ups.all_of_them import all_of_them
 from hubd.assistant.follow_ups.behind_remarks import behind_remarks
+from hubd.assistant.follow_ups.corrections import corrects
 from hubd.assistant.follow_ups.exchanged_items import exchanged
 from hubd.assistant.follow_ups.going_on import goes_on
 from hubd.assistant.follow_ups.in_full import in_full, of_it_in_full
@@ -33,6 +34,7 @@ from hubd.assistant.follow_ups.of_set import (
 from hubd.assistant.follow_ups.of_the_last import of_both, of_those_meant, without_both
 from hubd.assistant.follow_ups.stopped import halves, stopped
 from hubd.assistant.follow_ups.that_day import on_that_day
+from hubd.assistant.follow_ups.the_other import speaks_of_another
 from hubd.assistant.for_later.later import LATER, of_what_was_left
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
 from hubd.assistant.questions import ask
@@ -202,6 +204,8 @@ class Commands:
             return Step(decision=fewer.decision, call=fewer.restore)
         if step := await self._revised(text, conversation, area, person):
             return step
+        if speaks_of_another(corrects(text, spoken), spoken):
+            return _unclear("what it is another one of is not known", spoken)
         return None
 
     async def _without_openings(self, text: str, language: str | None) -> str:
@@ -328,7 +332,12 @@ class Commands:
         found = await revise.revised(self._router, text, memory, decide)
         if found is None:
             return None
+        if found.decision.declined:
+            return Step(decision=found.decision, text=ask(found.decision.language, "declined"))
         step = self.step_of(found.decision, conversation, found.said, person)
+        if step.call is None and found.undo is not None:  # asked which, but not the one that was
+            back = msgspec.structs.replace(found.decision, asks=None, tool=found.undo.tool)
+            return Step(decision=back, call=found.undo, then=(step,))
         if found.further:
             memory.undo = memory.undo[1:]
             step = msgspec.structs.replace(step, further=True)

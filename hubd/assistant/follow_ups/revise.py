@@ -29,6 +29,7 @@ from hubd.assistant.follow_ups.set_for_a_time import (
     when_of,
     which_changed,
 )
+from hubd.assistant.follow_ups.the_other import in_place_of_it, says_another_was_meant
 from hubd.assistant.for_later.later import LATER
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.fill import TIMER
@@ -154,7 +155,7 @@ async def revised(router: Router, text: str, memory: Memory, decide: Decide) -> 
         return Revised(decision=instead, undo=_undo(memory), said=text)
     rest = corrects(text, last.language) or says_enough(text, last.language)
     rest = _only_a_value(rest, last.language) or put_right(text, last) or rest
-    rest = made_long(text, last) or rest
+    rest = made_long(text, last) or rest or says_another_was_meant(text, last.language)
     if not rest:
         return None
     if last.tool == LATER:
@@ -274,6 +275,9 @@ async def _other_things(
     router: Router, rest: str, memory: Memory, last: Decision, decide: Decide
 ) -> Revised | None:
     """The same with other things, another value, or a whole other command."""
+    if (other := in_place_of_it(rest, last, router.snapshot())) is not None:
+        undo = None if other.declined else _undo(memory)
+        return Revised(decision=other, undo=undo, said=rest)
     decision = follow(router, rest, last, router.snapshot())
     if decision is None or _kind(decision.tool) != _kind(last.tool):
         decision = await decide(rest)
