@@ -159,7 +159,8 @@ async def state(
 ) -> ToolResult:
     """Tell how things are.
 
-    state: the state that was asked about, for instance on, open or locked
+    state: the state that was asked about, for instance on, open or locked, or what is measured, as
+        humidity
     """
     things = found(context, entities)
     if not things:

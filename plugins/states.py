@@ -21,6 +21,20 @@ OPENINGS = frozenset({"window", "door", "garage_door", "opening"})
 """What sensors call on and off that people call open and closed."""
 UNKNOWN = frozenset({"unknown", "unavailable"})
 """The states of what does not tell how it is, in Home Assistant's words."""
+PERCENT, OF_LIGHT = "percent", 2.55
+MEASURED = {
+    "temperature": ("current_temperature", "temperature", 1.0),
+    "humidity": ("current_humidity", "humid", 1.0),
+    "battery": ("battery_level", PERCENT, 1.0),
+    "illuminance": ("brightness", PERCENT, OF_LIGHT),
+    "volume": ("volume_level", PERCENT, 0.01),
+    "position": ("current_position", PERCENT, 1.0),
+    "speed": ("percentage", PERCENT, 1.0),
+}
+"""What may be asked of a thing that is no sensor → the attribute that tells it, how it is said, and
+what one of that is there."""
+TOLD_WHERE_OFF = frozenset({"temperature", "humidity", "battery", "position"})
+"""What a thing tells that is off, or closed."""
 _OF = {
     "en": "{0} of {1} {2}", "de": "{0} von {1} {2}", "zh": "{1}个里{0}个{2}",
     "fr": "{0} sur {1} {2}", "es": "{0} de {1} {2}",
@@ -31,6 +45,8 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     """Whether things are as it was asked. Where some are and some are not, it is told how many, so
     that it is true whether any or all of them were meant."""
     language = context.language
+    if values := _values(context, things, state):
+        return values
     if all(_does_not_tell(one, state) for one in things):
         return how(context, things)
     alike = [one for one in things if _is_in(one, state, language)]
@@ -54,6 +70,28 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     if len(others) <= max(len(alike), FEW):
         text = f"{text} {_by_state(context, others)}".strip()
     return text
+
+
+def measured(entity: Entity, quantity: str) -> float | None:
+    """How much there is of that (a key of ``MEASURED``), where a thing tells it."""
+    attribute, _, one = MEASURED.get(quantity, ("", "", 1.0))
+    value = entity.attributes.get(attribute)
+    runs = entity.state not in ("off", "idle", "standby") or quantity in TOLD_WHERE_OFF
+    is_number = isinstance(value, int | float) and entity.state not in UNKNOWN
+    return float(value) / one if is_number and runs else None
+
+
+def _values(context: ToolContext, things: Sequence[Entity], quantity: str) -> str:
+    """How much there is of that, one thing after the other; empty where one does not tell."""
+    values = [measured(one, quantity) for one in things[:NAMED]]
+    if not values or None in values:
+        return ""
+    key = MEASURED[quantity][1]
+    return " ".join(
+        say(context.language, key, [one.name], round(value, 1))
+        for one, value in zip(things[:NAMED], values, strict=True)
+        if value is not None
+    )
 
 
 def _sentence(language: str, key: str, things: Sequence[Entity]) -> str:

@@ -52,12 +52,13 @@ from hubd.assistant.understanding.receivers import without_receiver
 from hubd.assistant.understanding.requested import commanded
 from hubd.assistant.understanding.reworded import rewordings
 from hubd.assistant.understanding.rooms import rooms_not_here
-from hubd.assistant.understanding.state_questions import asked_state
+from hubd.assistant.understanding.state_questions import asked_state, quantity_in
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.wished import wished
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
 from plugins.numbers import digits
+from plugins.states import measured
 
 STATE, MOVE, LATER = "home.state", "home.move", "routines.later"
 BIT_BY_BIT = {"home.open": "up", "home.close": "down"}
@@ -356,13 +357,16 @@ class Router:
         if not found or STATE not in self._tools:
             return None
         ids = [entity.id for entity in found]
+        quantity = quantity_in(text, lexicon(language))
+        tells_it = all(measured(entity, quantity) is not None for entity in found)
+        asked = {"state": quantity} if tells_it else {}
         return Decision(
             route="words",
             tool=STATE,
             entities=ids,
             score=words.SCORE_QUESTION,
             reason="it asks for the state of one thing",
-            call=ToolCall(tool=STATE, arguments={"entities": ids}),
+            call=ToolCall(tool=STATE, arguments={"entities": ids, **asked}),
             language=language,
         )
 

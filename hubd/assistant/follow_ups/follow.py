@@ -7,6 +7,7 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.of_its_kind import like, the_whole_way
+from hubd.assistant.matched import CLEANS_ROOM
 from hubd.assistant.route import Router
 from hubd.assistant.several import NEVER_MIND
 from hubd.assistant.understanding import words
@@ -273,6 +274,8 @@ def follow(
     if reading is None or reading.everything:
         return None
     domains = {entity_id.partition(".")[0] for entity_id in last.entities}
+    if last.tool == CLEANS_ROOM and (elsewhere := _in_another_room(router, reading, last)):
+        return elsewhere
     if reading.names or reading.areas or reading.floors:
         of_its_kind = is_of_its_kind(text)
         slots = words.slots_of(reading)
@@ -354,6 +357,16 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
+
+
+def _in_another_room(router: Router, reading: words.Reading, last: Decision) -> Decision | None:
+    """The same robot in the one room that is named and nothing else; ``None`` where more is."""
+    named = reading.names or reading.floors or reading.nouns or reading.actions or reading.numbers
+    if named or len(reading.areas) != 1 or last.call is None:
+        return None
+    arguments = {**last.call.arguments, "area": reading.areas[0]}
+    found = Targets(tuple(e for e in router.snapshot().entities if e.id in last.entities))
+    return _again(router, last, CLEANS_ROOM, arguments, found, arguments)
 
 
 def _again(

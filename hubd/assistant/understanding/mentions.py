@@ -172,9 +172,11 @@ def without_bystanders(said: Mentions, snapshot: Snapshot, known: Lexicon) -> Me
 
 
 def places(said: Mentions, snapshot: Snapshot) -> set[str]:
-    """The ids of the areas that are named, by themselves or by their floor."""
+    """The ids of the areas that are named, by themselves or by their floor; a floor that is named
+    beside one of its areas only says where that is."""
     areas = {area.id for name in said.areas if (area := Names.area(snapshot, name))}
     floors = {floor.id for name in said.floors if (floor := Names.floor(snapshot, name))}
+    floors -= {area.floor for area in snapshot.areas if area.id in areas}
     return areas | {area.id for area in snapshot.areas if area.floor in floors}
 
 

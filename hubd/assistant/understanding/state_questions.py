@@ -87,7 +87,7 @@ def asked_state(
     if not (said_so or text.rstrip().endswith(("?", "？"))):
         return ()
     named = [one for one in named_entities(said, snapshot) if one.domain not in STATELESS]
-    quantity = next((q for q, form in forms.quantities.items() if form.search(stripped)), "")
+    quantity = quantity_in(text, known)
     if said.everything and quantity not in OF_THE_HOUSE:
         return ()
     found: Sequence[Entity] = ()
@@ -112,6 +112,15 @@ def asked_state(
     observed = found[0].domain in OBSERVED and not whole
     most = MOST_UNKNOWN * (1 if known.spaces else 2) if observed else 0
     return found if len(rest) <= most else ()
+
+
+def quantity_in(text: str, known: Lexicon) -> str:
+    """What ``text`` asks how much there is of (a key of ``MEASURING``); empty where it does not."""
+    forms = _forms().get(known.language)
+    if forms is None:
+        return ""
+    stripped = known.stripped(text)
+    return next((q for q, form in forms.quantities.items() if form.search(stripped)), "")
 
 
 def _measured(
