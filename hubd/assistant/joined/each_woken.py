@@ -75,10 +75,11 @@ def _time(said: str, before: str, language: str, now: datetime) -> str:
         return ""
     if when.on or when.repeat or when.delay or not (earlier.on or earlier.repeat):
         return said
+    day: str | None = None
     if earlier.repeat:
         day = days_of_week(earlier.repeat, language)
-    else:
-        day = day_in_words(before, language, earlier.on, now) if earlier.on else None
+    elif earlier.on:
+        day = day_in_words(before, language, earlier.on, now)
     if day is None:
         return ""
     return f"{day.strip()}{' ' if lexicon(language).spaces else ''}{said}".strip()
