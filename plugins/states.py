@@ -77,8 +77,9 @@ def measured(entity: Entity, quantity: str) -> float | None:
     attribute, _, one = MEASURED.get(quantity, ("", "", 1.0))
     value = entity.attributes.get(attribute)
     runs = entity.state not in ("off", "idle", "standby") or quantity in TOLD_WHERE_OFF
-    is_number = isinstance(value, int | float) and entity.state not in UNKNOWN
-    return float(value) / one if is_number and runs else None
+    if not isinstance(value, int | float) or entity.state in UNKNOWN or not runs:
+        return None
+    return float(value) / one
 
 
 def _values(context: ToolContext, things: Sequence[Entity], quantity: str) -> str:
