@@ -49,6 +49,7 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import named_entities
 from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.reasons import without_people, without_reasons
+from hubd.assistant.understanding.values import of_a_quality
 from hubd.home.model import Entity
 from hubd.policy import Person
 from hubd.tool_context import Speaker
@@ -91,6 +92,9 @@ class Commands:
     ) -> Step | None:
         """The same of ``text`` with the day that it speaks of."""
         memory = self._dialogues.of(conversation)
+        if rest := await self.decider.behind_never_mind(text, language, area):
+            text, memory.pending = rest, None
+        text = of_a_quality(text, await self.decider.language_of(text, language))
         if (step := await self._stopped(text, conversation, area, person)) is not None:
             return step
         if step := await self._put_in(text, conversation, language, person):

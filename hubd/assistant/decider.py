@@ -30,6 +30,7 @@ from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
 from hubd.assistant.understanding.awaited import awaited, is_limited
+from hubd.assistant.understanding.chatter import behind_never_mind
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.fluent import fluent
@@ -96,6 +97,21 @@ class Decider:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self.by_rules(text, language, area)
         return await self.resolved(whole, text, area)
+
+    async def behind_never_mind(self, text: str, language: str | None, area: str) -> str:
+        """What is to be done behind a "never mind", which takes nothing of it away: "forget it,
+        turn the fan off"; empty where nothing is."""
+        spoken = await self.language_of(text, language)
+        if len(text) > MAXIMUM_UTTERANCE or not (rest := behind_never_mind(text, spoken)):
+            return ""
+        parts = await self.parts(rest, spoken, area)
+        return rest if any(self._works(part) for part in parts) else ""
+
+    def _works(self, part: Part) -> bool:
+        """Whether it is clearly to be done, and ends nothing that was set."""
+        decision = part.decision
+        ends = (decision.tool or "").endswith((".cancel", ".never_mind", ".dismiss"))
+        return self._excerpts.acts(part) and decision.route != "semantic" and not ends
 
     async def with_proposal(
         self, parts: list[Part], text: str, area: str, *, continues: bool = False

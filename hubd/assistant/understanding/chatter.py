@@ -61,6 +61,16 @@ def without_openings(text: str, language: str, people: Sequence[str]) -> str:
     return rest[then.end() :] if then else rest
 
 
+def behind_never_mind(text: str, language: str) -> str:
+    """What is said behind a "never mind" that stands first; empty where none does."""
+    gap = BREAK.search(text)
+    if gap is None or language not in _read():
+        return ""
+    first = plain(text[: gap.start()])
+    forms = f"{_any(language, 'waived')}|{_any(language, 'dropped')}"
+    return text[gap.end() :] if re.fullmatch(forms, first) else ""
+
+
 def _introduces(text: str, language: str, people: Sequence[str]) -> bool:
     """Whether it says who speaks: „ich bin die Oma“."""
     form = _any(language, "introduced") if language in _read() else NEVER.pattern

@@ -3,6 +3,8 @@
 Language → pattern; the groups ``number`` and ``unit`` are its parts.
 """
 
+import re
+
 VALUE = {
     "en": r"(?P<number>(?:half (?:past )?|(?:quarter|\d+(?: minutes)?) (?:past|to) )?"
     r"\d+(?:[:.]\d+|(?<!\d\d) [0-5]\d(?!\d))?)"
@@ -27,3 +29,34 @@ PART_OF_DAY = {"zh": "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上
 """What may stand before a time, where it is one with it."""
 NEVER = "(?!)"
 """The pattern of nothing."""
+
+_MORE_OR_LESS = {
+    "en": (
+        r"\b(?:(?:a (?:bit|little|touch|tad)|slightly|much|a lot|even|way) )?{words}(?: please)?"
+        r"\s*[,;:–…-]+\s*(?=(?:(?:to|at|say|about|make it|let's say|maybe) )*"
+        r"[\w -]{{1,20}}?\s?(?:%|per ?cent\b)(?: please)?[.! ]*$)",
+        {"brightness ": "(?:brighter|lighter|dimmer|darker)", "volume ": "(?:louder|quieter)"},
+    ),
+    "de": (
+        r"\b(?:(?:ein|noch|etwas|bisschen|bissl|wenig|viel|deutlich) )*{words}(?: bitte)?"
+        r"\s*[,;:–…-]+\s*(?=(?:(?:auf|so|etwa|sagen wir|vielleicht|mach) )*"
+        r"(?!um )[\w-]{{1,25}}?\s?(?:%|prozent\b)(?: bitte)?[.! ]*$)",
+        {"Helligkeit ": "(?:heller|dunkler)", "Lautstärke ": "(?:lauter|leiser)"},
+    ),
+    "zh": (
+        "(?:再|稍微|稍)?(?:调|弄|开)?{words}(?:一?点儿?|一些|些)[，,。;；… ]+"
+        "(?=(?:就|调|开|到|设|成|大概)*(?:百分之[^，。, ]{{1,4}}|[0-9]{{1,3}} ?%)"
+        "[吧了就行好的。]*$)",
+        {"亮度": "[亮暗]", "音量": "(?:大声|小声)"},
+    ),
+}
+"""What says only whether it shall be more or less, before the value itself; and of what that is."""
+
+
+def of_a_quality(text: str, language: str) -> str:
+    """``text`` with what the value is of, where it says first whether it shall be more or less: "a
+    bit darker, thirty percent" is a brightness of that. "Thirty percent darker" stays."""
+    form, qualities = _MORE_OR_LESS.get(language, (NEVER, {}))
+    for quality, words in qualities.items():
+        text = re.sub(form.format(words=words), quality, text, count=1, flags=re.IGNORECASE)
+    return text
