@@ -55,6 +55,26 @@ _NOT_LIKED = {
 """What is not liked, and what shall be in its place: 不好看，还是蓝色吧."""
 
 
+_TOO_MUCH = {
+    "en": re.compile(
+        r"(?:(?:h+m+|o+h+|ah|well|no|actually|sorry),? )*(?:that|it)(?:'s| is) "
+        r"(?:(?:a (?:bit|little)|too|much|way|far|rather|quite) )+[a-z]+,? (?P<meant>.+?) "
+        r"(?:will do|(?:is|will be|would be) (?:enough|plenty|fine))"
+    ),
+    "de": re.compile(
+        r"(?:(?:h+m+|oh|ach|ah|nein|nee|na),? )*das ist "
+        r"(?:(?:ein|bisschen|etwas|doch|wohl|zu|viel) )+(?:\w+)?,? ?"
+        r"(?P<meant>[\w-]+(?: (?:grad|prozent))?) "
+        r"(?:reich(?:t|en)|genüg(?:t|en)|tut'?s|tun'?s)(?: auch| schon| doch| völlig)*"
+    ),
+    "zh": re.compile(
+        "[嗯哦啊呃，,]*(?:有点|太)(?:高|低|热|冷|亮|暗|大|小|吵|多|快|慢)了?[，, ]+"
+        "(?P<meant>[^，,]{1,8}?)(?:就|也)?(?:行|够|可以|好)了?"
+    ),
+}
+"""What is too much, and what is enough: "that's a bit much, twenty will do"."""
+
+
 def corrects(text: str, language: str) -> str:
     """What is left of a correction without its opening; empty where it is none."""
     if language not in _STRONG:
@@ -65,7 +85,8 @@ def corrects(text: str, language: str) -> str:
     said = plain(text)
     opened = rf"(?:(?:{weak}|{strong}){space})*"
     whole = text.casefold().strip(" .!。！")
-    for form in (_INSTEAD.get(language, NEVER), _NOT_LIKED.get(language, NEVER)):
+    for forms in (_INSTEAD, _NOT_LIKED, _TOO_MUCH):
+        form = forms.get(language, NEVER)
         if instead := form.fullmatch(whole):
             return instead["meant"].strip(" ,，")
     made = rf"{opened}(?:dann |also )?mache? (?:da |jetzt |mal |bitte )*(.+) da?raus"

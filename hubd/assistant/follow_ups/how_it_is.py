@@ -55,6 +55,7 @@ _ASKED = {
         r"(?: (?:es|sie|er|das|die|der|denn|jetzt|noch|schon|gerade|wirklich|immer|auch))+"
         r"|(?:hat(?:'s| das| es)?|ist das) (?:(?:denn|jetzt|alles|auch|wirklich) )*"
         r"(?:geklappt|funktioniert|hingehauen|durchgegangen)"
+        r"|hat (?:(?:er|sie|es|denn|jetzt|schon) )+(?:angefangen|begonnen|losgelegt)"
         r"|was (?:macht|treibt) (?:er|sie|es|der|die|das)(?: denn| gerade| jetzt| da)*)"
     ),
     "zh": re.compile(
@@ -63,6 +64,7 @@ _ASKED = {
         "|(?:开|关|锁|放|亮|拉)(?:好|上)?了(?:吗|没有?|么)"
         "|在(?:扫|打扫|放|播|播放|跑|转|洗|充电|运行|工作)(?:着)?(?:吗|呢|么)"
         "|(?:洗|扫|打扫|弄|烘|充|搞|办|设|调)(?:完|好)了(?:吗|没有?|么)|在(?:家|屋里)(?:吗|没有?)"
+        "|(?:开始|出发|启动)(?:打?扫|工作|干活)?了?(?:吗|没有?|么)"
         "|(?:生效|成功|起作用)了?(?:吗|没有?)|在(?:干嘛|干什么|干啥|做什么)(?:呢|呀)?)"
     ),
     "fr": re.compile(
