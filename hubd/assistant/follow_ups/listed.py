@@ -184,12 +184,17 @@ def list_call(
     arguments: dict[str, object],
     item: str,
     known: Lexicon,
+    *,
+    there: bool = False,
 ) -> Decision | None:
-    """The call, unless the item is none: a command, a question, or something of the house."""
+    """The call, unless the item is none: a command, a question, or something of the house.
+
+    there: whether it was put on a list a moment ago, so that it may be called as such a thing
+    """
     call = ToolCall(tool=tool, arguments=arguments)
-    if not _may_be(item, known) or not router.knows(tool) or _of_house(router, item, last, call):
+    if not _may_be(item, known, pointed=there) or not router.knows(tool):
         return None
-    return continuing(last, call)
+    return continuing(last, call) if there or not _of_house(router, item, last, call) else None
 
 
 def _of_house(router: Router, item: str, last: Decision, call: ToolCall) -> bool:

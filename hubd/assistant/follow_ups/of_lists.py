@@ -106,14 +106,16 @@ def _off_again(
         others = pieces[:at] + pieces[at + 1 :]
         if any(re.fullmatch(words["more"], one) for one in others):
             continue
+        if re.fullmatch(words["off"].replace("{it}", f"(?:{words['it']})"), piece):
+            if others:
+                return _off_for(router, text, others, words, last, memory)
+            continue
         found = first_match(piece, words["off_named"])
         if found and not re.fullmatch(words["pronoun"], found["item"]):
             return _off(router, text, found["item"], words, last, memory)
         found = first_match(piece, words["needless"])
         if found and (just := _put_there(found["item"], memory)):
             return _off(router, text, found["item"], words, just, memory)
-        if others and re.fullmatch(words["off"].replace("{it}", f"(?:{words['it']})"), piece):
-            return _off_for(router, text, others, words, last, memory)
     return None
 
 
@@ -125,15 +127,32 @@ def _off_for(
     last: Decision,
     memory: Memory,
 ) -> Decision | None:
-    """What "it" is in "take it off", by what is said of it: "we've still got flour"."""
+    """What "it" is in "take it off", by what is said of it: "we've still got flour", "we don't need
+    the charger after all"; what is named counts before what was spoken of."""
     for reason in reasons:
-        found = first_match(reason, words["has"])
-        if found and not re.fullmatch(words["pronoun"], found["item"]):
-            return _off(router, text, found["item"], words, last, memory)
+        found = first_match(reason, words["needless"]) or first_match(reason, words["has"])
+        item = next(filter(None, found.groups()), "") if found else ""
+        if item and not re.fullmatch(words["pronoun"], item):
+            return _off(router, text, item, words, last, memory) or _declined(last)
+        if named := _put_and_named(reason, memory):
+            only = _off(router, text, named[0], words, last, memory) if len(named) == 1 else None
+            return only or _declined(last)
         of_it = any(re.fullmatch(words["pronoun"], one) for one in reason.split())
-        if re.fullmatch(words["some"], reason) and not of_it:
-            return Decision(route="words", language=last.language, declined="declined")
+        if not of_it and not re.fullmatch(words["why"], reason):
+            return _declined(last)
     return None
+
+
+def _declined(last: Decision) -> Decision:
+    """That it is not known what "it" is."""
+    return Decision(route="words", language=last.language, declined="declined")
+
+
+def _put_and_named(said: str, memory: Memory) -> list[str]:
+    """The items that were put on lists a moment ago and are named in ``said``."""
+    put = dict.fromkeys(item for one in memory.put_on for item in _items(one))
+    said_words = words_of(said)
+    return [one for one in put if words_of(one) and words_of(one) <= said_words]
 
 
 def _off(
@@ -149,7 +168,8 @@ def _off(
     if re.fullmatch(words["pronoun"], item) or (there is None and known.subjects(item)):
         return None  # „den Timer kannst du löschen“
     of, said = there or last, as_said(text, item)
-    return list_call(router, of, REMOVE, {"item": said, **_list(of)}, said, known)
+    call = {"item": said, **_list(of)}
+    return list_call(router, of, REMOVE, call, said, known, there=there is not None)
 
 
 def _put_there(item: str, memory: Memory) -> Decision | None:
