@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from plugins.api import Entity, ToolCall, ToolContext, ToolError, ToolResult
-from plugins.speech import say
+from plugins.speech import said_of, say
 
 EntityIds = Annotated[list[str], Meta(min_length=1, max_length=100)]
 Reached = Callable[[Entity], bool]
@@ -169,14 +169,11 @@ def _sentences(
     said: str,
     value: Callable[[Entity], object] | None,
 ) -> list[str]:
-    """One sentence for all that have the same value."""
-    if not done:
-        return []
-    if value is None:
-        return [say(language, said, [entity.name for entity in done])]
-    names: dict[str, list[str]] = {}
+    """One sentence for all of which the same is said, with the same value."""
+    names: dict[tuple[str, str], list[str]] = {}
     for entity in done:
-        shown_value = value(entity)
+        shown_value = value(entity) if value else ""
         key = f"{shown_value:g}" if isinstance(shown_value, float) else str(shown_value)
-        names.setdefault(key, []).append(entity.name)
-    return [say(language, said, of, key) for key, of in names.items()]
+        of_class = said_of(said, str(entity.attributes.get("device_class", "")))
+        names.setdefault((of_class, key), []).append(entity.name)
+    return [say(language, sentence, of, key) for (sentence, key), of in names.items()]

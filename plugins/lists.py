@@ -61,6 +61,8 @@ _WISH = re.compile(
 """What stands before the items: 那就火锅，把毛肚和粉丝…, „Schade. Dann schreib …“."""
 NO_NAME = frozenset({"neue", "neu", "new", "another", "weitere", "andere", "新", "新的"})
 """What no list is called."""
+IN_ONE_WORD = frozenset({"pack", "putz", "merk", "lese", "wunsch", "gäste", "einkaufs"})
+"""What is no name of a list in German without the word for it."""
 ENDINGS = frozenset({"n", "en", "s", "es", "e"})
 """Endings by which an item and what is said of it may differ."""
 SHORTEST_STEM = 3
@@ -232,7 +234,7 @@ async def _off(context: ToolContext, item: str, list_name: str, *, forget: bool)
         await _keep(context, list_name, entries)
     names = [entry.text for entry in found]
     undo = ToolCall(tool="lists.add", arguments={"items": names, "list_name": list_name})
-    text = _say(context, "removed", list_name, names)
+    text = _say(context, "removed" if forget else "ticked", list_name, names)
     return ToolResult(text=text, data={"list": key_of(list_name), "items": names}, undo=undo)
 
 
@@ -282,9 +284,10 @@ def _say(context: ToolContext, key: str, list_name: str, items: Sequence[str] = 
 
 
 def _shown(context: ToolContext, name: str) -> str:
-    """What a list is called; in German in one word, "Packliste"."""
+    """What a list is called; in German by its name alone, unless that is only part of a word:
+    "Skiurlaub", but "Packliste"."""
     if name == SHOPPING:
         return say(context.language, SHOPPING)
     if context.language != "de" or name in kept_there(context):
         return name
-    return (name if name.endswith(("liste", "zettel")) else f"{name}liste").capitalize()
+    return (f"{name}liste" if name in IN_ONE_WORD else name).capitalize()

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, found
 from plugins.api import Entity, Plugin, ToolContext, ToolResult
+from plugins.articles import with_articles
 
 plugin = Plugin("media", sentences="media.{language}.yaml")
 
@@ -35,13 +36,19 @@ async def pause(context: ToolContext, entities: EntityIds) -> ToolResult:
 @plugin.tool(risk="act")
 async def next_(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Skip to the next piece."""
-    return await act(context, entities, {"media_player": "media_next_track"}, "playing")
+    return await act(
+        context, entities, {"media_player": "media_next_track"}, "next_piece",
+        value=lambda e: with_articles([e.name], context.language),
+    )  # fmt: skip
 
 
 @plugin.tool(risk="act")
 async def previous(context: ToolContext, entities: EntityIds) -> ToolResult:
     """Go back to the previous piece."""
-    return await act(context, entities, {"media_player": "media_previous_track"}, "playing")
+    return await act(
+        context, entities, {"media_player": "media_previous_track"}, "previous_piece",
+        value=lambda e: with_articles([e.name], context.language),
+    )  # fmt: skip
 
 
 @plugin.tool(risk="act")

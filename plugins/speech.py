@@ -65,6 +65,13 @@ def say(
     return sentences[known].format_map(told)
 
 
+def said_of(key: str, device_class: str) -> str:
+    """The key of what is said of such a thing, where that has words of its own: an awning is
+    extended and not open."""
+    of_class = f"{key}_{device_class}"
+    return of_class if of_class in _sentences() else key
+
+
 def state_word(state: str, language: str, device_class: str = "", names: Sequence[str] = ()) -> str:
     """How a thing is, in a word of the language; as it is where there is none.
 

@@ -15,7 +15,7 @@ async def test_who_hears_it_is_said(workshop):
 
 @pytest.mark.parametrize(
     ("language", "told"),
-    [("en", "nobody can have heard it"), ("de", "niemand"), ("zh", "没有人听到")],
+    [("en", "could not announce"), ("de", "nicht durchsagen"), ("zh", "没法广播")],
 )
 async def test_where_nobody_hears_it_that_is_said(workshop, language, told):
     said = await workshop("announce.say", language, message="Tea")
