@@ -184,7 +184,7 @@ class Commands:
         where ``text`` begins something new."""
         memory = self._dialogues.of(conversation)
         home = self._tools.home.snapshot()
-        continued = goes_on(text, memory, home, datetime.now(UTC))
+        continued = goes_on(text, memory, home, datetime.now(UTC), area)
         if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
             named = await self.decider.by_rules(text, of_set.language, area)
             other = of_a_timer_there(named) and not of_its_order(of_set)

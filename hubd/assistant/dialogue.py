@@ -16,6 +16,7 @@ from plugins.api import ToolCall
 
 LATER = "routines.later"
 ON_A_LIST = "lists.add"
+PLAYED = "media.search"
 OF_EVENTS = frozenset({"calendar.add", "calendar.move"})
 CONVERSATIONS = 256
 """Conversations that are remembered; the one that was silent longest is forgotten first."""
@@ -70,6 +71,9 @@ class Memory(msgspec.Struct, kw_only=True):
     put_on: tuple[Decision, ...] = ()
     """What put items on lists, the last first."""
     put_on_at: datetime | None = None
+    played: Decision | None = None
+    """What put something on to be heard last."""
+    played_at: datetime | None = None
     pending: Pending | None = None
     about: Decision | None = None
     """What it was asked last whether it shall be done, and has not been."""
@@ -124,6 +128,8 @@ class Dialogues:
             memory.day = None
         if memory.put_on_at and now - memory.put_on_at > REMEMBERED:
             memory.put_on, memory.put_on_at = (), None
+        if memory.played_at and now - memory.played_at > REMEMBERED:
+            memory.played = memory.played_at = None
         if memory.events_at and now - memory.events_at > EVENT_REMEMBERED:
             memory.events, memory.events_at = (), None
         return memory
@@ -189,6 +195,8 @@ class Dialogues:
             memory.day = day
         if decision.tool == ON_A_LIST:
             memory.put_on, memory.put_on_at = (decision, *memory.put_on[:4]), self._clock()
+        if decision.tool == PLAYED:
+            memory.played, memory.played_at = decision, self._clock()
         if decision.tool in OF_EVENTS:
             memory.events, memory.events_at = (decision, *memory.events[:1]), self._clock()
         if not reads or decision.entities or memory.last is None:

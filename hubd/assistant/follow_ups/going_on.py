@@ -15,22 +15,26 @@ from hubd.assistant.follow_ups.how_it_is import how_it_is
 from hubd.assistant.follow_ups.once_more import again, moved_on, once_more
 from hubd.assistant.follow_ups.other_days import of_another_day
 from hubd.assistant.follow_ups.other_places import of_another_place
-from hubd.assistant.follow_ups.played_elsewhere import played_elsewhere
+from hubd.assistant.follow_ups.played_elsewhere import played_elsewhere, stopped_here
 from hubd.assistant.follow_ups.rescheduled import rescheduled
 from hubd.assistant.follow_ups.that_day import of_that_day
 from hubd.assistant.follow_ups.the_other import of_the_other
 from hubd.home.model import Snapshot
 
+MUSIC = "media."
 Way = Callable[[], Decision | None]
 
 
-def goes_on(text: str, memory: Memory, home: Snapshot, now: datetime) -> Decision | None:
-    """What ``text`` asks for in going on with what was before; ``None`` where it does not."""
-    found = (way() for way in _ways(text, memory, home, now))
+def goes_on(
+    text: str, memory: Memory, home: Snapshot, now: datetime, area: str = ""
+) -> Decision | None:
+    """What ``text``, said in a room, asks for in going on with what was before; ``None`` where it
+    does not."""
+    found = (way() for way in _ways(text, memory, home, now, area))
     return next((one for one in found if one is not None), None)
 
 
-def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[Way]:
+def _ways(text: str, memory: Memory, home: Snapshot, now: datetime, area: str) -> Iterator[Way]:
     last, told = memory.last, memory.told
     yield lambda: of_another_day(text, told)
     yield lambda: of_that_day(text, memory)
@@ -43,7 +47,10 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime) -> Iterator[
         yield lambda: by_more(text, memory)
         yield lambda: by_fraction(text, last)
         yield lambda: of_the_other(text, last, home)
-        yield lambda: played_elsewhere(text, last, home)
+    played = memory.played
+    if last is not None and played is not None and (last.tool or "").startswith(MUSIC):
+        yield lambda: played_elsewhere(text, played, home)
+        yield lambda: stopped_here(text, played, home, area)
     yield lambda: cancelled(text, memory)
     yield lambda: how_it_is(text, memory)
     yield lambda: continued(text, memory)
