@@ -36,7 +36,7 @@ from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.owners import in_own_room, placed
 from hubd.assistant.understanding.paraphrased import Paraphrases, paraphrases_of, renamed
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.polarity import contradiction
+from hubd.assistant.understanding.polarity import contradiction, on_and_off
 from hubd.assistant.understanding.readings import (
     asks_nothing,
     forms,
@@ -465,6 +465,8 @@ class Router:
         tool = self._tools[decision.tool] if decision.tool else None
         if tool is None or tool.risk == "read":
             return ""
+        if tool.name == "home.turn_off" and on_and_off(text, decision.language):
+            return "it says on and off"
         known = lexicon(decision.language)
         said = known.fixed(known.stripped(text))
         return contradiction(tool.name, said, decision.arguments, known)

@@ -65,6 +65,7 @@ from hubd.assistant.understanding.loudness import louder_or_softer
 from hubd.assistant.understanding.mentions import Mentions, without_bystanders
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.ngrams import Vectors
+from hubd.assistant.understanding.polarity import on_and_off
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.reasons import without_reasons
 from hubd.assistant.understanding.supposed import supposed
@@ -219,6 +220,8 @@ class Semantics:
             return None  # "开个三成" is a third, and not all the way
         if found.filled.call.tool in known.stated(text):
             return None  # "the tomatoes wilt and the awning is still in": not that it shall be
+        if found.filled.call.tool == "home.turn_off" and on_and_off(text, language):
+            return None
         if negated and found.confidence < SURE:
             return None  # "can't see my hand in front of my face" says so; what says less may not
         if not reads and wonders(text, language):

@@ -1,10 +1,11 @@
 """The last look before acting: does the verb say the opposite, or say not to?"""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 
 SAME = {
     "home.turn_on": {"on", "open", "start"},
@@ -55,6 +56,21 @@ OPPOSED = frozenset(
     )
 )
 """Tools of which one undoes the other."""
+
+
+_ON_HALFWAY = {
+    "de": re.compile(
+        r"\b(?:(?:an|ein)(?=,? und\b|,)|an(?! (?:de[rmn]|die|das|eine?[rmn]?|mein\w*|unser\w*)\b))"
+        r"(?=.* (?:aus|ab)\b)"
+    )
+}
+"""What is switched on, in front of what is switched off: „Lampe an und Radio aus“. Without an
+article behind it „an“ is no preposition."""
+
+
+def on_and_off(text: str, language: str) -> bool:
+    """Whether something is switched on in ``text``, as it was said, and then something off."""
+    return _ON_HALFWAY.get(language, NEVER).search(text.casefold()) is not None
 
 
 def undoes(one: str, other: str) -> bool:
