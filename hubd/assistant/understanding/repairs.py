@@ -201,7 +201,7 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         yield whole
         return
     clauses = [one for one in COMMA.split(instead) if known.stripped(one)]
-    if len(clauses) > 1:
+    if len(clauses) > 1 and _only_names((first, *clauses[:-2]), known, phrases):
         named, command = clauses[-2:]
         if whole := _of_the_same_thing(named, command, known, phrases):
             yield whole  # "the radio, no, the lamp, switch that on"
@@ -236,6 +236,14 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
         if named and all(_says_no_more(other, said, known, phrases) for other in others):
             yield from _taking_up(first, clauses[at], known, phrases)
     yield from _taking_up(first, instead, known, phrases)
+
+
+def _only_names(clauses: Sequence[str], known: Lexicon, phrases: Phrases) -> bool:
+    """Whether the first of the clauses names a thing, and none says anything besides."""
+    first, *others = (pieces_of(known.stripped(one), known, phrases) for one in clauses)
+    besides = {kind_of(piece) for other in others for piece in other}
+    names = {kind_of(piece) for piece in first} - {"ignore"} == {"thing"}
+    return names and besides <= {"ignore", "unknown"}
 
 
 def _thought_out(text: str, language: str) -> str:
