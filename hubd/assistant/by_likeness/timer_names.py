@@ -75,7 +75,8 @@ _NO_NAME = re.compile(
 )
 """What a timer is never for."""
 POINTING = re.compile(
-    r"(?:it|they|that|those|these|this|them|der|die|das|sie|es|er|den|diese[rs]?)(?!\w)|[它这那]",
+    r"(?:it|they|that|those|these|this|them|der|die|das|sie|es|er|ihn|den|diese[rs]?)(?!\w)|"
+    r"[它这那](?:个|些|们)?",
     re.IGNORECASE,
 )
 """What only points at what was named before."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from hubd.assistant.by_likeness.timer_names import POINTING
 from hubd.assistant.for_later.timed import says_when_again
 from hubd.assistant.misread import BOUGHT
 from hubd.assistant.understanding.appointments import appointment_in
@@ -156,7 +157,7 @@ def worded_call(
     arguments: dict[str, Any] = {}
     if slots.about:
         about = _about(tool.name, parts, language)
-        if not about or (tool.name.startswith(LISTED) and _is_half(parts)):
+        if not about or (tool.name.startswith(LISTED) and (_is_half(parts) or _only_points(about))):
             return None
         arguments[slots.about] = (
             _of_a_day(about, parts, language) if slots.about == WHICH else about
@@ -179,6 +180,12 @@ def worded_call(
             return None
         arguments["entities"] = targets.ids
     return Worded(ToolCall(tool=tool.name, arguments=arguments), targets)
+
+
+def _only_points(about: str | Sequence[str]) -> bool:
+    """Whether an item is only pointed at: "es", 这个."""
+    items = [about] if isinstance(about, str) else about
+    return any(POINTING.fullmatch(plain(item)) for item in items)
 
 
 def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | None:
