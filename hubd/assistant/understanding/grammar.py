@@ -94,7 +94,7 @@ class Grammar:
         shared = home_assistant_intents.get_intents(LANGUAGES[language])
         home = Intents.from_dict(shared) if shared else None
         if home:
-            _keep_signs_apart(home)
+            keep_signs_apart(home)
         self._home = Sieve(home) if home else None
 
     def match(
@@ -310,7 +310,7 @@ def _language_of(path: Path) -> str:
     return path.suffixes[-2].lstrip(".") if len(path.suffixes) > 1 else "en"
 
 
-def _keep_signs_apart(intents: Intents) -> None:
+def keep_signs_apart(intents: Intents) -> None:
     """Give lists of numbers that are multiplied ("down by ten percent": -10) ranges of their own.
 
     hassil keeps the words of a range by its bounds alone: with those of another list, "to fifty

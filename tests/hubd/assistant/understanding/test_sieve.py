@@ -10,7 +10,7 @@ from hassil import Intents, recognize_all
 
 from hubd.assistant.evaluate import samples
 from hubd.assistant.understanding.data_files import values
-from hubd.assistant.understanding.grammar import LANGUAGES, SOMEWHERE, Grammar
+from hubd.assistant.understanding.grammar import LANGUAGES, SOMEWHERE, Grammar, keep_signs_apart
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.sieve import Sieve
 from hubd.home.file import read_description
@@ -26,6 +26,7 @@ def intents_of(language):
     files = [path for one in find_plugins() for path in sentence_files(one)]
     ours = [path for path in files if path.suffixes[-2] == f".{language}"]
     shared = Intents.from_dict(home_assistant_intents.get_intents(LANGUAGES[language]))
+    keep_signs_apart(shared)  # what hassil keeps of its ranges stays in the process
     return [shared, *(Intents.from_dict(values(path.read_text("utf-8"))) for path in ours)]
 
 
