@@ -66,7 +66,8 @@ def _dot(of_half: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any, An
 def _of_few_bits(
     builder: Any,
     bits: int,
-    groups: list[tuple[int, Any]],
+    groups: Sequence[int],
+    weights: Callable[[int], Any],
     x: X,
     columns: Sequence[int],
     sums: list[Any],
@@ -76,9 +77,10 @@ def _of_few_bits(
     room = 32767 // (2 * 127 * (2**bits - 1))
     for first in range(0, len(groups), room):
         pairs: list[Any] = [ir.Constant(ir.VectorType(ir.IntType(16), 32), None)] * len(sums)
-        for group, weights in groups[first : first + room]:
+        for group in groups[first : first + room]:
+            factors = weights(group)
             for i, column in enumerate(columns):
-                more = _pairs(builder, _unsigned, weights, x.group(builder, group, column))
+                more = _pairs(builder, _unsigned, factors, x.group(builder, group, column))
                 pairs[i] = builder.add(pairs[i], more)
             pairs = in_turn(builder, pairs, YMM)
         both = zip(sums, pairs, strict=True)

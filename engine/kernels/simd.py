@@ -64,8 +64,8 @@ class Dot(NamedTuple):
     """The same for signed weights. Without it, 8-bit weights stay w + 128 and sums start at the
     offset that this makes."""
     of_few_bits: Callable[..., list[Any]] | None = None
-    """(builder, bits, (group, its unsigned weights) …, x, columns, their sums) → sums, for 4 and 5
-    bits, where that takes less than one group after the other."""
+    """(builder, bits, groups, group → its unsigned weights, x, columns, their sums) → sums, for 4
+    and 5 bits, where that takes less than one group after the other."""
     few: Register | None = None
     """The registers, where the weights of a block would fill them: then these meet four columns at
     a time, whose sums stay in registers, group by group. LLVM, left alone, computes one column
@@ -118,23 +118,22 @@ def _bytes_at(builder: Any, address: Any, offset: int) -> Any:
     return load(builder, address, offset, BYTES, 64)
 
 
-def _weight_groups(builder: Any, bits: int, block: Any, signed: bool) -> list[Any]:
-    """The 8 groups of 64 weights of a block, each a byte: 8 bits as w + 128, or signed w."""
+def _weights(builder: Any, bits: int, block: Any, group: int, signed: bool) -> Any:
+    """64 weights of a block, one of its 8 groups, each a byte: 8 bits as w + 128, or signed w."""
     if bits == 8:
-        stored = [_bytes_at(builder, block, 64 * group) for group in range(GROUPS)]
+        stored = _bytes_at(builder, block, 64 * group)
         flip = ir.Constant(BYTES, [-128] * 4 * LANES)
-        return [builder.xor(weights, flip) for weights in stored] if signed else stored
-    both = [_bytes_at(builder, block, 64 * group) for group in range(GROUPS // 2)]
-    low = [_shifted(builder, b, 0, 15) for b in both] + [_shifted(builder, b, -4, 15) for b in both]
+        return builder.xor(stored, flip) if signed else stored
+    half, place = divmod(group, GROUPS // 2)
+    low = _shifted(builder, _bytes_at(builder, block, 64 * place), -4 * half, 15)
     if bits == 4:
         return low
     if bits == 5:
-        rest = _bytes_at(builder, block, NIBBLE_BYTES)
-        high = [_shifted(builder, rest, 4 - group, 16) for group in range(GROUPS)]
+        high = _shifted(builder, _bytes_at(builder, block, NIBBLE_BYTES), 4 - group, 16)
     else:
-        rests = [_bytes_at(builder, block, NIBBLE_BYTES + 64 * half) for half in (0, 1)]
-        high = [_shifted(builder, rest, 4 - 2 * i, 48) for rest in rests for i in range(4)]
-    return [builder.or_(*pair) for pair in zip(low, high, strict=True)]
+        rest = _bytes_at(builder, block, NIBBLE_BYTES + 64 * half)
+        high = _shifted(builder, rest, 4 - 2 * place, 48)
+    return builder.or_(low, high)
 
 
 def _starts(builder: Any, bits: int, x: X, column: int) -> list[Any]:
@@ -203,12 +202,11 @@ def _add_block(
     scales: of the block, then its minimums or those of its second half; block: address of its
     weights.
     """
-    signed = bits == 8 and dot.signed is not None
-    groups = _weight_groups(builder, bits, block, signed)
+    weights = _groups(builder, bits, block, dot)
     at_once = 1 if dot.few is None else FEW
     for first in range(0, len(totals), at_once):
         columns = range(first, min(first + at_once, len(totals)))
-        sums = _products(builder, bits, groups, x, columns, dot)
+        sums = _products(builder, bits, weights, x, columns, dot)
         for column, of_scales in zip(columns, sums, strict=True):
             x_scale = x.load(builder, SCALE, column, FLOAT)
             value = builder.load(totals[column], typ=FLOATS)
@@ -221,8 +219,23 @@ def _add_block(
             builder.store(value, totals[column])
 
 
+def _groups(builder: Any, bits: int, block: Any, dot: Dot) -> Callable[[int], Any]:
+    """Group → its 64 weights. With few registers those of 4 and 8 bits are read where they are
+    multiplied, again for every four columns: kept, they would lie on the stack, as those do that
+    take more to be made of what is stored."""
+    signed = bits == 8 and dot.signed is not None
+    if dot.few is not None and bits in (4, 8):
+        return lambda group: _weights(builder, bits, block, group, signed)
+    return [_weights(builder, bits, block, group, signed) for group in range(GROUPS)].__getitem__
+
+
 def _products(
-    builder: Any, bits: int, groups: list[Any], x: X, columns: Sequence[int], dot: Dot
+    builder: Any,
+    bits: int,
+    weights: Callable[[int], Any],
+    x: X,
+    columns: Sequence[int],
+    dot: Dot,
 ) -> list[list[Any]]:
     """The integer sums of a block of each column: one for each of its scales."""
     signed = bits == 8 and dot.signed is not None
@@ -232,12 +245,12 @@ def _products(
     of_scales = []
     for chosen, *sums in zip(_of_one_scale(bits), *first, strict=True):
         if bits in (4, 5) and dot.of_few_bits is not None:
-            ordered = [(group, groups[group]) for group in chosen]
-            of_scales.append(dot.of_few_bits(builder, bits, ordered, x, columns, sums))
+            of_scales.append(dot.of_few_bits(builder, bits, chosen, weights, x, columns, sums))
             continue
         for group in chosen:
+            factors = weights(group)
             for i, column in enumerate(columns):
-                sums[i] = add(builder, sums[i], groups[group], x.group(builder, group, column))
+                sums[i] = add(builder, sums[i], factors, x.group(builder, group, column))
             sums = dot.in_order(builder, sums)
         of_scales.append(sums)
     return [list(sums) for sums in zip(*of_scales, strict=True)]
