@@ -21,7 +21,7 @@ from hubd.assistant.follow_ups.corrections import corrects
 from hubd.assistant.follow_ups.exchanged_items import exchanged
 from hubd.assistant.follow_ups.going_on import goes_on
 from hubd.assistant.follow_ups.in_full import in_full, of_it_in_full
-from hubd.assistant.follow_ups.narrowed import narrowed
+from hubd.assistant.follow_ups.narrowed import narrowed, told_of
 from hubd.assistant.follow_ups.of_events import asked_when, put_in
 from hubd.assistant.follow_ups.of_lists import on_other_list
 from hubd.assistant.follow_ups.of_set import (
@@ -269,7 +269,9 @@ class Commands:
             said = said or await behind_remarks(text, known, self.decider.mentions)
         if not said or said == text or await self._tells_of_others(text, said, memory):
             return None
-        if step := await self._going_on(said, conversation, language, area, person):
+        if it := self._one_of_them(text, said, memory):
+            memory = msgspec.structs.replace(memory, last=it)
+        elif step := await self._going_on(said, conversation, language, area, person):
             return step
         alone = await self.decider.by_rules(said, language, area)
         further = self._followed(said, memory)
@@ -286,6 +288,16 @@ class Commands:
         others = {one.id for one in named if one.domain != "person"} - set(memory.last.entities)
         return bool(others) and follow.PRONOUNS.search(said.casefold()) is not None
 
+    def _one_of_them(self, text: str, said: str, memory: Memory) -> Decision | None:
+        """What was done last to several things, of the one that is told of beside ``said``, where
+        that speaks of "it": "Ann is still reading, turn it back on"."""
+        last = memory.last
+        if last is None or len(last.entities) < 2 or not follow.IT.search(said.casefold()):
+            return None
+        beside = text.replace(said, " ")
+        meant = told_of(beside, last, self._tools.home.snapshot())
+        return msgspec.structs.replace(last, entities=meant) if meant else None
+
     def _followed(self, text: str, memory: Memory) -> Decision | None:
         """What ``text`` asks for of the things that were spoken of last."""
         home = self._tools.home.snapshot()
@@ -295,7 +307,12 @@ class Commands:
         last = follow.both(text, memory) or it
         if last is None:
             return None
-        return follow.follow(self._router, text, last, home)
+        found = follow.follow(self._router, text, last, home)
+        before = memory.before
+        if found is None and before is not None and before.tool == follow.STATE:
+            asked = follow.follow(self._router, text, before, home)
+            found = asked if asked and asked.tool == follow.STATE else None
+        return found
 
     async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:
         """What is done with something else as well: "the lights too"."""

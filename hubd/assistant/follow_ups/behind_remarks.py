@@ -38,7 +38,7 @@ Mentioned = Callable[[str, str], Awaitable[Mentions]]
 async def behind_remarks(text: str, known: Lexicon, mentioned: Mentioned) -> str:
     """The last clause of ``text`` where all before it only tells something; empty where it does
     not, or where there is no such clause."""
-    pieces = [one for one in BREAK.split(text) if plain(one)]
+    pieces = [one for one in BREAK.split(text) if known.stripped(one)]
     if len(pieces) < 2 or THEN.search(text) or "?" in text or "？" in text:
         return ""
     *before, last = pieces
@@ -58,7 +58,8 @@ async def _only_tells(text: str, known: Lexicon, mentioned: Mentioned) -> bool:
     long = len(text.split()) if known.spaces else len(plain(text))
     if long < (FEWEST_WORDS if known.spaces else FEWEST_CHARACTERS):
         return False
-    if known.commands(said) or known.inquires_first(said) or is_conditional(said):
+    asks = known.inquires_first(said) and known.inquires_first(text)  # „jetzt ist es zu dunkel“
+    if known.commands(said) or asks or is_conditional(said):
         return False
     if known.stays(text) or _LIMITS.search(plain(text)):
         return False

@@ -1,66 +1,121 @@
-"""How far or how bright in parts of the whole: "not all the way, leave it a third open", 一半就行.
+"""How far or how bright in parts of the whole: "not that far, just halfway", „aber nur zehn
+Prozent“, 开一半就好, 留条缝.
 
-Of what was worked last, where it has a position or a brightness; decides and does nothing.
+Of what was worked last, where it has a position or a level; decides and does nothing. How it is
+said is in by_fraction.yaml.
 """
 
 import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.follow_ups.set_for_a_time import continuing
-from hubd.assistant.understanding.compose import VALUED
-from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.compose import A_BIT, SIMPLE, VALUED, is_awning
+from hubd.assistant.understanding.data_files import words_beside
+from hubd.assistant.understanding.lexicon import lexicon
+from hubd.assistant.understanding.plain import plain
+from hubd.home.model import Snapshot
+from plugins.numbers import digits
 
-_PART = {
-    "en": re.compile(
-        r"(?:(?:no|but|actually|oh|not (?:all|the whole) (?:the )?way|not (?:completely|quite)|"
-        r"only|just|leave|make|put|set|open|have) |(?:it|them|that) |(?:to|at) )*"
-        r"(?P<part>half ?way|half|(?:a|one) third|(?:a|one) quarter|two thirds|three quarters)"
-        r"(?: of the way)?(?P<way> (?:open|up|closed|shut|down))?"
-        r"(?: (?:is enough|will do|please|then))*"
-    ),
-    "de": re.compile(
-        r"(?:(?:nein|aber|doch|nicht ganz|nur|bloß|erst|lass|mach|fahr|stell) |"
-        r"(?:es|sie|ihn|das|die|den) |(?:auf|zu|bis) )*"
-        r"(?P<part>halb|(?:zur )?hälfte|(?:einem|ein) drittel|(?:einem|ein) viertel|"
-        r"zwei drittel|drei viertel|dreiviertel)(?: weit)?(?P<way> (?:offen|auf|zu|geschlossen))?"
-        r"(?: (?:reicht|genügt|bitte|lassen))*"
-    ),
-    "zh": re.compile(
-        r"(?:不对?|但是?|别(?:全|都)?(?:关|开|拉)(?:死|完|满|上)?|不用(?:全|都)?(?:关|开|拉)(?:完|满|上)?|"
-        r"只要?|就|留|调到?|把它|它|[, ])*(?P<part>一半|三分之一|四分之一|三分之二|四分之三)"
-        r"(?P<way>开着|开|关)?(?:就行|就好|就可以|就够|够|吧|了)*"
-    ),
-}
-_PERCENT = {
-    "half": 50, "half way": 50, "halfway": 50, "halb": 50, "hälfte": 50,
-    "zur hälfte": 50, "一半": 50,
-    "third": 33, "drittel": 33, "三分之一": 33, "quarter": 25, "viertel": 25, "四分之一": 25,
-    "two thirds": 67, "zwei drittel": 67, "三分之二": 67,
-    "three quarters": 75, "drei viertel": 75, "dreiviertel": 75, "四分之三": 75,
-}  # fmt: skip
-_CLOSED = frozenset({"closed", "shut", "down", "zu", "geschlossen", "关"})
-OF_PARTS = frozenset({"cover", "light"})
+_words = partial(words_beside, __file__)
+
+COVER, LIGHT, FAN = "cover", "light", "fan"
+OF_PARTS = frozenset({COVER, LIGHT, FAN})
+OF_PERCENT = OF_PARTS | {"media_player", "valve"}
+HALF, WHOLE = 50, 100
+CLOSED = "home.close"
+MOVED = frozenset({CLOSED, "home.open"})
+AT_THE_END = {0: "close", WHOLE: "open"}
+"""What a cover does that shall be so far open."""
 
 
-def by_fraction(text: str, last: Decision) -> Decision | None:
+def by_fraction(text: str, last: Decision, home: Snapshot) -> Decision | None:
     """What was worked last, set to a part of the whole; ``None`` where ``text`` says none. How far
     a cover is closed is the other part of how far it is open."""
-    found = _PART.get(last.language, NEVER).fullmatch(plain(text))
     domains = {entity.partition(".")[0] for entity in last.entities}
-    if found is None or last.call is None or len(domains) != 1 or not domains <= OF_PARTS:
+    words = _words().get(last.language)
+    if (
+        words is None
+        or last.call is None
+        or len(domains) != 1
+        or text.rstrip().endswith(("?", "？"))
+    ):
         return None
-    part = re.sub(r"^(?:a|one|ein(?:em)?) ", "", found["part"])
-    way = (found["way"] or "").strip()
-    if way and "light" in domains:
+    domain = domains.pop()
+    things_worked = [one for one in home.entities if one.id in last.entities]
+    forms = _Forms(words, last.tool or "", awning=is_awning(things_worked))
+    percent = _percent(text, forms, domain, last.language)
+    if percent is None:
         return None
-    percent = _PERCENT[part]
-    if way in _CLOSED:
-        percent = 100 - percent
-    tool, argument, _ = VALUED[domains.pop()]
     things = list(last.entities)
-    call = msgspec.structs.replace(
-        last.call, tool=tool, arguments={argument: percent, "entities": things}
-    )
+    tool, argument, _ = VALUED[domain]
+    arguments: dict[str, object] = {argument: percent, "entities": things}
+    if domain == COVER and percent in AT_THE_END:
+        tool, arguments = SIMPLE[AT_THE_END[percent], COVER], {"entities": things}
+    call = msgspec.structs.replace(last.call, tool=tool, arguments=arguments)
     return msgspec.structs.replace(continuing(last, call), entities=things)
+
+
+def _percent(text: str, forms: "_Forms", domain: str, language: str) -> int | None:
+    """How much of the whole it shall be; ``None`` where that is not said, or something else is."""
+    words, known = forms.words, lexicon(language)
+    said = digits(plain(text), language)
+    rest = " ".join(re.sub(words["beside"], " ", said).split())
+    rest = rest if known.spaces else re.sub("[ ,，]", "", rest)
+    if domain == COVER:
+        if (found := forms.found(words["gaps"], rest)) is not None:
+            return None if re.fullmatch(words["closed"], way_of(found)) else A_BIT
+        limited = re.search(words["kept"], said) is not None
+        if limited and (found := forms.found(words["bits"], rest)) is not None:
+            return forms.counted(A_BIT, found)
+    for form, part in words["parts"].items() if domain in OF_PARTS else ():
+        if (found := forms.found(form, rest)) is not None:
+            if domain == COVER:
+                return forms.counted(int(part), found)
+            return None if way_of(found) or int(part) == WHOLE else int(part)
+    found = forms.found(words["percent"], rest) if domain in OF_PERCENT else None
+    if found is None or found["before"] or (way_of(found) != "") != (domain == COVER):
+        return None  # "down to thirty percent" says where it goes
+    percent = int(next(filter(None, found.groups()[1:-1])))
+    if percent > WHOLE:
+        return None
+    return forms.counted(percent, found) if domain == COVER else percent
+
+
+class _Forms(NamedTuple):
+    """How parts are said of what was worked last."""
+
+    words: Mapping[str, Any]
+    tool: str
+    """With which it was worked."""
+    awning: bool
+    """Whether it goes out and in, as no other cover does."""
+
+    def found(self, form: str, rest: str) -> re.Match[str] | None:
+        """``rest`` as a part, with which way it is counted before or behind it."""
+        way, verbs = f"{self.words['open']}|{self.words['closed']}", self.words["verbs"]
+        return re.fullmatch(
+            rf"(?:(?:{verbs}) ?)*(?:(?P<before>{way}) ?)?(?:(?:{verbs}) ?)*(?:{form})"
+            rf"(?: ?(?P<behind>{way}))?(?: ?(?:{verbs}))*",
+            rest,
+        )
+
+    def counted(self, part: int, found: re.Match[str]) -> int | None:
+        """How far it is open then; where that is not said, it is a part of the way that it went
+        last."""
+        way = way_of(found)
+        if not way and part != HALF and (part == WHOLE or self.tool not in MOVED):
+            return None
+        if way and self.awning and re.fullmatch(self.words["extended"], way) is None:
+            return None
+        closed = re.fullmatch(self.words["closed"], way) if way else self.tool == CLOSED
+        return WHOLE - part if closed else part
+
+
+def way_of(found: re.Match[str]) -> str:
+    """What says whether a part is open or closed; empty where nothing does."""
+    return found["behind"] or found["before"] or ""

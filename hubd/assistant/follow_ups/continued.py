@@ -130,7 +130,7 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"
             r"(?: in)?(?: there)?|the (?:heating|radiator|heater|thermostat|air ?con) set"
             r"(?: to| at)?(?: in| up| over)? there)"
-            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|wie (?:hoch|warm)) (?:steht|ist) "
+            r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|worauf|wie (?:hoch|warm)) (?:steht|ist) "
             r"(?:(?:sie|es|er)(?: jetzt| da| dort| dort)*|die (?:heizung|klimaanlage)(?: denn)? "
             r"(?:da|dort)(?: drin| oben| unten)?|(?:da|dort) die (?:heizung|klimaanlage))"
             r"(?: eingestellt| gestellt)?"

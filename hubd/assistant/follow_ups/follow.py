@@ -6,6 +6,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.follow_ups.how_it_is import ASKABLE, STATE
 from hubd.assistant.follow_ups.of_its_kind import like, the_whole_way
 from hubd.assistant.matched import CLEANS_ROOM
 from hubd.assistant.route import Router
@@ -13,6 +14,8 @@ from hubd.assistant.several import NEVER_MIND
 from hubd.assistant.understanding import words
 from hubd.assistant.understanding.clitics import apart
 from hubd.assistant.understanding.compose import (
+    DOWNWARD,
+    FULL,
     NOUN_DOMAINS,
     SIMPLE,
     STEPPED,
@@ -24,6 +27,7 @@ from hubd.assistant.understanding.compose import (
     kelvin_of,
     largest,
     set_to_multiple,
+    value_of,
 )
 from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.lexicon import lexicon
@@ -65,7 +69,8 @@ _AT_ONCE = re.compile(
     r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
 )
 ENDINGS = re.compile(
-    r"\s*(?:too|as well|again|please|still|then|now|behind (?:me|us|him|her|them)|"
+    r"\s*(?:too|as well|again|please|still|then|now|(?:in |up |down |over )?there|"
+    r"behind (?:me|us|him|her|them)|"
     r"than (?:that|this|now)|straight ?away|right (?:away|now)|at once|immediately|sofort|jetzt|"
     r"auch|aussi|también|呢|也)$"
 )
@@ -105,11 +110,40 @@ OF_ITS_KIND = re.compile(
     r"|(?:那|把)?.{1,8}的也(?:都|给我|帮我)?.{1,4}(?:了|吧)*"
     r"|(?:那|把)?.{1,6}那个(?:也|再|给我|帮我)+.{1,3}(?:了|吧)*"
 )
+_THERE = re.compile("^那[边里儿屋](?:的|现在)?(?=[调设开关拉升降打变改])")
+"""Where what was spoken of is: 那边调到二十五."""
+_ELSEWHERE = re.compile(
+    r"(?:and |then |but |now )*"
+    r"(?:(?:in|at) (?!\d|an? |the (?:morning|afternoon|evening)).+?|upstairs|downstairs|outside) "
+    r"(?:put|turn|pull|open|close|shut|switch|draw) (?:it|them)(?: .+)?"
+    r"|(?:und |dann |jetzt |aber |nur )*"
+    r"(?:(?:in|im|bei) (?!einer|einem|\d).+?|oben|unten|draussen) "
+    r"(?:mach|schalt|fahr|zieh|dreh|öffn|schliess)e?(?:'s| es| sie| ihn| das| die| den) .+"
+)
+"""What is done elsewhere with a thing of the same kind: "and in Ann's room put it right down"."""
+_PLACED = re.compile(r"^(?:(?:und|and) )?(?:in|im|bei|beim|at) ")
+_SAME = re.compile(
+    r"(?:(?:and|now|then|please|just) )*(?:(?:can|could) you )?(?:do |make it )?(?:exactly )?"
+    r"(?:the )?same(?: thing| again)? (?:for|with|to|in|on|at|over in|up in) (?P<en>.+?)"
+    r"(?: too| as well| please)*"
+    r"|(?:(?:und|jetzt|dann|bitte|nun) )*(?:mach(?:e|st du)?(?:'s)? )?(?:bitte )?"
+    r"(?:das (?:gleiche|selbe)|dasselbe|genauso|ebenso)(?: bitte| noch| auch| mal)* "
+    r"(?:mit |für )?(?P<de>(?:im|in|bei|beim|dem|der|den|die|das|oben|unten)\b.*?)"
+    r"(?: auch| bitte| machen)*"
+    r"|(?:(?:und|jetzt|dann|bitte|nun) )*(?:mach(?:e|'s)? (?:es |das )?)?"
+    r"(?P<after>(?:im|in|bei|beim|dem|der|den|die|das|oben|unten)\b.+?)(?: bitte| auch)* "
+    r"(?:genauso|ebenso|dasselbe|das gleiche|das selbe)(?: machen| bitte)*"
+    r"|(?:那|然后|还有|把)*(?P<zh>.{1,8}?)(?:的|那个|那边)*(?:也|都)+(?:要|给我|帮我)?"
+    r"(?:这样|一样|同样|这么|照样)(?:弄|做|调|开|关|处理|来)?(?:一下)?(?:吧|就行|就好|好了)*"
+)
+"""What shall be just so elsewhere: "do the same in the bedroom", 书房的也一样."""
 _OF_ONE = re.compile(r"\b(?:the|that) (?:\w+ )?one\b|\b(?:den|das) (?!\w+n auch)|那[个盏]")
 """What says that it is one thing."""
 PRONOUNS = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|es|sie|ihn|le|la|les|lo|las|los)(?!\w)|它们?|这个|那个"
 )
+IT = re.compile(r"(?<!\w)(?:it|that|this|es|sie|ihn|die|das|den)(?!\w)|它(?!们)|这个|那个")
+"""What may be one thing of several that were spoken of."""
 CANCELLED = re.compile(
     r"(?:cancel|stop|delete|remove|forget|clear|dismiss|scrap) (?:it|that|this|that one|them)"
     r"|(?:brich|breche) (?:ihn|sie|es|das|den|die) (?:wieder |bitte )?ab"
@@ -141,6 +175,8 @@ PUT_DOWN = frozenset({"lists.add", "calendar.add", "notes.add"})
 HEARD = frozenset({"media.next", "media.previous", "media.pause", "media.change_volume"})
 KEPT_BY_TIME = frozenset({"timers", "alarms", "reminders"})
 SET_LIGHT, CLIMATE, FULLY = "lights.set", "climate", "full"
+LESSENING = DOWNWARD | {"off", "out", "stop"}
+"""Actions that "full" does not make more of."""
 SWITCHING = frozenset({"home.turn_on", "home.turn_off"})
 WHICH = frozenset({"timer", "which"})
 """Arguments that name one of these."""
@@ -164,7 +200,8 @@ def names_more(decision: Decision) -> bool:
 def is_of_its_kind(text: str) -> bool:
     """Whether ``text`` leaves out what kind of thing it is of, which was said before:
     卧室的也关了."""
-    return OF_ITS_KIND.fullmatch(plain(text)) is not None
+    said = plain(text)
+    return any(form.fullmatch(said) for form in (OF_ITS_KIND, _ELSEWHERE, _SAME))
 
 
 def both(text: str, memory: Memory) -> Decision | None:
@@ -254,10 +291,15 @@ def follow(
     if last.tool is None or last.call is None or not last.entities:
         return None
     known = lexicon(last.language)
+    text = _THERE.sub("", text)
     on_at = _ON_AT.fullmatch(re.sub("[, ]+", " " if known.spaces else "", plain(text)))
     if on_at is None and asks_if_so(text):
         return None
     begun = _BEGUN.sub("", apart(known.fixed(known.stripped(text)), last.language))
+    if (same := _SAME.fullmatch(plain(text))) is not None:
+        begun = next(filter(None, same.groups()))
+    if _ELSEWHERE.fullmatch(plain(text)) is not None:
+        begun = _PLACED.sub("", begun)  # so that „bei Mila“ is nobody else
     begun = _ONLY.sub("", begun) if is_of_its_kind(text) else begun
     begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
     said = _LITTLE.sub("", ENDINGS.sub("", OPENINGS.sub("", begun)))
@@ -283,7 +325,7 @@ def follow(
         found = find(snapshot, slots, () if reading.names else kinds or domains)
         if of_its_kind:
             found = like(last, found, snapshot, of_one=_OF_ONE.search(plain(text)) is not None)
-        action = next(iter(reading.actions), "")
+        action = _verb(reading)
         if of_its_kind and action == FULLY:
             action = the_whole_way(last, found)
         tools = {SIMPLE.get((action, one)) for one in domains}
@@ -292,18 +334,23 @@ def follow(
         if reading.numbers or not (again or turned) or router.names_apart(text, last.language):
             return None
         alike = set(SWITCHED) if at_once and last.tool in SWITCHING else domains
+        if last.tool == STATE and not reading.actions and not found.unclear:
+            alike = alike | ASKABLE  # "is the door locked?", "and the garage?"
         if not found.entities or not {e.domain for e in found.entities} <= alike:
             return None
         if at_once and set(found.ids) <= set(last.entities):
             return None  # "the radio, and the kitchen too", which is where it is
         if not again:
             return _again(router, last, str(tools.pop()), {}, found, slots)
-        return _again(router, last, last.tool, last.call.arguments, found, slots)
+        kept = last.call.arguments
+        if last.tool == STATE and {one.domain for one in found.entities} != domains:
+            kept = {}  # what is open or shut is not locked
+        return _again(router, last, last.tool, kept, found, slots)
     of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
     if reading.nouns and not of_its_color:
         return None
     found = Targets(tuple(e for e in snapshot.entities if e.id in set(last.entities)))
-    action = next(iter(reading.actions), "")
+    action = _verb(reading)
     if len(domains) != 1:
         tools = {SIMPLE.get((action, one)) for one in domains}
         tool = tools.pop() if len(tools) == 1 and not reading.numbers else None
@@ -343,13 +390,13 @@ def follow(
     if domain == "cover" and known.a_bit(text) and (tool_name := SIMPLE.get((action, domain))):
         once_more = _again(router, last, tool_name, {}, found, {})
         return router.by_a_bit(once_more, text) if once_more else None
-    if reading.numbers and domain in VALUED:
+    fully = FULLY in reading.actions and not reading.actions & LESSENING
+    if domain in VALUED and (reading.numbers or (fully and VALUED[domain][0] in FULL)):
         tool, argument, _ = VALUED[domain]
-        value = reading.numbers[0]
-        number = int(value) if value.is_integer() else value
+        number = value_of(reading, domain)
         return (
             _again(router, last, tool, {argument: number}, found, {argument: number})
-            if 0 <= value <= largest(domain, unit_of(snapshot.entities))
+            if number is not None and 0 <= number <= largest(domain, unit_of(snapshot.entities))
             else None
         )
     domain_of_step, step = STEPS.get(action, (domain, action))
@@ -357,6 +404,12 @@ def follow(
         return _again(router, last, STEPPED[domain], {"step": step}, found, {"step": step})
     tool_name = SIMPLE.get((action, domain))
     return _again(router, last, tool_name, {}, found, {}) if tool_name else None
+
+
+def _verb(reading: words.Reading) -> str:
+    """What is to be done; how far alone where that is all that is said."""
+    verbs = reading.actions - {FULLY, "half"}
+    return next(iter(verbs or reading.actions), "")
 
 
 def _in_another_room(router: Router, reading: words.Reading, last: Decision) -> Decision | None:

@@ -45,7 +45,7 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime, area: str) -
         yield lambda: once_more(text, last)
         yield lambda: moved_on(text, memory)
         yield lambda: by_more(text, memory)
-        yield lambda: by_fraction(text, last)
+        yield lambda: by_fraction(text, last, home)
         yield lambda: of_the_other(text, last, home)
     played = memory.played
     if last is not None and played is not None and (last.tool or "").startswith(MUSIC):

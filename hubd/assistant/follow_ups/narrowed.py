@@ -5,9 +5,9 @@ What was done to the others is taken back. How it is said is in narrowed.yaml.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,6 +21,8 @@ from plugins.api import ToolCall
 _words = partial(words_beside, __file__)
 
 RESTORE = "home.restore"
+FEWEST_LETTERS = 3
+"""Of a word that tells a thing from others."""
 _CLASSIFIERS = re.compile(r"^(?:那|这)(?:个|盏|些)|的(?:那|这)?(?:个|盏|些)?$")
 
 
@@ -70,10 +72,18 @@ def _meant(text: str, last: Decision, home: Snapshot) -> set[str]:
         meant = _among(things, found["things"], last.language, home)
         return {entity.id for entity in meant} if len(meant) < len(things) else set()
     for pattern in words["not"]:
-        if found := re.fullmatch(pattern, rest):
+        found = re.fullmatch(pattern, rest)
+        if found and _were_so(found.groupdict().get("state"), last, words):
             spared = _among(things, found["things"], last.language, home)
             return {entity.id for entity in things if entity not in spared} if spared else set()
     return set()
+
+
+def _were_so(state: str | None, last: Decision, words: Mapping[str, Any]) -> bool:
+    """Whether what shall stay as is said was so before: after all was turned off, what shall be on,
+    and not what shall be off."""
+    spared = words.get("spared", {}).get(last.tool)
+    return state is None or spared is None or re.fullmatch(spared, state) is not None
 
 
 def _among(things: Sequence[Entity], said: str, language: str, home: Snapshot) -> list[Entity]:
@@ -97,6 +107,42 @@ def _among(things: Sequence[Entity], said: str, language: str, home: Snapshot) -
     if not any(words):
         return []
     return [e for e in things if named(e)] or [e for e in things if placed(e)]
+
+
+def told_of(text: str, last: Decision, home: Snapshot) -> list[str]:
+    """The ids of those of the things worked last of which ``text`` speaks by a word of their names,
+    or else of their rooms, that not all of them have: "Ann still needs hers"; empty where it is of
+    all or none."""
+    things = [entity for entity in home.entities if entity.id in last.entities]
+    rooms = {area.id: (area.name, *area.aliases) for area in home.areas}
+    by_name = [(one.name, *one.aliases) for one in things]
+    by_room = [rooms.get(one.area or "", ()) for one in things]
+    for called in (by_name, by_room):
+        meant = _spoken_of(text, called, last.language)
+        if any(meant) and not all(meant):
+            return [one.id for one, is_meant in zip(things, meant, strict=True) if is_meant]
+    return []
+
+
+def _spoken_of(text: str, called: Sequence[Sequence[str]], language: str) -> list[bool]:
+    """Which of several things ``text`` speaks of, by how each is called."""
+    said, known = plain(text), lexicon(language)
+    spoken = set(re.findall(r"\w+", said)) if known.spaces else set[str]()
+    own = [_words_of(names, language) for names in called]
+    shared = set.intersection(*own) if own else set[str]()
+
+    def is_said(word: str) -> bool:
+        return (word in spoken or (not known.spaces and word in said)) and not known.is_noun(word)
+
+    return [any(map(is_said, words - shared)) for words in own]
+
+
+def _words_of(names: Sequence[str], language: str) -> set[str]:
+    if not lexicon(language).spaces:
+        return {plain(name) for name in names}
+    little = _words()[language]["little"]
+    found = {word for name in names for word in re.findall(r"\w+", plain(name))}
+    return {word for word in found if len(word) >= FEWEST_LETTERS and word not in little}
 
 
 def _has(name: str, words: Sequence[str]) -> bool:

@@ -165,7 +165,10 @@ def of_what_was_left(
     before = str(last.call.arguments.get("command", "")) if last.tool == LATER else last_text
     several = _AND.get(last.language, "").join(things)
     named = named_command(several, last.language) if 0 < len(things) <= MOST_THINGS else ""
-    for spoken in (before, named) if said.command else ():
+    anew = last.tool != LATER and not any(plain(one) in plain(before) for one in things)
+    for spoken in (named, before) if anew else (before, named):
+        if not (said.command and spoken):
+            continue
         command = of_the_same(said.command, plain(spoken), last.language)
         if command != said.command:
             command = as_written(command, spoken)

@@ -322,7 +322,7 @@ def _tool(
         return SOUND[action], {}
     if reading.difference and (reading.numbers or "half" in reading.actions):
         return changed_by(domain, reading.actions, reading.numbers) if len(kinds) == 1 else None
-    value = _value(reading, domain)
+    value = value_of(reading, domain)
     if value is not None and len(kinds) == 1 and domain in VALUED and action != "off":
         valued, argument, _ = VALUED[domain]
         means_volume = (
@@ -371,7 +371,7 @@ def in_mode(reading: Reading, action: str, unit: str) -> tuple[str, dict[str, An
         coldest, warmest = SENSIBLE[unit]
         if len(reading.numbers) > 1 or not coldest <= reading.numbers[0] <= warmest:
             return None
-        arguments["temperature"] = _value(reading, "climate")
+        arguments["temperature"] = value_of(reading, "climate")
     return "climate.set_mode", arguments
 
 
@@ -394,7 +394,8 @@ def _only(reading: Reading) -> str:
     return "full" if "full" in reading.actions else ""
 
 
-def _value(reading: Reading, domain: str) -> float | int | None:
+def value_of(reading: Reading, domain: str) -> float | int | None:
+    """The value that is said, in a number or as the whole or a half; ``None`` where none is."""
     if reading.numbers:
         number = reading.numbers[0]
         return int(number) if number.is_integer() else number

@@ -44,6 +44,10 @@ _HEADED = re.compile(r"^(?P<list>(?:购物|买菜|采购|待办)(?:清单|单子
 """A list that is named like a heading: 购物清单：土豆、青椒."""
 _UNSTRESSED = re.compile(r"\b(?:eh|halt|doch|wohl) ")
 """What a question has as well: „Garagentor eh zu?“."""
+_SURELY = re.compile(
+    "^(?!.*[把将帮请]).{0,6}(?:门|闸)(?:都|应该|已经|早就|是)*[锁关](?:好|上)?了的?吧$"
+)
+"""What is believed of a door, and asked for: 大门锁了吧; 把大门锁了吧 is to be done."""
 _OPENING = re.compile(
     "^请问(?=.)|^(?:请|麻烦|劳驾|拜托)?(?:你|您)?(?:帮我|帮忙|给我)?(?=[把将在跟给对往向用].)|"
     "^(?:麻烦|劳驾|拜托)(?:你|您)?[，,]?(?=通知|提醒|[每今明后下上半早晚中周\\d一二两三四五六七八九十])"
@@ -93,8 +97,10 @@ def asks_nothing(text: str, language: str) -> bool:
 
 def wonders(text: str, language: str) -> bool:
     """Whether a question mark alone makes a question of ``text``: "gate shut?", but not "could you
-    shut the gate?"."""
+    shut the gate?"; or it only sounds so."""
     known, said = lexicon(language), plain(text)
+    if language == "zh" and _SURELY.search(said):
+        return True
     if not text.rstrip().endswith(("?", "？")):
         return False
     return known.stripped(text) in (said, _UNSTRESSED.sub("", said)) and not known.commands(said)

@@ -40,6 +40,8 @@ MEASURING = {
     "power": frozenset(),
 }
 """Device class of the sensors that measure something → the domains whose things tell it as well."""
+ALL_AROUND = frozenset({"humidity"})
+"""What is of the room where it is asked for if nothing says of which: 湿度多少."""
 OF_THE_HOUSE = frozenset({"energy", "power"})
 """Device classes of what one sensor may measure for the whole house."""
 
@@ -92,7 +94,9 @@ def asked_state(
         return ()
     found: Sequence[Entity] = ()
     if quantity:
-        here = {area} if area and known.says_here(spoken) else set()
+        placed = named or said.areas or said.floors or said.rooms_not_here
+        around = known.says_here(spoken) or (quantity in ALL_AROUND and not placed)
+        here = {area} if area and around else set()
         found = _measured(quantity, spoken, said, named, snapshot, forms, here)
         if not found and forms.state.search(stripped):
             found = [one for one in named if one.domain == "sensor"]  # "how full is the cistern"

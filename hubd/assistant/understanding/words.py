@@ -350,6 +350,8 @@ def _respelled(pieces: list[Piece], lexicon: Lexicon, phrases: Phrases) -> list[
                     continue  # "nicht" is no "Licht", and "daylight" no skylight
                 found = nearest([piece.text for piece in window], phrases.spellings)
                 heard = "".join(piece.text for piece in window)
+                if found and _loses_a_name(window, found[1]):
+                    continue  # "bei Mila" is no Emil
                 if found and found[0] > 1 and is_bought(heard, lexicon.language):
                     continue  # "Butter" is no "Wetter"
                 if found and (best is None or (found[0], start - end) < (best[0], best[1])):
@@ -384,6 +386,13 @@ def _without_owners(pieces: Sequence[Piece], lexicon: Lexicon) -> Iterator[Piece
             before = piece if "entity" in kinds and "noun" not in kinds else None
     if link:
         yield link
+
+
+def _loses_a_name(window: Sequence[Piece], heard_as: Sequence[Tag]) -> bool:
+    """Whether a name that was said rightly would become another one."""
+    names = [plain(tag.value) for tag in heard_as]
+    said = [one for one in window if one.tags and {tag.kind for tag in one.tags} <= NAMED]
+    return any(not one.wrong and not any(one.text in name for name in names) for one in said)
 
 
 def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
