@@ -20,6 +20,7 @@ from hubd.assistant.follow_ups.behind_remarks import behind_remarks
 from hubd.assistant.follow_ups.corrections import corrects
 from hubd.assistant.follow_ups.exchanged_items import exchanged
 from hubd.assistant.follow_ups.going_on import goes_on
+from hubd.assistant.follow_ups.how_it_is import STATE
 from hubd.assistant.follow_ups.in_full import in_full, of_it_in_full
 from hubd.assistant.follow_ups.narrowed import narrowed, told_of
 from hubd.assistant.follow_ups.of_events import asked_when, put_in
@@ -309,9 +310,9 @@ class Commands:
             return None
         found = follow.follow(self._router, text, last, home)
         before = memory.before
-        if found is None and before is not None and before.tool == follow.STATE:
+        if found is None and before is not None and before.tool == STATE:
             asked = follow.follow(self._router, text, before, home)
-            found = asked if asked and asked.tool == follow.STATE else None
+            found = asked if asked and asked.tool == STATE else None
         return found
 
     async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:

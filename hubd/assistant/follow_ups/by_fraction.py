@@ -110,7 +110,8 @@ class _Forms(NamedTuple):
         way = way_of(found)
         if not way and part != HALF and (part == WHOLE or self.tool not in MOVED):
             return None
-        if way and self.awning and re.fullmatch(self.words["extended"], way) is None:
+        of_it = self.words["extended" if self.awning else "in_and_out"]
+        if way and (re.fullmatch(of_it, way) is not None) != self.awning:
             return None
         closed = re.fullmatch(self.words["closed"], way) if way else self.tool == CLOSED
         return WHOLE - part if closed else part

@@ -121,6 +121,8 @@ _ELSEWHERE = re.compile(
     r"(?:mach|schalt|fahr|zieh|dreh|öffn|schliess)e?(?:'s| es| sie| ihn| das| die| den) .+"
 )
 """What is done elsewhere with a thing of the same kind: "and in Ann's room put it right down"."""
+_HOW_FAR = frozenset({"ganz", "voll", "full", "fully", "completely", "all the way", "maximal"})
+"""What says how far alone, and not which way."""
 _PLACED = re.compile(r"^(?:(?:und|and) )?(?:in|im|bei|beim|at) ")
 _SAME = re.compile(
     r"(?:(?:and|now|then|please|just) )*(?:(?:can|could) you )?(?:do |make it )?(?:exactly )?"
@@ -346,6 +348,8 @@ def follow(
         if last.tool == STATE and {one.domain for one in found.entities} != domains:
             kept = {}  # what is open or shut is not locked
         return _again(router, last, last.tool, kept, found, slots)
+    if said in _HOW_FAR:
+        return None  # „ganz gut“, "completely" is neither way
     of_its_color = domains == {"light"} and reading.nouns == {"color_temperature"}
     if reading.nouns and not of_its_color:
         return None
