@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import NOT_THAT, Decision
 from hubd.assistant.route import Router
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.left_on import left_beside, left_on
@@ -38,6 +38,12 @@ _ONLY = {
     "fr": r",? ?\bmais (?:seulement|uniquement)\b",
     "es": r",? ?\bpero (?:solo|sólo|solamente)\b",
 }
+_NOT = {
+    "en": r",? (?:and |but )?not (?=the\b|my\b|our\b|that\b|those\b|\w+'s\b)",
+    "de": r",? (?:und |aber )?nicht (?=de[nmr]\b|die\b|das\b|im\b|mein|unser)",
+    "zh": r"[，,]\s*(?:不是|(?:别|不要|不用)(?:打?开|关(?:掉)?|动|碰)?)",
+}
+"""What is not meant beside what is: "the ceiling lamp, not the floor lamp"."""
 _PLAINLY = re.compile(
     r"^(?:(?:the|my|our|that|those|den|die|das|dem|der|mein\w*|le|la|les|celle|celui|el|los|las)\b|l')"
     r"(?! ?(?:week-?ends?|fin(?:es)? de semana)\b)"
@@ -73,6 +79,7 @@ def decided(router: Router, text: str, language: str, area: str) -> Decision:
     known, snapshot = lexicon(language), router.snapshot()
     others = _others_off(text, known, snapshot, area, mentioned, decide)
     others = others or _beside_what_stays(text, known, snapshot, mentioned, decide)
+    others = others or _not_that(text, known, snapshot, mentioned, decide)
     return others or _sparing(text, known, snapshot, mentioned, decide) or decide(text)
 
 
@@ -102,6 +109,25 @@ def _sparing(
         whole = decide(plain(f"{before} {rest}" if known.spaces else f"{before}{rest}"))
         return _without(whole, _spared(mentioned(spared), snapshot), spared)
     return None
+
+
+def _not_that(
+    text: str, known: Lexicon, snapshot: Snapshot, mentioned: Mentioned, decide: Decide
+) -> Decision | None:
+    """The decision on what ``text`` names before it says of what it is not meant; ``None`` where it
+    says nothing of that kind, or the command alone is not plain."""
+    said = known.fixed(plain(text)).strip(" ,，")
+    parted = re.search(_NOT.get(known.language, NEVER), said)
+    taken = _named(said[parted.end() :], "", known, mentioned) if parted else None
+    if parted is None or taken is None or taken[1]:
+        return None
+    whole = decide(said[: parted.start()])
+    if whole.call is None or not whole.entities or whole.asks in ("which", "missing"):
+        return None
+    spared, wanted = _spared(mentioned(taken[0]), snapshot), set(whole.entities)
+    if any(ids & wanted for ids in spared):
+        return _without(whole, spared, taken[0])
+    return msgspec.structs.replace(whole, reason=f"{whole.reason}{NOT_THAT}")
 
 
 def _others_off(

@@ -33,6 +33,7 @@ from hubd.assistant.follow_ups.of_set import (
     put_right,
 )
 from hubd.assistant.follow_ups.of_the_last import of_both, of_those_meant, without_both
+from hubd.assistant.follow_ups.one_of_them import the_one_meant
 from hubd.assistant.follow_ups.stopped import halves, stopped
 from hubd.assistant.follow_ups.that_day import on_that_day
 from hubd.assistant.follow_ups.the_other import speaks_of_another
@@ -44,6 +45,7 @@ from hubd.assistant.replies import asks_what_was_done, says_undo, says_wait
 from hubd.assistant.route import Router
 from hubd.assistant.several import Part
 from hubd.assistant.step import Outcome, Step, Steps
+from hubd.assistant.understanding.awaited import awaited
 from hubd.assistant.understanding.chatter import without_openings
 from hubd.assistant.understanding.danger import trouble
 from hubd.assistant.understanding.lexicon import lexicon
@@ -125,7 +127,7 @@ class Commands:
         if step := await self._going_on(text, conversation, language, area, person):
             return step
         decision = of_the_told_timer(await self.decider.by_rules(text, language, area), memory)
-        further = self._followed(text, memory)
+        further = self._followed(text, memory, area)
         further = further or await self._also(text, memory, area)
         both = "" if further else without_both(text, decision.language)
         if both and lacks(decision):  # "remind me both days" is of no things
@@ -152,7 +154,7 @@ class Commands:
         if len(parts) == 1 and not continues:
             parts = [await self._of_those_meant(parts[0], memory, both=bool(both))]
         if len(parts) > 1:
-            parts = [self._part_followed(part, memory) for part in parts]
+            parts = [self._part_followed(part, memory, area) for part in parts]
             parts = without_chatter(parts, self._tools.home.snapshot())
         if revise.says_enough(text, decision.language):
             parts = self.decider.asked_about(parts)
@@ -186,6 +188,7 @@ class Commands:
         memory = self._dialogues.of(conversation)
         home = self._tools.home.snapshot()
         continued = goes_on(text, memory, home, datetime.now(UTC), area)
+        continued = self._the_one_meant(continued, text, memory.last, area)
         if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
             named = await self.decider.by_rules(text, of_set.language, area)
             other = of_a_timer_there(named) and not of_its_order(of_set)
@@ -260,6 +263,8 @@ class Commands:
         known = lexicon(memory.last.language) if memory.last else None
         if known is None:
             return None
+        if awaited(text, known):
+            return None  # "when it's all done, send it home" is not of now
         if on_other_list(self._router, text, memory):
             return None  # "put a torch, matches and rope on there" has no reason in it
         said = "" if known.corrected(text) else without_reasons(text, known)
@@ -275,8 +280,9 @@ class Commands:
         elif step := await self._going_on(said, conversation, language, area, person):
             return step
         alone = await self.decider.by_rules(said, language, area)
-        further = self._followed(said, memory)
-        if further is None or follow.names_more(alone):
+        further = self._followed(said, memory, area)
+        elliptic = follow.is_of_its_kind(said)
+        if further is None or (follow.names_more(alone) and not elliptic):
             return None
         return self.step_of(further, conversation, said, person)
 
@@ -299,7 +305,7 @@ class Commands:
         meant = told_of(beside, last, self._tools.home.snapshot())
         return msgspec.structs.replace(last, entities=meant) if meant else None
 
-    def _followed(self, text: str, memory: Memory) -> Decision | None:
+    def _followed(self, text: str, memory: Memory, area: str) -> Decision | None:
         """What ``text`` asks for of the things that were spoken of last."""
         home = self._tools.home.snapshot()
         if all_told := all_of_them(text, memory, home):
@@ -312,8 +318,18 @@ class Commands:
         before = memory.before
         if found is None and before is not None and before.tool == STATE:
             asked = follow.follow(self._router, text, before, home)
-            found = asked if asked and asked.tool == STATE else None
-        return found
+            return asked if asked and asked.tool == STATE else None
+        return self._the_one_meant(found, text, last, area)
+
+    def _the_one_meant(
+        self, decision: Decision | None, text: str, last: Decision | None, area: str
+    ) -> Decision | None:
+        """The decision; of one thing where it was only told of several, and "it" is said."""
+        if decision is None or last is None or self._tools.only_reads(decision.tool or ""):
+            return decision
+        if not self._tools.only_reads(last.tool or ""):
+            return decision
+        return the_one_meant(decision, text, last, self._tools.home.snapshot(), area)
 
     async def _also(self, text: str, memory: Memory, area: str) -> Decision | None:
         """What is done with something else as well: "the lights too"."""
@@ -336,9 +352,9 @@ class Commands:
         decision = of_those_meant(part.decision, part.text, said, spoken, home)
         return msgspec.structs.replace(part, decision=decision)
 
-    def _part_followed(self, part: Part, memory: Memory) -> Part:
+    def _part_followed(self, part: Part, memory: Memory, area: str) -> Part:
         """A part of a sentence that is not understood, of the things that were spoken of last."""
-        further = self._followed(part.text, memory) if lacks(part.decision) else None
+        further = self._followed(part.text, memory, area) if lacks(part.decision) else None
         return msgspec.structs.replace(part, decision=further) if further else part
 
     async def _revised(
@@ -356,7 +372,8 @@ class Commands:
             return None
         if found.decision.declined:
             return Step(decision=found.decision, text=ask(found.decision.language, "declined"))
-        step = self.step_of(found.decision, conversation, found.said, person)
+        meant = self._the_one_meant(found.decision, text, memory.last, area) or found.decision
+        step = self.step_of(meant, conversation, found.said, person)
         if step.call is None and found.undo is not None:  # asked which, but not the one that was
             back = msgspec.structs.replace(found.decision, asks=None, tool=found.undo.tool)
             return Step(decision=back, call=found.undo, then=(step,))

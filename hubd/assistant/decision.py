@@ -49,6 +49,10 @@ def goes_on(decision: Decision) -> bool:
     return decision.reason.startswith("it continues ")
 
 
+NOT_THAT = "; of nothing else that is named"
+"""Why something that is named beside what is meant is left alone."""
+
+
 def of_a_timer_there(decision: Decision) -> bool:
     """Whether it is of a timer that runs, by what that is called: it needs no examples."""
     return decision.reason.startswith("timers know it by ")
@@ -57,6 +61,11 @@ def of_a_timer_there(decision: Decision) -> bool:
 def of_what_is_there(decision: Decision) -> bool:
     """Whether it is of something that is kept, by what that is called: it needs no examples."""
     return of_a_timer_there(decision) or decision.reason.endswith(BY_NAME)
+
+
+def says_what_not(decision: Decision) -> bool:
+    """Whether it was said of what it is not meant: what is said of that is like no example."""
+    return decision.reason.endswith(NOT_THAT)
 
 
 def lacks(decision: Decision) -> bool:

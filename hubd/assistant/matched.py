@@ -22,6 +22,7 @@ Tools = Mapping[str, Tool]
 OUTDOORS = "outside temperature"
 """The name that our sentences give to how warm it is out there."""
 WEATHER, CLEANS_ROOM = "weather.now", "vacuum.clean_area"
+STATE, PLAYER = "home.state", "media_player"
 OPEN, UNLOCK = "home.open", "home.unlock"
 _OUT_THERE = re.compile(r"\bout(?:side|doors?)\b|\b(?:garden|balcony|porch|patio)\b", re.IGNORECASE)
 _OUTSIDE = re.compile(
@@ -135,6 +136,8 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
         return targets.NOBODY
     else:
         domains = rule.domains
+    if _asks_what_plays(match):
+        return targets.what_plays(snapshot, area)
     if tool_of(match) == CLEANS_ROOM:
         slots = {key: value for key, value in slots.items() if key not in ("area", "floor")}
     # "Next song" where no player is means one of the house's, not all of them.
@@ -151,6 +154,12 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
         if rule.tool == TEMPERATURE and not found.entities and not _PLACE & slots.keys():
             found = targets.find(snapshot, {}, ("climate",), everywhere=True)
     return Targets(found.entities, False) if match.intent in _OF_STATES else found
+
+
+def _asks_what_plays(match: Match) -> bool:
+    """Whether it asks what is heard or watched, and not where: "what's this song?"."""
+    asked = match.slots.keys() - {"domain"}
+    return tool_of(match) == STATE and match.slots.get("domain") == PLAYER and not asked
 
 
 def _measured_outdoors(snapshot: Snapshot) -> Targets:

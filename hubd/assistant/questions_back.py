@@ -72,6 +72,19 @@ _THERE = {
     },
 }
 """Where it goes that is asked about, said once more behind a yes."""
+_ALL_OF_THEM = {
+    "en": re.compile(
+        r"(?:(?:oh|just|well),? )*(?:both|all)"
+        r"(?: (?:of )?(?:them|those)| (?:two|three|four))?(?: please)?"
+    ),
+    "de": re.compile(
+        r"(?:(?:ach|na),? )*(?:alle|beide|beides|alle (?:beide|zwei|drei|vier))(?: bitte)?"
+    ),
+    "zh": re.compile("(?:两个|三个|几个)?(?:全部|全都|都)(?:要|关|开|锁|停|是)?(?:了|吧|掉)*|全部"),
+    "fr": re.compile(r"(?:tou(?:te)?s|tou(?:te)?s les (?:deux|trois|quatre)|les deux)"),
+    "es": re.compile(r"(?:tod[oa]s|l[oa]s dos|amb[oa]s)"),
+}
+"""The answer that none of them is left out."""
 LONGEST_NAME = 30
 """Characters of an answer that says who is meant."""
 
@@ -254,9 +267,12 @@ class QuestionsBack:
         return alone.tool == tool and alone.call is not None and alone.asks is None
 
     def _chosen(self, text: str, decision: Decision) -> Decision | None:
-        """The decision with the one candidate that ``text`` names."""
+        """The decision with the one candidate that ``text`` names, or with all of them."""
         assert decision.call is not None
         snapshot = self._tools.home.snapshot()
+        if _ALL_OF_THEM.get(decision.language, NEVER).fullmatch(plain(text)):
+            settled = msgspec.structs.replace(decision, asks=None)
+            return self._router.asking(settled, Targets(tuple(self._steps.entities(decision))))
         areas = {area.id: area.name for area in snapshot.areas}
         said = text.casefold()
         named = [

@@ -51,6 +51,7 @@ from hubd.assistant.understanding.readings import (
 from hubd.assistant.understanding.receivers import without_receiver
 from hubd.assistant.understanding.requested import commanded
 from hubd.assistant.understanding.reworded import rewordings
+from hubd.assistant.understanding.robots import sent_by_name
 from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.state_questions import asked_state, quantity_in
 from hubd.assistant.understanding.targets import Targets
@@ -380,6 +381,7 @@ class Router:
         self._refresh(snapshot)
         text = in_own_room(text, snapshot) if language == "en" else text
         text = locked_up(text, snapshot) if language == "zh" else text
+        text = sent_by_name(text, snapshot, language)
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None

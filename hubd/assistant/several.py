@@ -25,7 +25,7 @@ from hubd.assistant.understanding.repairs import VALUES
 from plugins.api import ToolCall
 
 TALK, NEVER_MIND, ROUTINE = "help.", "help.never_mind", "routines.run"
-SCENE = "home.activate"
+SCENE, PLAYS = "home.activate", "media.search"
 """What the name of a scene alone asks for."""
 _TELLS_PLANS = re.compile(
     r"(?:so |right |ok(?:ay)? )*"
@@ -199,8 +199,14 @@ async def commands_in(
             return []  # "the timer, pause that"; "everything, like the lights"
         if last is None and _is_number(said):
             return []  # "an egg timer, four and a half minutes"
-        verb_of = verb_of if bare else piece
         decision = await decide(piece, last, verb_of if bare else "")
+        if (
+            bare
+            and decision.tool is None
+            and (alone := await decide(piece, last, "")).tool == PLAYS
+        ):
+            decision, bare = alone, False  # "and put jazz on in the kitchen"
+        verb_of = verb_of if bare else piece
         if decision.tool == NEVER_MIND:
             return []
         if decision.tool is not None and decision.tool.startswith(TALK):

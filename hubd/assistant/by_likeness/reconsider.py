@@ -15,7 +15,13 @@ from hubd.assistant.by_likeness.second_opinion import (
     named_otherwise,
 )
 from hubd.assistant.by_likeness.semantic import Semantics
-from hubd.assistant.decision import Decision, goes_on, is_open, of_what_is_there
+from hubd.assistant.decision import (
+    Decision,
+    goes_on,
+    is_open,
+    of_what_is_there,
+    says_what_not,
+)
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.worded import parts_in
 from hubd.home.model import Snapshot
@@ -34,7 +40,7 @@ async def reconsidered(
     for part in parts:
         decision = part.decision
         settled = decision.asks == "confirm" or tells(decision) or goes_on(decision)
-        settled = settled or of_what_is_there(decision)
+        settled = settled or of_what_is_there(decision) or says_what_not(decision)
         if decision.tool is not None and not settled:
             decision = await _second(part, semantics, tells, home, area, beside=lost)
         found.append(msgspec.structs.replace(part, decision=decision))

@@ -11,6 +11,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
+from hubd.assistant.follow_ups.follow import HEARD
 from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.of_lists import of_lists
 from hubd.assistant.follow_ups.one_of_set import one_of
@@ -22,6 +23,7 @@ from plugins.api import ToolCall
 from plugins.note_words import of_another, said_now
 from plugins.numbers import chinese_digits, digits
 
+TURNED_OFF = "home.turn_off"
 NOTE, NOTED = "notes.change", "notes.add"
 NOTES = frozenset({NOTED, "notes.recall", NOTE})
 _WHERE = re.compile(
@@ -112,6 +114,33 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
         },
     ),
     (re.compile("(?:请)?(?:继续|接着)(?:播放|播|放)(?:吧)?"), {"media.pause": "media.play"}),
+    (
+        re.compile(
+            r"(?:(?:ok(?:ay)?|right|and|now|you can|please) )*(?:(?:turn|put|bring|have) )?"
+            r"(?:the )?(?:sound|volume)(?: can)?(?: (?:come|go|be))? (?:back )?(?:on|back)"
+            r"(?: again| now| please)*"
+            r"|(?:(?:so|okay|gut|jetzt|und|du|bitte) )*(?:(?:kannst|darfst|mach)e? )?"
+            r"(?:(?:den|der|wieder|jetzt) )*ton (?:(?:kann|darf|wieder|jetzt|ruhig|bitte) )*"
+            r"(?:an|ein)(?:machen|schalten)?(?: bitte)?"
+            r"|(?:现在|那|又|你)*(?:可以|能)?(?:再|重新)?(?:出声音?|放声音?|有声音?|开声音?)(?:了|吧)*"
+            r"|(?:把)?声音(?:可以)?(?:再|重新)?(?:打?开|放出来|开回来|恢复)(?:了|吧|一下)*"
+        ),
+        {"media.mute": "media.unmute"},
+    ),
+    (
+        re.compile(
+            r"(?:(?:no|nah|not (?:this|that)(?: one)?|okay|ok|and),? )*"
+            r"(?:(?:do|play|put on|try|give me|go|skip|on|move on|to) )*the next"
+            r"(?: one| song| track| tune)?(?: (?:then|please|instead))*"
+            r"|(?:(?:nein|nee|nicht (?:das|den|die)|(?:das|den|die) nicht|okay|und|bitte),? )*"
+            r"(?:(?:mach|spiel|nimm|gib mir|lieber|bitte|mal|dann|zum|doch) )*"
+            r"(?:das|den|die|zum|ein|einen)? ?nächste[ns]?(?: (?:lied|stück|song|titel))?"
+            r"(?: (?:bitte|dann|mal|spielen|machen))*"
+            r"|(?:(?:不|别)(?:要|是|听|放)?这(?:个|首)?|这(?:个|首)(?:不(?:要|好听|行|听)|算了)|不好听)了?[,，]?"
+            r"(?:给我|那就?)?(?:换|放|来|听|播)?下一?(?:个|首)(?:吧)?"
+        ),
+        {"media_player": "media.next"},
+    ),
     (
         re.compile(
             rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"
@@ -268,6 +297,8 @@ def _of_the_same(said: str, last: Decision) -> Decision | None:
             )
             if tool is None or len(domains) > 1:
                 return None
+            if tool in HEARD and last.tool == TURNED_OFF:
+                return None  # "the next one" is of what still plays
             kept = {"entities": list(last.entities)} if last.entities else {}
             timer = last.call.arguments if last.call else {}
             call = ToolCall(tool=tool, arguments=kept or dict(timer))

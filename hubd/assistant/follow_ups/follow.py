@@ -33,6 +33,7 @@ from hubd.assistant.understanding.intents import SWITCHED
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.multiples import FACTORS
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.robots import ROBOT
 from hubd.assistant.understanding.targets import Targets, find
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
@@ -64,6 +65,10 @@ _ON_AT = re.compile(
     r"(?:要|用|开|调|亮度)?(?:到|成)?(?P<bai>百分之[^，, ]{1,4}?)(?:就行|就好)?吧?"
 )
 """What shall be on after all, but at so much: "have it on, but only at ten percent"."""
+_AIR = re.compile(
+    r"^(?:把)?风(?:力|速|量)?(?!扇)|^(?:the )?(?:air|breeze|wind)(?= )|^(?:den )?wind(?= )"
+)
+"""What a fan makes, and so the fan that was spoken of."""
 _LITTLE = re.compile(r"^(?:noch |nur |just )*(?:bisschen|bissl|bisserl|bit|touch|tad) (?=\w+$)")
 _AT_ONCE = re.compile(
     r"(?<!\w)(?:jetzt gleich|gleich jetzt|jetzt|sofort|ach|right now|straight away)(?!\w)"
@@ -309,6 +314,10 @@ def follow(
     if may and not text.rstrip().endswith("?"):
         said = may["en"] or may["de"]
     said = " ".join(PRONOUNS.sub(" ", BOTH.sub(" ", said)).split())
+    domains = {entity_id.partition(".")[0] for entity_id in last.entities}
+    if domains == {ROBOT} and known.says_here(text):
+        return None  # where that is, is not told by what was done
+    said = _AIR.sub("", said) if domains == {"fan"} else said
     if on_at:
         said = on_at["percent"] or on_at["bai"]
     asks = known.wonders(said) if is_of_its_kind(text) else known.asks(said)
@@ -317,7 +326,6 @@ def follow(
     reading = words.read(said, known, router.phrases(last.language))
     if reading is None or reading.everything:
         return None
-    domains = {entity_id.partition(".")[0] for entity_id in last.entities}
     if last.tool == CLEANS_ROOM and (elsewhere := _in_another_room(router, reading, last)):
         return elsewhere
     if reading.names or reading.areas or reading.floors:

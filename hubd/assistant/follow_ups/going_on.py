@@ -15,6 +15,7 @@ from hubd.assistant.follow_ups.how_it_is import how_it_is
 from hubd.assistant.follow_ups.once_more import again, moved_on, once_more
 from hubd.assistant.follow_ups.other_days import of_another_day
 from hubd.assistant.follow_ups.other_places import of_another_place
+from hubd.assistant.follow_ups.other_rooms import in_another_room
 from hubd.assistant.follow_ups.played_elsewhere import played_elsewhere, stopped_here
 from hubd.assistant.follow_ups.rescheduled import rescheduled
 from hubd.assistant.follow_ups.that_day import of_that_day
@@ -47,6 +48,7 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime, area: str) -
         yield lambda: by_more(text, memory)
         yield lambda: by_fraction(text, last, home)
         yield lambda: of_the_other(text, last, home)
+        yield lambda: in_another_room(text, last, home)
     played = memory.played
     if last is not None and played is not None and (last.tool or "").startswith(MUSIC):
         yield lambda: played_elsewhere(text, played, home)

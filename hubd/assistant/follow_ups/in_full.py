@@ -11,6 +11,7 @@ from hubd.assistant.follow_ups.completed import completed
 from hubd.assistant.follow_ups.later_of_it import at_that_time, of_it_later, says_that_time
 from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.their_room import in_their_room, of_their_own, says_their_room
+from hubd.assistant.follow_ups.their_things import of_their_things
 from hubd.assistant.for_later.later import of_what_was_left
 from hubd.home.model import Entity, Snapshot
 
@@ -31,6 +32,8 @@ def in_full(
     worked: what was worked last
     """
     whole = _in_the_room_meant(of_their_own(text, home, language), memory, home, language)
+    if whole and memory.pending is None:
+        whole = of_their_things(whole, memory.last, home, language)
     whole = _at_the_time_meant(whole, memory, now) if whole else ""
     whole = of_what_was_left(whole, memory.last, memory.last_text, [one.name for one in worked])
     return completed(whole, memory.last) if whole else ""

@@ -10,21 +10,25 @@ from datetime import date
 import msgspec
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.names import called
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.reasons import BREAK
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 from plugins.days import day_in, span_of
 from plugins.zones import is_in, zone_of
 
 TIME = "clock.time"
-WEATHER = frozenset({"weather.now", "weather.on"})
+FORECAST = "weather.on"
+WEATHER = frozenset({"weather.now", FORECAST})
 SCORE = 0.85
-_CITIES = re.compile(
+_CITY = re.compile(
     "杭州|南京|苏州|无锡|宁波|成都|重庆|武汉|西安|天津|青岛|济南|大连|沈阳|长春|哈尔滨|厦门|福州|郑州|"
     "长沙|合肥|南昌|昆明|贵阳|南宁|桂林|海口|三亚|太原|石家庄|兰州|拉萨|乌鲁木齐|呼和浩特|银川|西宁|珠海|"
-    "东莞|佛山|.+[省市县镇]"
+    "东莞|佛山"
 )
+_CITIES = re.compile(f"{_CITY.pattern}|.+[省市县镇]")
 """Places of which the zone is not known by name, and which are no people."""
 _OTHER = {
     "en": re.compile(
@@ -40,6 +44,23 @@ _OTHER = {
     "zh": re.compile(
         r"(?:那么?|还有)?(?:在)?(?P<place>[\u4e00-\u9fff]{2,6}?)(?:那边|那里|那儿)?(?:呢|怎么样)"
     ),
+}
+_THERE = {
+    "en": re.compile(
+        r"(?:(?:and|so) )*(?:(?:what|how) about|how(?:'s| is| will)(?: it| the weather)?"
+        r"(?: be| looking)*|what(?:'s| is| will)(?: it| the weather)?(?: be)? like) "
+        r"(?:(?:over|up|down|out) )?there(?: then)?|and (?:over |up |down )?there"
+    ),
+    "de": re.compile(
+        r"(?:und |wie (?:ist|wird|sieht) (?:es|das wetter|'s) )(?:denn |dann )*"
+        r"(?:da|dort)(?: (?:drüben|oben|unten|aus|dann|so))*"
+    ),
+    "zh": re.compile("(?:那|那么)?那(?:边|里|儿|头)的?(?:天气)?(?:会)?(?:呢|怎么样|咋样|如何)"),
+}
+"""The question for a place that is named in what is told before it."""
+_GOES_TO = {
+    "en": re.compile(r"\b(?:to|in|at|near|for) (?P<place>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"),
+    "de": re.compile(r"\b(?:nach|in|auf|bei) (?P<place>[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?)"),
 }
 _NAMED = {
     "en": re.compile(
@@ -61,20 +82,46 @@ def of_another_place(text: str, told: Decision | None, home: Snapshot) -> Decisi
     ``None`` where it is no such one."""
     if told is None or told.call is None or told.call.tool not in WEATHER | {TIME}:
         return None
-    pattern = _OTHER.get(told.language)
-    found = pattern.fullmatch(text.strip(" .!?。！？")) if pattern else None
-    if found is None or not _is_place(found["place"], told.language, home):
+    *before, last = [one for one in BREAK.split(text) if plain(one)] or [""]
+    if any(map(lexicon(told.language).inquires, before)):
         return None
-    known = zone_of(found["place"]) is not None
+    if _THERE.get(told.language, NEVER).fullmatch(plain(last)):
+        return _there(" ".join(before), told, home)
+    pattern = _OTHER.get(told.language)
+    found = pattern.fullmatch(last.strip(" .!?。！？")) if pattern else None
+    return _of_the_place(found["place"], told, home) if found else None
+
+
+def _there(remark: str, told: Decision, home: Snapshot) -> Decision | None:
+    """The question of the place, and of the day, that what is told before it names: "we're off to
+    Galway on Sunday, what about there?"."""
+    if told.language == "zh":
+        place = is_in(remark) or next(iter(_CITY.findall(remark)), "")
+    else:
+        found = _GOES_TO[told.language].search(remark)
+        place = found["place"] if found else ""
+    of_it = _of_the_place(place, told, home) if place else None
+    day = day_in(remark, told.language)
+    if of_it is None or of_it.call is None or told.tool not in WEATHER or not day:
+        return of_it
+    call = ToolCall(tool=FORECAST, arguments={"day": day, "place": place})
+    return msgspec.structs.replace(of_it, tool=FORECAST, entities=[], call=call)
+
+
+def _of_the_place(place: str, told: Decision, home: Snapshot) -> Decision | None:
+    """The question that was answered, of another place; ``None`` where that is none."""
+    if told.call is None or not _is_place(place, told.language, home):
+        return None
+    known = zone_of(place) is not None
     if told.call.tool == TIME and not known:
         return None
-    if told.language == "zh" and not (known or _CITIES.fullmatch(found["place"])):
+    if told.language == "zh" and not (known or _CITIES.fullmatch(place)):
         return None
-    arguments = {**told.call.arguments, "place": found["place"]}
+    arguments = {**told.call.arguments, "place": place}
     return msgspec.structs.replace(
         told,
         route="words",
-        arguments={"place": found["place"]},
+        arguments={"place": place},
         score=SCORE,
         asks=None,
         reason=f"it continues {told.tool}",

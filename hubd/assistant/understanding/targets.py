@@ -76,6 +76,15 @@ def find(
     return _chosen(near or _far(candidates))
 
 
+def what_plays(snapshot: Snapshot, area: str) -> Targets:
+    """The players that are meant by what plays: in the room of that id those that do, else in the
+    house; where nothing plays, those of the room, else all."""
+    players = [one for one in snapshot.entities if one.domain == "media_player"]
+    here = [one for one in players if area and one.area == area]
+    playing = [[one for one in some if one.state in ACTIVE[one.domain]] for some in (here, players)]
+    return Targets(tuple(next(filter(None, (*playing, here)), players)))
+
+
 def _is_sensed_here(
     snapshot: Snapshot, device_class: str | Collection[str] | None, area: str
 ) -> bool:
