@@ -5,18 +5,23 @@ no plugin itself.
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
 
+from plugins.days import day_of
 from plugins.numbers import chinese_digits, digits
 from plugins.speech import FAST_LOADER, stop_words
+from plugins.spoken import date_of_year
 
 _ASKING = frozenset({
     "so", "well", "again", "now", "wear", "wears", "keep", "keeps", "kept", "stored", "located",
     "find", "found", "live", "lives", "put", "have", "has", "had", "got", "need", "needs", "called",
+    "last", "ever", "zuletzt", "wurde", "wurden", "时", "候", "次", "上", "过",
     "also", "na", "nochmal", "trägt", "hat", "haben", "liegt", "liegen", "steht", "stehen", "wohnt",
     "heißt", "finde", "finden", "hängt", "braucht", "来", "着", "了", "放", "那", "呢",
 })  # fmt: skip
@@ -74,7 +79,9 @@ def is_about(note: str, question: str) -> bool:
     asked = words_of(question)
     meant = asked - _ASKING or asked
     told = words_of(note)
-    return bool(meant) and all(word in told or _ends_one(word, told) for word in meant)
+    return bool(meant) and all(
+        word in told or _ends_one(word, told) or _is_past(word, told) for word in meant
+    )
 
 
 def without_forgetting(question: str) -> str:
@@ -91,6 +98,11 @@ def _ends_one(word: str, told: frozenset[str]) -> bool:
     return len(word) >= SHORTEST_HEAD and any(one.endswith(word) for one in told)
 
 
+def _is_past(word: str, told: frozenset[str]) -> bool:
+    """Whether the note tells what somebody did: "when did we change the sheets"."""
+    return f"{word}ed" in told or f"{word}d" in told
+
+
 def subject_of(note: str) -> str:
     """What a note is about, and the word that joins it to what it says: "the key is"; empty where
     it says nothing of anything."""
@@ -101,8 +113,37 @@ def subject_of(note: str) -> str:
 def said_now(text: str, language: str) -> str:
     """What a fact is by now: "no, it's 34 now" → "34"; empty where ``text`` does not say so."""
     said, words = text.strip(" .!。！"), _words().get(language, _Words())
+    if (on := words.another_day.fullmatch(said)) and _is_day(on["day"], language):
+        return on["day"]
     found = next((f for one in words.now if (f := one.fullmatch(said))), None)
     return found["now"] if found and not words.no_fact.fullmatch(found["now"]) else ""
+
+
+def changed(note: str, to: str, language: str) -> str:
+    """The note with what it says by now: of another day where ``to`` is one, else behind what it is
+    about."""
+    days = _words().get(language, _Words()).days
+    named = [found for day in days for found in day.finditer(note)]
+    if len(named) == 1 and _is_day(to, language):
+        (day,) = named
+        return note[: day.start()] + to + note[day.end() :]
+    joint = "" if language == "zh" else " "
+    return f"{subject_of(note)}{joint}{to}".strip()
+
+
+def as_of(note: str, noted: date, today: date, language: str) -> str:
+    """The note as it reads on another day than it was noted on: "today" is that day."""
+    words = _words().get(language, _Words())
+    if noted == today:
+        return note
+    for said, ahead in words.days.items():
+        day = words.on.format(date_of_year(noted + timedelta(days=ahead), language))
+        note = said.sub(day, note)
+    return note
+
+
+def _is_day(said: str, language: str) -> bool:
+    return day_of(said, language, date(2026, 1, 1), past=True) is not None
 
 
 def moved_to(text: str, language: str) -> tuple[str, str] | None:
@@ -142,6 +183,9 @@ class _Words(NamedTuple):
     now: Sequence[re.Pattern[str]] = ()
     no_fact: re.Pattern[str] = re.compile("(?!)")
     forgotten: re.Pattern[str] = re.compile("(?!)")
+    another_day: re.Pattern[str] = re.compile("(?!)")
+    days: Mapping[re.Pattern[str], int] = MappingProxyType({})
+    on: str = "{}"
 
 
 @cache
@@ -157,4 +201,9 @@ def _compiled(data: Mapping[str, Any]) -> _Words:
         return re.compile(form, re.IGNORECASE)
 
     now = [pattern(one) for one in data["now"]]
-    return _Words(now, pattern(data["no_fact"]), pattern(data["forgotten"]))
+    edge = "" if data["on"] == "{}" else r"\b"
+    days = {
+        re.compile(f"{edge}(?:{said}){edge}"): int(ahead) for said, ahead in data["days"].items()
+    }
+    single = (pattern(data[name]) for name in ("no_fact", "forgotten", "another_day"))
+    return _Words(now, *single, days, data["on"])

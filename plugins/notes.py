@@ -14,7 +14,14 @@ from msgspec import Meta
 
 from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
-from plugins.note_words import is_about, moved_to, subject_of, without_forgetting
+from plugins.note_words import (
+    as_of,
+    changed,
+    is_about,
+    moved_to,
+    subject_of,
+    without_forgetting,
+)
 from plugins.speech import quoted, say
 from plugins.spoken import date_of_year
 
@@ -113,9 +120,7 @@ async def recall(context: ToolContext, about: Text) -> ToolResult:
     found = _meant(await _notes(context), about)[:SHOWN]
     if not found:
         raise ToolError(say(context.language, "not_noted", [about]))
-    return ToolResult(
-        text=_told(found, context.language), data={"notes": [_data(note) for note in found]}
-    )
+    return ToolResult(text=_told(context, found), data={"notes": [_data(note) for note in found]})
 
 
 @plugin.tool(risk="read")
@@ -124,9 +129,7 @@ async def list_(context: ToolContext) -> ToolResult:
     notes = (await _notes(context))[:SHOWN]
     if not notes:
         return ToolResult(text=say(context.language, "no_notes"), data={"notes": []})
-    return ToolResult(
-        text=_told(notes, context.language), data={"notes": [_data(note) for note in notes]}
-    )
+    return ToolResult(text=_told(context, notes), data={"notes": [_data(note) for note in notes]})
 
 
 @plugin.tool(risk="act")
@@ -141,8 +144,7 @@ async def change(context: ToolContext, about: Text, to: Text) -> ToolResult:
     if not found:
         raise ToolError(say(context.language, "not_noted", [about]))
     note = found[0]
-    joint = "" if context.language == "zh" else " "
-    text = f"{subject_of(note.text)}{joint}{to}".strip()
+    text = changed(note.text, to, context.language)
     await context.storage.put(
         note.id, msgspec.to_builtins(Note(id=note.id, text=text, at=context.now))
     )
@@ -204,11 +206,14 @@ def _matching(notes: list[Note], about: str) -> list[Note]:
     return [note for note in notes if is_about(note.text, about)]
 
 
-def _told(notes: list[Note], language: str) -> str:
-    return " ".join(
-        f"{quoted(note.text, language)} ({date_of_year(note.at.date(), language)})"
-        for note in notes
-    )
+def _told(context: ToolContext, notes: list[Note]) -> str:
+    language, zone = context.language, context.now.tzinfo
+    told = []
+    for note in notes:
+        noted = note.at.astimezone(zone).date()
+        text = as_of(note.text, noted, context.now.date(), language)
+        told.append(f"{quoted(text, language)} ({date_of_year(noted, language)})")
+    return " ".join(told)
 
 
 def _data(note: Note) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from hubd.assistant.follow_ups.of_lists import on_other_list
 from hubd.assistant.follow_ups.of_set import (
     all_given_up,
     of_its_order,
-    of_the_told_timer,
+    of_the_timer_meant,
     of_what_was_set,
     put_right,
 )
@@ -36,6 +36,7 @@ from hubd.assistant.follow_ups.of_the_last import of_both, of_those_meant, witho
 from hubd.assistant.follow_ups.one_of_them import the_one_meant
 from hubd.assistant.follow_ups.stopped import halves, stopped
 from hubd.assistant.follow_ups.that_day import on_that_day
+from hubd.assistant.follow_ups.that_morning import in_that_half
 from hubd.assistant.follow_ups.the_other import speaks_of_another
 from hubd.assistant.for_later.later import LATER, of_what_was_left
 from hubd.assistant.no_request import answered_alone, tells_of_people, without_chatter
@@ -126,7 +127,7 @@ class Commands:
             return step
         if step := await self._going_on(text, conversation, language, area, person):
             return step
-        decision = of_the_told_timer(await self.decider.by_rules(text, language, area), memory)
+        decision = await self.decider.by_rules(text, language, area)
         further = self._followed(text, memory, area)
         further = further or await self._also(text, memory, area)
         both = "" if further else without_both(text, decision.language)
@@ -149,6 +150,7 @@ class Commands:
         elif revise.sets_a_value(text, decision.language, bare=decision.tool is not None):
             return None  # "no, fifteen" of which nobody knows what it corrects begins nothing new
         parts = await self.decider.resolved(decision, text, area, last=memory.last)
+        parts = [_of_what_is_set(part, memory) for part in parts]
         continues = further is not None and decision is further
         parts = await self.decider.with_proposal(parts, text, area, continues=continues)
         if len(parts) == 1 and not continues:
@@ -508,6 +510,13 @@ class Commands:
     def _worked(self, memory: Memory) -> list[Entity]:
         """The things of what was done last."""
         return self._steps.entities(memory.last) if memory.last else []
+
+
+def _of_what_is_set(part: Part, memory: Memory) -> Part:
+    """The part, of the timer that is meant, or in the half of the day that was spoken of."""
+    meant = of_the_timer_meant(part.decision, memory)
+    meant = in_that_half(meant, part.text, memory, datetime.now(UTC))
+    return msgspec.structs.replace(part, decision=meant)
 
 
 def _unclear(reason: str, language: str) -> Step:

@@ -253,9 +253,8 @@ class Decider:
     async def _resolved(
         self, whole: Decision, text: str, area: str, last: Decision | None
     ) -> list[Part]:
-        if self._excerpts.only_tells(whole) and (
-            meant := said_otherwise(text, whole.language, asks=True)
-        ):
+        asks = self._excerpts.only_tells(whole)
+        if (asks or is_open(whole)) and (meant := said_otherwise(text, whole.language, asks=asks)):
             told_to = Part(text=meant, decision=await self.by_rules(meant, whole.language, area))
             if self._excerpts.acts(told_to):
                 return [told_to]

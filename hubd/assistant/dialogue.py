@@ -15,6 +15,7 @@ from hubd.policy import Person
 from plugins.api import ToolCall
 
 LATER = "routines.later"
+LEFT = frozenset({LATER, "routines.change"})
 ON_A_LIST = "lists.add"
 PLAYED = "media.search"
 OF_EVENTS = frozenset({"calendar.add", "calendar.move"})
@@ -90,6 +91,11 @@ def _plugin(decision: Decision) -> str:
     return (decision.tool or "").partition(".")[0]
 
 
+def _is_to_come(last: Decision | None) -> bool:
+    """Whether what was done last set or left something for a time."""
+    return last is not None and (_plugin(last) in SET or last.tool in LEFT)
+
+
 def _day_told(data: Mapping[str, Any], zone: tzinfo | None) -> date | None:
     """The one day that what a tool told is of, by its data; ``None`` where there is none such."""
     days = {str(data["date"])} if data.get("date") else set()
@@ -115,8 +121,7 @@ class Dialogues:
         now = self._clock()
         if memory.pending and now > memory.pending.until:
             memory.pending = None
-        set_last = memory.last is not None and _plugin(memory.last) in SET
-        remembered = SET_REMEMBERED if set_last else REMEMBERED
+        remembered = SET_REMEMBERED if _is_to_come(memory.last) else REMEMBERED
         if memory.last_at and now - memory.last_at > remembered:
             memory.last, memory.before, memory.undo, memory.last_at = None, None, (), None
             memory.done = ""

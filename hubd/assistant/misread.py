@@ -114,7 +114,11 @@ STANDS_FOR = re.compile(
     re.IGNORECASE,
 )
 """What stands for an item that was said elsewhere: "the honey, I've got that now"."""
-TAKEN_UP = re.compile(r"\b(?:take|put|cross|tick|stick|add) (?:that|it|them|those)\b", re.I)
+TAKEN_UP = re.compile(
+    r"\b(?:take|put|cross|tick|stick|add) (?:that|it|them|those)\b"
+    r"|[，,](?:那?就|请|帮我)*把?(?:它们?|这个|那个|这些|那些)(?:也|都)*$",
+    re.IGNORECASE,
+)
 """What is no item any more, but what shall be done with it."""
 UNLISTED = re.compile(
     r"(?:the |my |our |die |den |der |das |unsere? |meine? )?"

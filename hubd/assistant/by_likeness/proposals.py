@@ -75,7 +75,7 @@ UNTOLD = (*KEPT, NEVER_MIND, "briefing.")
 """What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
-KINDS = ("color", "kelvin", "when", "which", "name", "length")
+KINDS = ("color", "kelvin", "when", "which", "name", "length", "list_name")
 """Arguments for which a tool has another phrase, the first that is given and has one."""
 LENGTH = ("hours", "minutes", "seconds")
 """Arguments that are one value together."""

@@ -74,7 +74,9 @@ _SAYS_SO = {
     "notes.add": re.compile(
         r"(?:(?:so|also|bitte|please|ok(?:ay)?)[, ]+)*"
         r"(?:(?:mache?|schreibe?) (?:dir |mir |mal |bitte )*(?:eine|'?ne) notiz\b|"
-        r"(?:make|take) a note\b)(?!.*[?？])",
+        r"(?:notiere?|merke?) (?:dir |mir |mal |bitte |doch )*[,:]? ?(?:dass\b|,|:)|"
+        r"(?:make|take) a note\b|note(?: this| that)?(?: down)?[,:]|"
+        r"(?:请|麻烦|帮我|给我|你)*记(?:一下|下来?|住|一记|着|个笔记)吧?[，,：:])(?!.*[?？])",
         re.IGNORECASE,
     ),
 }

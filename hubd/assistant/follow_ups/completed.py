@@ -1,6 +1,6 @@
 """Half a command behind another one as the whole that it means: after a timer was set, "another
-one for 25 minutes for the bread", "and one for twenty for the pie". How that is said is in
-completed.yaml.
+one for 25 minutes for the bread", "and one for twenty for the pie"; after an announcement that
+speaks of a while, "and set a timer for that". How that is said is in completed.yaml.
 
 What is a command by itself is left as it stands.
 """
@@ -14,13 +14,14 @@ from typing import NamedTuple
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.plain import plain
+from plugins.lengths import LENGTH, lengths_in_digits
 from plugins.numbers import digits
 
 UNITS = {"en": ("minutes", "seconds"), "de": ("Minuten", "Sekunden"), "zh": ("分钟", "秒")}
 """What a bare number of a timer counts, in words."""
-LENGTH = ("hours", "minutes", "seconds")
+LASTS_IN = ("hours", "minutes", "seconds")
 AN_HOUR, A_MINUTE = timedelta(hours=1), timedelta(minutes=1)
-COUNTED = "{unit}"
+COUNTED, TOLD = "{unit}", "{told}"
 SURELY_MINUTES = 10
 """So many are no hours, even behind a timer of hours."""
 
@@ -39,6 +40,8 @@ def completed(text: str, last: Decision | None) -> str:
     for rule in _rules().get(last.language, ()):
         if last.tool.startswith(rule.after) and (found := rule.said.fullmatch(said)):
             groups = {name: part or "" for name, part in found.groupdict().items()}
+            if TOLD in rule.means and not (groups := {"told": _length_told(last)})["told"]:
+                continue
             if COUNTED in rule.means and "unit" not in groups:
                 groups["unit"] = _unit(last, groups["number"])
             if groups.get("unit", COUNTED):
@@ -50,11 +53,19 @@ def _unit(last: Decision, number: str) -> str:
     """What the number of another timer counts, in words: minutes, or seconds behind one of seconds;
     empty where it may be hours."""
     given = last.call.arguments if last.call else {}
-    length = timedelta(**{unit: float(given[unit]) for unit in LENGTH if given.get(unit)})
+    length = timedelta(**{unit: float(given[unit]) for unit in LASTS_IN if given.get(unit)})
     if length >= AN_HOUR and int(number) < SURELY_MINUTES:
         return ""
     minutes, seconds = UNITS[last.language]
     return seconds if timedelta() < length < A_MINUTE else minutes
+
+
+def _length_told(last: Decision) -> str:
+    """The one length that what was done last speaks of: "dinner is in ten minutes"; else empty."""
+    given = last.call.arguments.values() if last.call else ()
+    said = lengths_in_digits(" ".join(map(str, given)), last.language)
+    told = list(re.finditer(LENGTH, said))
+    return told[0][0] if len(told) == 1 else ""
 
 
 @cache

@@ -59,6 +59,8 @@ def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, 
         return [(text, further)]
     if off_again := _off_again(router, text, words, last, memory):
         return [(text, off_again)]
+    if there_is := _there_is_some(router, text, words, last, memory):
+        return [(text, there_is)]
     if last is not memory.last or last.tool != ADD:
         return []
     said = re.sub(f"^{words['opening']}", "", plain(text))
@@ -141,6 +143,23 @@ def _off_for(
         if not of_it and not re.fullmatch(words["why"], reason):
             return _declined(last)
     return None
+
+
+def _there_is_some(
+    router: Router, text: str, words: Mapping[str, Any], last: Decision, memory: Memory
+) -> Decision | None:
+    """The question whether to take off what was put on a list just now, where somebody only says
+    that there is some: „Schrauben hab ich noch im Keller gefunden“."""
+    said = re.sub(f"^{words['opening']}", "", plain(text))
+    found = first_match(said, words["at_home"])
+    if (
+        found is None
+        or text.rstrip().endswith(("?", "？"))
+        or not _put_there(found["item"], memory)
+    ):
+        return None
+    off = _off(router, text, found["item"], words, last, memory)
+    return msgspec.structs.replace(off, asks="confirm", proposed=True) if off else None
 
 
 def _declined(last: Decision) -> Decision:

@@ -34,6 +34,7 @@ from hubd.assistant.understanding.data_files import words_beside
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
+from hubd.assistant.understanding.values import NEVER
 from plugins.api import ToolCall
 from plugins.lengths import length_of
 from plugins.numbers import digits
@@ -47,13 +48,14 @@ TIMERS = "timers"
 BARE_CANCELS = frozenset({"cancel", "abbrechen"})
 """These end what was set last, and nothing that was only told of."""
 SNOOZED = frozenset({"reminders.snooze", "alarms.snooze"})
+_LENGTHENS = frozenset({"timers.add", "timers.subtract"})
 _RUNNING = frozenset({"timers.start", "timers.add", "timers.subtract", "timers.resume"})
 """After these a timer runs."""
 
 
 def of_what_was_set(text: str, memory: Memory) -> Decision | None:
     """What ``text`` asks for of what was set last; ``None`` where it is not about that."""
-    if (halted := _told_timer_paused(text, memory.told)) is not None:
+    if (halted := _told_timer_paused(text, memory)) is not None:
         return halted
     last = memory.last
     plugin = (last.tool or "").partition(".")[0] if last else ""
@@ -69,6 +71,8 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
             return None
         if alone and memory.undo and re.fullmatch(known["never_mind"], clause):
             return _ended(memory, last)
+        if alone and plugin == TIMERS and _is_one([known["ready"]], *ways):
+            return _told(last, memory, plugin, timer=_timer_spoken_of(memory))
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
         if alone and plugin != TIMERS and (which := _asked_which(ways, memory, last, known)):
@@ -107,40 +111,66 @@ def all_given_up(text: str, memory: Memory) -> Decision | None:
     return next((one for one in found if one is not None), None)
 
 
-def of_the_told_timer(decision: Decision, memory: Memory) -> Decision:
+def of_the_timer_meant(decision: Decision, memory: Memory) -> Decision:
     """The decision, of the timer that was asked about last where it says nothing else: "how long on
-    the first one?", "give it another minute"."""
-    told, call = memory.told, decision.call
-    asked = told.call.arguments.get("name") if told and told.call else None
-    if not asked or told is None or told.tool != "timers.list" or call is None:
+    the first one?", "give it another minute"; what takes time off or adds some also of the one that
+    was set or changed last."""
+    call = decision.call
+    if call is None or not call.tool.startswith("timers."):
         return decision
-    if not call.tool.startswith("timers.") or call.arguments.get("timer") != "latest":
+    meant = _timer_spoken_of(memory) if call.tool in _LENGTHENS else _timer_told(memory)
+    if not meant or call.arguments.get("timer") != "latest":
         return decision
-    arguments = {**call.arguments, "timer": asked}
+    arguments = {**call.arguments, "timer": meant}
     return msgspec.structs.replace(
         decision, call=ToolCall(tool=call.tool, arguments=arguments), arguments=arguments
     )
 
 
+def _timer_told(memory: Memory) -> str:
+    """The timer of which alone it was told last how long it runs; empty where none was."""
+    told = memory.told
+    if told is None or told.call is None or told.tool != "timers.list":
+        return ""
+    return str(told.call.arguments.get("name") or "")
+
+
+def _timer_spoken_of(memory: Memory) -> str:
+    """The same, else the timer that was set or changed last."""
+    if timer := _timer_told(memory):
+        return timer
+    last = memory.last.tool if memory.last else None
+    undo = memory.undo[0].arguments if memory.undo and last in _RUNNING else {}
+    return str(undo.get("timer") or "")
+
+
 def put_right(text: str, last: Decision) -> str:
-    """The time or the number that is all that ``text`` says in its last clause, where one before
-    says that it is not as it was: "can't do two, I've got a meeting. Four"; else empty."""
+    """The time or the number that is all that ``text`` says in its last clause, or its first, where
+    something says that it is not as it was: "can't do two, I've got a meeting. Four", "the packet
+    says ten", 还是九点吧，周末让我睡会儿; else empty."""
     plugin, known = (last.tool or "").partition(".")[0], _words().get(last.language)
     if known is None or plugin not in KEPT_BY_TIME:
         return ""
     pieces = [plain(one) for one in BREAK.split(text) if plain(one)]
-    if not 1 <= len(pieces) <= MOST_CLAUSES:
+    if not 1 <= len(pieces) <= MOST_CLAUSES or re.search("[?？!！]", text):
         return ""
-    *before, clause = pieces
-    suggests = last.language == "zh" and re.search("吧|就行|就好|改成|改为", clause)
-    if not (suggests or any(re.search(known["cue"], one) for one in pieces)):
-        return ""
-    lexis = lexicon(last.language)
-    if re.search("[?？!！]", text) or any(
-        lexis.commands(one) or _says_when(one, last) for one in before
-    ):
-        return ""
-    return re.sub(known["tail"] + "$", "", re.sub("^" + known["lead"], "", clause))
+    source = NEVER if last.tool in _LENGTHENS else known["source"]  # that is of the whole timer
+    cue, lead = (known[one].replace("{source}", source) for one in ("cue", "lead"))
+
+    def puts_right(at: int) -> bool:
+        """Whether that clause may say how it is, and the others only why."""
+        cued = pieces if at else pieces[:1]
+        suggests = last.language == "zh" and re.search("吧|就行|就好|改成|改为", pieces[at])
+        others = pieces[:at] + pieces[at + 1 :]
+        if not suggests and not any(re.search(cue, one) for one in cued):
+            return False
+        return not any(_wants_other(one, last, known["of_us"]) for one in others)
+
+    for at in dict.fromkeys((len(pieces) - 1, 0)):
+        said = re.sub(known["tail"] + "$", "", re.sub("^" + lead, "", pieces[at]))
+        if puts_right(at) and (at or len(pieces) == 1 or _is_value(said, last)):
+            return said
+    return ""
 
 
 def made_long(text: str, last: Decision) -> str:
@@ -183,11 +213,20 @@ def in_its_place(text: str, last: Decision) -> Decision | None:
     )
 
 
-def _says_when(text: str, last: Decision) -> bool:
-    """Whether a clause sets a time of its own, so that the last one is not all that is said."""
+def _wants_other(clause: str, last: Decision, of_us: str) -> bool:
+    """Whether a clause asks for something, or sets a time of its own, so that another one is not
+    all that is said. of_us: what people are let do, and the hub has no part in"""
     lexis = lexicon(last.language)
-    when = parse(text, last.language, datetime.now(UTC))
-    return when.said and not lexis.negates(text)
+    if lexis.commands(clause) and not re.search(of_us, clause):
+        return True
+    when = parse(clause, last.language, datetime.now(UTC))
+    return when.said and not lexis.negates(clause)
+
+
+def _is_value(said: str, last: Decision) -> bool:
+    """Whether it is a time or a length, and nothing else."""
+    when = parse(as_time(said, last.language, datetime.now(UTC)), last.language, datetime.now(UTC))
+    return (when.at is not None and not when.rest) or length_of(said, last.language) is not None
 
 
 def _clauses(text: str, language: str, opening: str) -> Iterator[tuple[str, bool]]:
@@ -229,9 +268,11 @@ def _ended(memory: Memory, last: Decision) -> Decision | None:
     return ended(memory) if memory.undo else None
 
 
-def _told(last: Decision, memory: Memory, plugin: str) -> Decision:
-    """The question for what is set: when it is, and for whom, stands there."""
+def _told(last: Decision, memory: Memory, plugin: str, *, timer: str = "") -> Decision:
+    """The question for what is set, or for one timer: when it is, and for whom, stands there."""
     arguments: dict[str, object] = {"until": True} if plugin == TIMERS else {}
+    if timer:
+        arguments["name"] = timer
     return continuing(last, ToolCall(tool=f"{plugin}.list", arguments=arguments))
 
 
@@ -265,10 +306,10 @@ def _paused_or_resumed(
     return None
 
 
-def _told_timer_paused(text: str, told: Decision | None) -> Decision | None:
+def _told_timer_paused(text: str, memory: Memory) -> Decision | None:
     """The timer of that name paused, of which it was told last how long it runs."""
-    timer = told.call.arguments.get("name") if told and told.call else None
-    if not timer or told is None or told.tool != "timers.list":
+    timer, told = _timer_told(memory), memory.told
+    if not timer or told is None:
         return None
     known = _words().get(told.language)
     if known is None or not any(

@@ -158,6 +158,12 @@ _ONCE_MORE = re.compile(
     r"|也要?(?:提醒|叫|来|响|设)?我?(?:一次|一个|一下)?我?吧?$|也|再|的(?:闹钟)?吧?$"
 )
 """What is said beside the time of another one, and says nothing of it."""
+_FOR_WHOM = {
+    "en": re.compile(r" for (?:the |my |our |his |her )?(?P<who>(?!\d)[^\W\d]+)$"),
+    "de": re.compile(r" für (?:den |die |das |meine[nr]? |unsere[nr]? )?(?P<who>[^\W\d]+)$"),
+    "zh": re.compile("给(?P<who>[一-鿿]{1,4}?)(?=再|也|另|定|设|来|加)"),
+}
+"""Whom another alarm is for, beside its time."""
 _THAT_DAY = {"en": ("tomorrow ", "on {} "), "de": ("morgen ", "am {} "), "zh": ("明天", "{}")}
 """The day of the first one, for another that has none: tomorrow, or one of the week."""
 
@@ -199,8 +205,10 @@ def of_what_is_set(
         changed = {"to": to, "which": which_changed(memory)}
         return continuing(last, ToolCall(tool=CHANGES[last.tool], arguments=changed))
     adds = ADDS.get(last.tool) if not asks else None
-    if adds and (when := _another_time(said, last, now)):
+    said_for, whom = _without_whom(said, last) if adds == ALARM else (said, "")
+    if adds and (when := _another_time(said_for, last, now)):
         given = dict(last.call.arguments) if adds == last.tool else {}
+        given |= {"what": whom} if whom else {}
         if last.tool == REMINDER and not given.get("when"):
             given["what"] = task_in(parse(str(given["what"]), last.language, now))
         given.pop("instead", None)
@@ -326,6 +334,14 @@ def _on_some_days(said: str, last: Decision, now: datetime) -> tuple[str, str] |
     return (days, to) if when.at and not (when.on or when.repeat) else None
 
 
+def _without_whom(said: str, last: Decision) -> tuple[str, str]:
+    """What is said of another alarm without whom it is for, and that."""
+    found = _FOR_WHOM.get(last.language, NEVER).search(said)
+    if found is None:
+        return said, ""
+    return said[: found.start()] + said[found.end() :], found["who"].capitalize()
+
+
 def _another_time(said: str, last: Decision, now: datetime) -> str:
     """The time that is all that is said behind an "and"; of a day alone, at the same hour; empty
     where it is none."""
@@ -344,7 +360,7 @@ def _another_time(said: str, last: Decision, now: datetime) -> str:
     elif comes_again and not (when.on or when.repeat or when.delay):
         rest = f"{days_of_week(before.repeat, last.language)} {rest}"
     elif before.on and not (when.on or when.repeat or when.delay):
-        day = day_in_words(_when_said(last), last.language, before.on, now)
+        day = day_in_words(when_said(last), last.language, before.on, now)
         return f"{day}{rest}" if day is not None else ""
     if when.said:
         return rest
@@ -372,10 +388,10 @@ def names_a_day(said: str, language: str) -> bool:
 
 def when_of(last: Decision, now: datetime) -> When:
     """When the alarm or reminder is that was set last."""
-    return parse(_when_said(last), last.language, now)
+    return parse(when_said(last), last.language, now)
 
 
-def _when_said(last: Decision) -> str:
+def when_said(last: Decision) -> str:
     """The words that say it, among others."""
     given = last.call.arguments if last.call else {}
     return str(given.get("when") or given.get("what") or given.get("to") or "")

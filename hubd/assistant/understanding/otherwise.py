@@ -25,9 +25,9 @@ def said_otherwise(text: str, language: str, *, asks: bool = False) -> str:
 
     asks: only what begins with a question, and then says what shall be done
     """
-    said = text.casefold().strip(" .!。！")
+    said = text.strip(" .!。！").replace("’", "'")
     for form in _forms().get(language, ()):
-        found = re.fullmatch(form.said, said) if form.asks == asks else None
+        found = re.fullmatch(form.said, said, re.IGNORECASE) if form.asks == asks else None
         if found and (instead := found.expand(form.meant)) != said:
             return instead
     return ""

@@ -61,6 +61,24 @@ _PURPOSE = {
     ),
 }
 """What begins with what it is good for, or against."""
+_IS_DONE = {
+    "en": re.compile(
+        r"(?:it|that|they|those|everything)(?:'s|'re| is| are| has| have)?"
+        r"(?: (?:all|already|well|been|just))* "
+        r"(?:done|ready|finished|cooked|over|eaten|sorted)(?: (?:now|already|anyway|ages ago))*"
+    ),
+    "de": re.compile(
+        r"(?:(?:das|es|die|der|sie|er|alles) )?(?:ist|sind|war|waren)"
+        r"(?: (?:ja|doch|eh|schon|längst|bereits|jetzt|nämlich|sowieso|alles|alle))* "
+        r"(?:fertig|durch|gar|vorbei|erledigt|gegessen|rum)"
+        r"|(?:das )?hat sich (?:schon |ja |eh |längst )*erledigt"
+        r"|(?:den |die |das )?brauch(?:e|en)? (?:ich|wir) (?:ja |doch |eh |jetzt )*nicht(?: mehr)?"
+    ),
+    "zh": re.compile(
+        "(?:它们?|都|已经|早就?|全)*(?:做|煮|炖|烤|弄|吃|蒸)?(?:好|熟|完|结束)了|已经(?:吃|做)了"
+    ),
+}
+"""What is over: „ist schon fertig“ has its verb in front and is no question."""
 _SO = {
     "en": re.compile(r"(?:(?:right|yeah|yes|ok(?:ay)?|well)[, ]+)*(?:so|but|anyway|anyhow)[, ]+"),
     "de": re.compile(r"(?:(?:ja|gut|okay|na)[, ]+)*(?:also|aber|jedenfalls|drum|dann)[, ]+"),
@@ -137,7 +155,7 @@ def is_reason(text: str, known: Lexicon) -> bool:
     said = known.stripped(text)
     if _ARTICLE.match(plain(text)) and not TELLS.search(plain(text)):
         return False  # "the rose window one" is which
-    if is_purpose(text, known):
+    if is_purpose(text, known) or _is_done(text, known):
         return True
     if is_conditional(said):
         return False
@@ -149,6 +167,11 @@ def is_reason(text: str, known: Lexicon) -> bool:
     if known.commands(said) and not _NEEDED_FOR.search(said):
         return False
     return is_idle(text, known)
+
+
+def _is_done(text: str, known: Lexicon) -> bool:
+    form = _IS_DONE.get(known.language, NEVER)
+    return form.fullmatch(plain(text)) is not None
 
 
 def is_purpose(text: str, known: Lexicon) -> bool:
