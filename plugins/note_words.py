@@ -205,5 +205,6 @@ def _compiled(data: Mapping[str, Any]) -> _Words:
     days = {
         re.compile(f"{edge}(?:{said}){edge}"): int(ahead) for said, ahead in data["days"].items()
     }
-    single = (pattern(data[name]) for name in ("no_fact", "forgotten", "another_day"))
-    return _Words(now, *single, days, data["on"])
+    no_fact, forgotten = pattern(data["no_fact"]), pattern(data["forgotten"])
+    another_day = pattern(data["another_day"])
+    return _Words(now, no_fact, forgotten, another_day, days, str(data["on"]))

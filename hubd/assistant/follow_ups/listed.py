@@ -101,6 +101,11 @@ _TASK = {
     "zh": "^[换修擦洗装收打整交还取送订漆]",
 }
 """What is to be done with a thing of the house, on a list of tasks: "change the bulb"."""
+_FOR_WHOM = re.compile(
+    r" (?:for|für) (?:the |my |our |den |die |das |meine[nr]? )?\w+$|^给[^的]{1,4}的(?=.)",
+    re.IGNORECASE,
+)
+"""Whom an item is for, who may have a room or a thing here: "a scarf for Ann"."""
 MOST_ITEM_WORDS = 3
 
 
@@ -200,7 +205,8 @@ def list_call(
 def _of_house(router: Router, item: str, last: Decision, call: ToolCall) -> bool:
     """Whether ``item`` is a thing of the house, and neither bought nor worked on."""
     known = lexicon(last.language)
-    spoken = mentions(item, known, router.phrases(last.language))
+    thing = _FOR_WHOM.sub("", item)
+    spoken = mentions(thing, known, router.phrases(last.language))
     if not (spoken.names or spoken.areas or spoken.nouns or spoken.colors):
         return False
     of_task = "list_name" in call.arguments and re.search(
