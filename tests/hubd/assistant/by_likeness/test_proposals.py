@@ -71,7 +71,7 @@ async def test_explain_shows_what_would_be_asked(house):
 
 
 async def test_nobody_says_yes_to_a_routine(house):
-    await house.commands.carry_out(CRUMBS, Speaker(language="en", area="living_room"))
+    await house.commands.execution.carry_out(CRUMBS, Speaker(language="en", area="living_room"))
     assert house.state("vacuum.robbie") == "docked"
     assert await house.say(CRUMBS) == "Shall I have Robbie clean?"
     assert house.state("vacuum.robbie") == "docked"
