@@ -59,7 +59,7 @@ from plugins.days import day_of, span_of
 from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
-from plugins.note_words import words_of
+from plugins.note_words import without_forgetting, words_of
 from plugins.speech import day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
 from plugins.waiting import waiting_on
@@ -187,7 +187,7 @@ def _together(lines: Sequence[str], language: str) -> str:
 @plugin.answers
 async def answer(context: ToolContext, question: str) -> ToolCall | None:
     """When something is, if it asks when and every other word is in the title of an event."""
-    asked = _TELL_ME.sub("", " ".join(question.casefold().split()))
+    asked = without_forgetting(_TELL_ME.sub("", " ".join(question.casefold().split())))
     when = WHEN[language_known(context.language)].search(asked)
     if when is None or not words_of(WHEN[language_known(context.language)].sub(" ", asked)):
         return None

@@ -151,7 +151,7 @@ def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
     if len(timers) == 1 and not timers[0].name and not ID.fullmatch(name):
         return timers
     wanted = clean_name(name)
-    found = [timer for timer in timers if timer.name == wanted]
+    found = [timer for timer in timers if _letters(timer.name) == _letters(wanted)]
     if not found and (seconds := _seconds_in(wanted, context.language)):
         found = [timer for timer in timers if timer.duration_s == seconds]
     if not found and len(wanted) >= LEAST_ALIKE:  # "egg" is the one for the eggs
@@ -160,6 +160,11 @@ def _named(context: ToolContext, timers: list[Timer], name: str) -> list[Timer]:
         known = ", ".join(called(timer, context.language) for timer in timers)
         raise ToolError(say(context.language, "timer_unknown", [wanted], known))
     return found
+
+
+def _letters(name: str) -> str:
+    """A name without what is between its words: "past a" is the pasta."""
+    return name.replace(" ", "").replace("-", "")
 
 
 def _none_such(context: ToolContext) -> NoReturn:

@@ -50,6 +50,19 @@ _DONE = {
         r"(?:弄|修|做|办|换|装|搞|交|洗|收拾)(?:好|完)了",
     ),
 }  # fmt: skip
+_BOUGHT = {
+    "en": re.compile(
+        r"\b(?:i|we|he|she|they|[a-z]+)(?:'ve|'s| have| has)?(?: already| just)* "
+        r"(?:bought|picked up|got (?:it|them|that|those)|(?:got|picked) (?:it|them) up)\b|"
+        r"\b(?:is|are|'s|'re|been)(?: already| just)* bought\b"
+    ),
+    "de": re.compile(
+        r"\b(?:hab|habe|hat|haben|ist|sind)\b.*\b(?:gekauft|besorgt|geholt|mitgebracht|"
+        r"eingekauft)\b|\b(?:gekauft|besorgt|geholt|mitgebracht) (?:hab|habe|hat|haben)\b"
+    ),
+    "zh": re.compile("(?<![要得该去])买(?:回来|回家|到手?|好|过|齐)?了"),
+}
+"""What says that something was bought, whatever it is called."""
 _NOT = re.compile(r"\b(?:not|no|never|nicht|kein\w*|noch)\b|n't\b|[没不]|[?？吗]")
 """What says that it is not so, or asks."""
 
@@ -60,6 +73,13 @@ class Ticked(NamedTuple):
     item: str
     bought: bool
     """Whether it was got, as things are; else it was done, as tasks are."""
+
+
+def is_bought(text: str, language: str) -> bool:
+    """Whether a clause says that something was bought."""
+    said = text.casefold().replace("’", "'")
+    bought = _BOUGHT.get(language)
+    return bought is not None and bought.search(said) is not None and not _NOT.search(said)
 
 
 def ticked_in(text: str, language: str) -> list[Ticked]:

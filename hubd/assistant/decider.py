@@ -19,7 +19,7 @@ from hubd.assistant.by_likeness.reconsider import reconsidered
 from hubd.assistant.by_likeness.second_opinion import asked_about
 from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.by_likeness.timer_names import timer_named
-from hubd.assistant.decision import Decision, answering, is_open, lacks, meaning, told
+from hubd.assistant.decision import HELPS, Decision, answering, is_open, lacks, meaning, told
 from hubd.assistant.follow_ups.named_ones import named_one
 from hubd.assistant.follow_ups.other_places import with_place
 from hubd.assistant.for_later import later, timed
@@ -29,6 +29,7 @@ from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
+from hubd.assistant.ticked_off import ticked_off
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.chatter import behind_never_mind
 from hubd.assistant.understanding.danger import trouble
@@ -45,7 +46,7 @@ from hubd.assistant.understanding.of_papers import of_papers
 from hubd.assistant.understanding.otherwise import said_otherwise
 from hubd.assistant.understanding.quarters import in_minutes
 from hubd.assistant.understanding.reasons import concluded, without_reasons
-from hubd.assistant.understanding.remedies import remedy
+from hubd.assistant.understanding.remedies import WATERING, remedy
 from hubd.assistant.understanding.repairs import is_taken_back
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.watched import is_watched_for
@@ -56,7 +57,7 @@ from hubd.tools import ToolBox
 from plugins.api import ToolCall
 from plugins.arrivals import arrival_last
 
-TURN_ON = "home.turn_on"
+TURN_ON, OPEN = "home.turn_on", "home.open"
 ONLY_THERE = frozenset({"person", "weather", "zone", "sun"})
 """Domains of what cannot be worked."""
 REMEDIED = 0.7
@@ -173,7 +174,8 @@ class Decider:
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
-        return [Part(text=text, decision=with_that(_of_a_timer(proposal, text), text))]
+        proposal = ticked_off(_of_a_timer(proposal, text), text)
+        return [Part(text=text, decision=with_that(proposal, text))]
 
     async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
         """The proposal with the room that was said last, where ``text`` corrects itself; ``None``
@@ -228,7 +230,7 @@ class Decider:
             named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area, last)
         if len(parts) == 1:
-            decision = _of_a_timer(parts[0].decision, text)
+            decision = ticked_off(_of_a_timer(parts[0].decision, text), text)
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
@@ -315,16 +317,20 @@ class Decider:
         found = remedy(text, said, snapshot, place.id if place else "", lexicon(language))
         if found is None:
             return None
+        thing, tool = found.thing, OPEN if found.thing.domain == WATERING else TURN_ON
         decision = Decision(
-            route="words",
-            tool=TURN_ON,
-            entities=[found.id],
+            route="semantic" if found.asked else "words",
+            tool=tool,
+            entities=[thing.id],
             score=REMEDIED,
-            reason=f"{found.name} helps against what is complained of",
-            call=ToolCall(tool=TURN_ON, arguments={"entities": [found.id]}),
+            reason=f"{thing.name} {HELPS}",
+            call=ToolCall(tool=tool, arguments={"entities": [thing.id]}),
             language=language,
         )
-        return Part(text=text, decision=self._router.asking(decision, Targets((found,))))
+        decision = self._router.asking(decision, Targets((thing,)))
+        if found.asked and decision.asks is None:
+            decision = msgspec.structs.replace(decision, asks="confirm", proposed=True)
+        return Part(text=text, decision=decision)
 
     async def commands_of(
         self, whole: Decision, text: str, area: str, last: Decision | None = None
@@ -353,9 +359,10 @@ class Decider:
             part = await self._remedied(text, language, area)
         if part is None and is_open(whole) and len(text) <= MAXIMUM_UTTERANCE:
             part = await self._hearing.sounds_like(text, language, area, exactly=True)
-        if part is not None:
+        if part is not None and not part.decision.proposed:
             return [part]
-        return [Part(text=text, decision=await self.or_by_likeness(whole, text, area))]
+        decision = await self.or_by_likeness(whole, text, area)
+        return [part] if part and lacks(decision) else [Part(text=text, decision=decision)]
 
     async def with_verb(self, part: str, verb_of: str, language: str, area: str) -> Decision:
         """The decision on ``part``, which only names things, with the verb of another text."""

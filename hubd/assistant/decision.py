@@ -44,6 +44,15 @@ BY_NAME = "know it by this name"
 """Why something is meant that a plugin keeps."""
 
 
+HELPS = "helps against what is complained of"
+"""Why something shall be on that nobody named."""
+
+
+def helps(decision: Decision) -> bool:
+    """Whether it is of what helps against what is complained of."""
+    return decision.reason.endswith(HELPS)
+
+
 def goes_on(decision: Decision) -> bool:
     """Whether it was understood from what was said before, and so is like no example."""
     return decision.reason.startswith("it continues ")

@@ -379,7 +379,7 @@ class Router:
         text = wished(commanded(owned_up(text, language), language), language)
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
-        text = in_own_room(text, snapshot) if language == "en" else text
+        text = in_own_room(text, snapshot, language)
         text = locked_up(text, snapshot) if language == "zh" else text
         text = sent_by_name(text, snapshot, language)
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well

@@ -96,6 +96,10 @@ _EXAMPLE = re.compile(
 SETTING = {tool: argument for tool, argument, _ in VALUED.values()}
 """Tools that bring a thing to a value, and what it is called."""
 CLEANS, CLEANS_ROOM = "vacuum.start", "vacuum.clean_area"
+_LISTING_VERB = re.compile(
+    r"\b(?:put|add|stick|pop|write)\b|\b(?:setz|schreib|pack|tu|notier)e?\b", re.IGNORECASE
+)
+"""What puts the item behind it on a list that is named later."""
 _WHERE_ALONE = re.compile(r"^(?:up|down|over|out|back|through) (?:in|on|at|by) (?:\S+ ?){1,4}$")
 """Where something is that was spoken of before."""
 
@@ -262,7 +266,8 @@ async def commands_in(
             parts.append(Part(text=piece, decision=decision))
         else:
             left_out = left_out or bool(said.names)
-            item = not known.remarks(piece) and not known.is_clause(known.stripped(piece))
+            clause = known.is_clause(known.stripped(piece)) and not _LISTING_VERB.search(piece)
+            item = not known.remarks(piece) and not clause
     return _without_explained(parts, hints) if last else []
 
 

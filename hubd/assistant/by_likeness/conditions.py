@@ -35,6 +35,12 @@ alarms that are set, but "how long is left on the egg timer" may be one."""
 RUNS = ("home.activate", "climate.")
 """Tools that have scenes, programs and modes."""
 SWITCHING = frozenset({"on", "off", "open", "close", "lock", "unlock", "toggle", "stop"})
+SWITCHED = frozenset(
+    {"light", "switch", "fan", "media_player", "climate", "humidifier", "input_boolean", "vacuum"}
+)
+MOVED = frozenset({"cover", "valve", "lock"})
+"""Domains of what is switched, and of what is opened."""
+OPENS = frozenset({"home.open", "home.close"})
 ACTIVATE = "home.activate"
 TURN_ON = "home.turn_on"
 PAUSE = "media.pause"
@@ -116,6 +122,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     of_a_thing = said.names or said.nouns
     if filled.call.tool.startswith("timers.") and of_a_thing and "timers" not in said.subjects:
         return False  # "the sauna for ten minutes"
+    if filled.call.tool == TIMER and said.actions & {"on", "off"} and not said.subjects:
+        return False  # "the microwave on for two minutes", where there is none
     if filled.call.tool.startswith("timers.") and said.subjects & NAMELESS:
         return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
@@ -211,6 +219,20 @@ def sounds_like_others(said: Mentions, snapshot: Snapshot) -> bool:
     own = {word for name in guessed for word in plain(name).split()}  # one of two shutters
     heard = set(said.text.split()) - set(said.unnamed.split()) - own
     return len(guessed) > 1 or bool(words & heard)
+
+
+def is_in_its_room(found: Filled, said: Mentions, snapshot: Snapshot, known: Lexicon) -> bool:
+    """Whether a verb is said of what is called by its room and a word that nobody knows, where more
+    than one thing may be meant: "turn off the kitchen lied" is not all that is there."""
+    if not known.spaces or said.names or said.domains or said.hints:
+        return False
+    strange = set(said.unknown) - known.common
+    if not any(f" {plain(area)} {word}" in said.text for area in said.areas for word in strange):
+        return False
+    kinds = MOVED if found.call.tool in OPENS else SWITCHED
+    rooms = {entity.area for entity in found.targets.entities}
+    there = [one for one in snapshot.entities if one.area in rooms and one.domain in kinds]
+    return bool(said.actions & SWITCHING) and len(there) > 1
 
 
 def inquires(said: Mentions, known: Lexicon) -> bool:

@@ -9,13 +9,14 @@ nothing in it but what was looked at already.
 from collections.abc import Iterator, Sequence
 
 from hubd.assistant.by_likeness.candidates import Heard
-from hubd.assistant.by_likeness.conditions import Candidate
+from hubd.assistant.by_likeness.conditions import SWITCHING, Candidate
 from hubd.assistant.by_likeness.proposals import MOST_THINGS, changes, may_wish, phrase
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.fill import (
     LONGER,
     MOWING,
     SHORTER,
+    TIMER,
     Filled,
     duration,
     fill,
@@ -25,7 +26,7 @@ from hubd.assistant.understanding.likeness import Guess, opposed
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
-from hubd.assistant.understanding.still import unwished
+from hubd.assistant.understanding.still import is_for_later, unwished
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.targets import NOBODY, Targets
 from hubd.home.model import Snapshot
@@ -65,6 +66,8 @@ def asks(text: str, known: Lexicon) -> bool:
 def candidate(tool: str, chance: float, heard: Heard, language: str) -> Candidate | None:
     """The likeliest call of ``tool`` that what was said has all values for, that a question can
     name and that would change something; chance: how likely the tool is."""
+    if tool == TIMER and heard.said.actions & SWITCHING and not heard.said.subjects:
+        return None  # "the microwave on for two minutes", where there is none
     if tool in (LONGER, SHORTER):
         return _of_a_timer(tool, chance, heard, language)
     alike = {tool, *(other for other, mows in MOWING.items() if mows == tool)}
@@ -97,7 +100,7 @@ def otherwise(
     """The decision to change what is told to be still so, and what it touches; ``None`` where
     nothing is, or a time is said."""
     found = unwished(text, said, snapshot, lexicon(language))
-    if found is None or said.times:
+    if found is None or is_for_later(said, lexicon(language)):
         return None
     thing = found.entity
     decision = Decision(

@@ -1,5 +1,5 @@
 """Items of a list and what shall be played as they were meant, where speech recognition heard other
-words: "pee nut butter and bred", 周接轮的情天.
+words: "pee nut butter and bred", 周接轮的情天, the "past a timer".
 
 What is known is what was said. Of anything else the words are compared with what is known by what
 they sound like, and only what sounds nearly the same is taken for it.
@@ -17,15 +17,20 @@ import msgspec
 
 from hubd.assistant.by_likeness.wording import SLOTS
 from hubd.assistant.decision import Decision
+from hubd.assistant.follow_ups.named_ones import TIMERS
 from hubd.assistant.misread import OF_WORDS
 from hubd.assistant.understanding.bought import bought
 from hubd.assistant.understanding.data_files import values
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.phones import difference, keys, pronounced
 from hubd.assistant.understanding.plain import NEVER, plain
 from hubd.assistant.understanding.sounds import readings
 from plugins.lists import items_of
 
 MUSIC = Path(__file__).with_name("misheard_music.yaml")
+NAMES = {**TIMERS, TIMER: "name"}
+"""Tools of timers, which are mostly called after what is on the stove, and the argument that is a
+timer's name."""
 FEWEST = {"items": 3, "music": 5}
 """Sounds of a thing of each kind; a shorter one sounds like too many others."""
 MOST = {"items": 0.4, "music": 0.25}
@@ -55,9 +60,9 @@ _BEFORE = re.compile("(?:some|the|a bit of|a little|das lied|was|etwas) ", re.IG
 def heard_rightly(decision: Decision) -> Decision:
     """The decision with the things that are named as they were meant."""
     call = decision.call
-    if call is None or call.tool not in OF_WORDS:
+    if call is None or not (call.tool in OF_WORDS or call.tool in NAMES):
         return decision
-    argument = SLOTS[call.tool].about
+    argument = NAMES.get(call.tool) or SLOTS[call.tool].about
     given = call.arguments.get(argument, "")
     meant = _meant(call.tool, given, decision.language)
     if meant == given:
@@ -70,6 +75,8 @@ def _meant(tool: str, given: Any, language: str) -> Any:
     """The argument of a tool as it was meant; ``given`` where that is what was heard."""
     if tool == "media.search":
         return title_as_meant(given, language)
+    if tool in NAMES:  # of one word a timer may be called anything
+        return as_meant(given, language) if " " in given else given
     said = items_of([given] if isinstance(given, str) else given)
     items = [as_meant(part, language) for item in said for part in apart(item, language)]
     if items == said:

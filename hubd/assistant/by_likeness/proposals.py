@@ -30,7 +30,9 @@ from hubd.assistant.understanding.compose import A_BIT
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.fill import WEATHER, Filled
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
-from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.mentions import CLEANED, Mentions
+from hubd.assistant.understanding.plain import NEVER
+from hubd.assistant.understanding.still import is_for_later
 from hubd.home.model import Entity
 from plugins.api import ToolCall
 from plugins.spoken import duration
@@ -75,15 +77,34 @@ UNTOLD = (*KEPT, NEVER_MIND, "briefing.")
 """What is said about something else and tells nothing, or takes long to tell."""
 UNSAID = frozenset({"entities", "step"})
 """Arguments that are no values."""
-KINDS = ("color", "kelvin", "when", "which", "name", "length", "list_name")
+KINDS = ("color", "kelvin", "when", "which", "name", "length", "list_name", "timer")
 """Arguments for which a tool has another phrase, the first that is given and has one."""
 LENGTH = ("hours", "minutes", "seconds")
 """Arguments that are one value together."""
 _UNARTICLED = frozenset({"vacuum", "lawn_mower", "scene", "script"})
 """What has names like a person's."""
 _ARTICLED = re.compile(r"(?:the|my|our)\b|\w+['’]s?\b", re.IGNORECASE)
+_REPORT = {
+    "en": re.compile(
+        r"^(?:my |our |the )?[a-z]+(?: says|'s complaining| (?:is complaining|reckons))(?: that)? "
+        r"(?=(?:she|he|they|it)\b)",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"^(?:die |der |unsere? |meine? )?\w+ (?:sagt|meint|jammert|klagt|beschwert sich),? "
+        r"(?:dass )?(?=(?:sie|er|es|ihr|ihm)\b)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("^[^，,]{1,4}(?:说|讲|嫌|抱怨)(?=[^，,]*(?:[屋房]|[她他]))"),
+}
+"""Who tells what they suffer from."""
 _LETS = re.compile(r"\bdon't (?:let|have)\b|\blass\w* .*\bnicht\b|(?:别|不要)再?(?:让|叫)")
 """What lets nothing go on, whatever it does: 别让扫地机扫了."""
+
+
+def without_report(text: str, language: str) -> str:
+    """``text`` without who tells what they suffer from: "Nan says it's too hot in her room"."""
+    return _REPORT.get(language, NEVER).sub("", text)
 
 
 def may_wish(text: str, known: Lexicon) -> bool:
@@ -120,7 +141,7 @@ def worth_asking(
     timer = call.tool.startswith("timers.")
     if timer and (said.names or said.subjects - {"timers"} or said.actions & SWITCHING):
         return False  # "the coffee machine off in 20 minutes", "remind me in 20 minutes"
-    later = said.times and not call.tool.startswith(("timers.", "alarms."))
+    later = is_for_later(said, known) and not call.tool.startswith(("timers.", "alarms."))
     if later or (set(call.arguments) - UNSAID and not filled.named):
         return False  # "movie night tomorrow", and "forty" alone
     if likely < EVIDENT and only_sounds_so(said):
@@ -135,9 +156,14 @@ def worth_asking(
     if not said.names:
         if known.commands(said.text) and not is_implied(found.guess.intent, said):
             return False  # "turn on the hot tub" is not the patio light
-        if known.complains_of(said.text, {word.removesuffix("'s") for word in said.unknown}):
+        swept = call.tool in CLEANED and said.areas  # whoever made the mess
+        if not swept and known.complains_of(said.text, _bare(said.unknown)):
             return False  # "the soup is too hot"
     return True
+
+
+def _bare(words: Sequence[str]) -> set[str]:
+    return {word.removesuffix("'s") for word in words}
 
 
 def worth_telling(
@@ -223,6 +249,8 @@ def _plainly(given: Mapping[str, Any], language: str) -> dict[str, str]:
             return ", ".join(map(str, value))
         if name == "color":
             return lexicon(language).color_word(str(value))
+        if name == "timer" and language == "de":
+            return f"{value}"[:1].upper() + f"{value}"[1:]
         return f"{value:g}" if isinstance(value, int | float) else str(value)
 
     return {name: said(name, value) for name, value in given.items()}

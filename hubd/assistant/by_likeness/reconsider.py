@@ -18,6 +18,7 @@ from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.decision import (
     Decision,
     goes_on,
+    helps,
     is_open,
     of_what_is_there,
     says_what_not,
@@ -64,6 +65,8 @@ async def _second(
         evident = other is not None and tells(other) and max(chances.values()) >= EVIDENT
         if decision.asks and not evident:
             return decision
+        if helps(decision) and not (other and other.entities == decision.entities):
+            return asked_about(decision, text, home)
         return other or asked_about(decision, text, home)
     if decision.asks:
         return decision

@@ -28,6 +28,8 @@ from hubd.assistant.by_likeness.conditions import (
     acceptable,
     agrees,
     inquires,
+    is_implied,
+    is_in_its_room,
     sounds_like_others,
 )
 from hubd.assistant.by_likeness.proposals import (
@@ -35,6 +37,7 @@ from hubd.assistant.by_likeness.proposals import (
     changes,
     may_wish,
     phrase,
+    without_report,
     worth_asking,
     worth_telling,
 )
@@ -68,6 +71,7 @@ from hubd.assistant.understanding.ngrams import Vectors
 from hubd.assistant.understanding.polarity import on_and_off
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.reasons import without_reasons
+from hubd.assistant.understanding.still import wonders_at_it
 from hubd.assistant.understanding.supposed import supposed
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.worded import model_of, parts_in
@@ -209,12 +213,16 @@ class Semantics:
         reads = self._reads(tool)
         if not acceptable(guesses, found, said, language, reads=reads):
             return None
+        if reads and wonders_at_it(text, language):
+            return None
         works = not reads and bool(found.filled.targets.entities)
         if works and (is_called_otherwise(said) or _WHICH_ONE.search(said.text)):
             return None
         if works and not said.names and any(map(known.commands, said.unknown)):
             return None  # "turn off the set lamp" is one that is called so, and not all of them
         if works and sounds_like_others(said, heard.snapshot):
+            return None
+        if works and is_in_its_room(found.filled, said, heard.snapshot, known):
             return None
         if tool in PLAIN and said.numbers:
             return None  # "开个三成" is a third, and not all the way
@@ -258,12 +266,18 @@ class Semantics:
         if slight.call is None or phrase(slight.call, things, language) is not None:
             decision = slight  # else it could not be asked whether it is meant so
         if self._reads(found.filled.call.tool):
+            if wonders_at_it(text, language):
+                return None
             told = worth_telling(found, none, likely, text, heard.said, known)
             if not told or decision.asks or known.corrected(text):
                 return None
             of_words = await self._is_of_words(text, language, found.filled.call.tool)
             return None if of_words else decision
-        if not may_wish(text, known) or wonders(text, language):
+        # "In her room" is somebody else's, unless Nana has one here.
+        wish = await asyncio.to_thread(self._router.by_names, text, language, area)
+        if is_implied(found.guess.intent, heard.said):
+            wish = without_report(wish, language)
+        if not may_wish(wish, known) or wonders(text, language):
             return None
         if not worth_asking(found, none, likely, heard.said, known):
             return None
@@ -320,7 +334,8 @@ class Semantics:
         # "In her room" is somebody else's, unless Nana has one here.
         said = await asyncio.to_thread(self._router.by_names, text, language, area)
         wishes = last_resort.may_be_asked(said, lexicon(language))
-        if wishes and (other := last_resort.otherwise(text, heard.said, heard.snapshot, language)):
+        other = last_resort.otherwise(text, heard.said, heard.snapshot, language)
+        if other and (wishes or wonders_at_it(text, language)):
             return self._asked(*other)
         if tool in self._tools and self._reads(tool):
             found = last_resort.told(tool, chances[tool], heard, text, language)

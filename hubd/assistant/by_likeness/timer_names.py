@@ -126,13 +126,12 @@ def with_timer_named(parts: list[Part]) -> list[Part]:
     call = timer.decision.call
     if not rest or call is None or call.tool != TIMER or call.arguments.get("name"):
         return parts
-    words = [word for part in rest for word in part.text.split()]
-    if len(words) > MOST_NAMING or not all(is_open(part.decision) for part in rest):
+    if not all(is_open(part.decision) for part in rest):
         return parts
     known = lexicon(timer.decision.language)
     name = _JOINING.get(known.language, "").join(part.text.strip(" .!。！") for part in rest)
     name = _CALLED.sub("", name)
-    if _NO_NAME.search(name):
+    if len(name.split()) > MOST_NAMING or _NO_NAME.search(name):
         return parts
     if known.commands(name) or known.is_clause(name) or known.asks(name):
         return parts

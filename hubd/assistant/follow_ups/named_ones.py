@@ -17,6 +17,7 @@ from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.sounds import sound
 from plugins.numbers import digits
 
 LATEST = "latest"
@@ -63,7 +64,8 @@ def named_one(decision: Decision, text: str) -> Decision:
     if call.tool not in LISTS or call.arguments.get(ASKED):
         return decision
     given = str(call.arguments.get(LIST) or "")
-    name = "" if plain(given) in words.whole else given or _list_in(text, decision.language)
+    shopping = plain(given) in words.whole or _sounds_like_shopping(given, decision.language)
+    name = "" if shopping else given or _list_in(text, decision.language)
     return _with(decision, LIST, name) if name != given else decision
 
 
@@ -81,6 +83,12 @@ def _list_in(text: str, language: str) -> str:
     words = _words()[language]
     name = _only_one(text, language, words.lists)
     return "" if words.no_list & set(name.split()) else name
+
+
+def _sounds_like_shopping(name: str, language: str) -> bool:
+    """Whether the list that ``name`` was heard for is that for the shopping: 够物."""
+    heard = sound(name, language) if language == "zh" else ""
+    return bool(heard) and any(heard == sound(one, language) for one in _words()[language].no_list)
 
 
 def _only_one(text: str, language: str, patterns: Sequence[str]) -> str:

@@ -27,14 +27,15 @@ _WITHIN = re.compile(
 )
 """A hesitation within a clause: "klebt, äh, unterm Router", "a bit, um, higher"."""
 _CHINESE_RESTARTED = re.compile(
-    r"([\u4e00-\u9fff]{0,5}[给把到成在对叫让的跟和])[，,…]+(?:那个?[，,…]+)?(?=\1)"
+    r"([\u4e00-\u9fff]{0,5}(?:[给把到成在对叫让的跟和]|还有))[，,…]+(?:那个?[，,…]+)?(?=\1)|"
+    r"(?<=[上里单])[，,]?([加记写买放添])[，,…]+\2?(?:那个|那什么|个)?[，,…]+"
 )
 """The same in Chinese, which needs no space: 开到，开到百分之三十."""
 _CHINESE_IS = re.compile(r"([是在要把])[，,…]+(?=\1)")
 """今年中秋节是，是几月几号."""
 _SMALL = (
     "the|a|an|my|our|his|her|to|of|in|on|at|for|till|until|with|from|"
-    "der|die|das|den|dem|im|am|auf|mit|bis|bei|von|zum|zur"
+    "der|die|das|den|dem|im|am|auf|mit|bis|bei|von|zum|zur|für"
 )
 _RESTARTED = re.compile(
     rf"(?i)\b(how (?:many|much|long)|wie (?:viele?|lange?)|(?:{_SMALL}) (?:{_SMALL})|{_SMALL})"
@@ -47,7 +48,8 @@ _SOUGHT = re.compile(
 )
 """The same with what one says while a word does not come: "auf der, der, na, auf der Packliste"."""
 _ASKED_AGAIN = re.compile(
-    r"(?i)\b(what|how|where|when|which|who|was|wie|wo|wann|welche[rns]?|wer) \w+(?: \w+)?, (?=\1\b)"
+    r"(?i)\b(what|how|where|when|which|who|was|wie|wo|wann|welche[rns]?|wer)(?:['’](?:s|re))? "
+    r"\w+(?: \w+)?, (?=\1\b)"
 )
 """A question that begins again: "was ist, was steht auf der Liste"."""
 _BEGUN_AGAIN = {
@@ -116,6 +118,11 @@ _LEFT_OPEN = re.compile(
 noon", "put the TV on, mute"."""
 
 
+_RIGHT = re.compile(
+    r"(?i)^right,? (?=(?:put|add|turn|switch|set|open|close|shut|play|stop|pause|remind|wake|tell|"
+    r"start|cancel|make|take|get|stick|pop|can|could|would|how|when|let|dim|lock)\b)"
+)
+"""Before a command, and no part of it; "right lamp on" is of the right one."""
 _THOUGHT = {
     "de": re.compile(
         r"(?i), (?:(?:ich )?wei(?:ß|ss) (?:ich )?(?:auch |gar )?nicht(?: genau)?|keine ahnung|"
@@ -156,10 +163,11 @@ def fluent(text: str, language: str) -> str:
     said = _WITHIN.sub(" ", said)
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
-        said = _CHINESE_RESTARTED.sub("", said)
+        said = _CHINESE_RESTARTED.sub(lambda begun: begun[2] or "", said)
         said = _CHINESE_IS.sub("", said)
         said = _FROM_NOW_ON.sub("", said)
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)
+    said = _RIGHT.sub("", said) if language == "en" else said
     said = _ASKED_AGAIN.sub("", _SAY.sub("", said))
     said = _SOUGHT.sub(r"\1", _RESTARTED.sub(r"\1", said))
     said = _LEFT_OPEN.sub(lambda open_: f"{next(filter(None, open_.groups()))} ", said)

@@ -58,7 +58,8 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
         text = phrase.replace(" ", "")
         sounding = sound(text, lexicon.language)
         allowed = _allowed(len(text), noun, lexicon.spaces)
-        room = max((len(r) for r in rooms if phrase != r and phrase.startswith(r)), default=0)
+        begins = (r.replace(" ", "") for r in rooms if phrase != r and phrase.startswith(r))
+        room = max(map(len, begins), default=0)
         spelling = Spelling(text, tags, noun, allowed, sounding, room)
         by_length[len(text)].append(spelling)
         if sounding:
@@ -85,6 +86,8 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
                 continue  # a dehumidifier is no humidifier
             elif not known.spaces and _differs_after_room(joined, other):
                 continue  # 厨房扫 is no 厨房灯
+            elif known.spaces and _has_a_rival(joined, other, known):
+                continue  # "kitchen lied" may be the Kitchen Blind or the Kitchen Light
             elif not (sounding and other.sound == sounding):
                 wrong = OSA.distance(joined, other.text, score_cutoff=other.allowed)
                 found += [(wrong, other.tags)] if 0 < wrong <= other.allowed else []
@@ -109,6 +112,27 @@ def _differs_after_room(heard: str, wanted: Spelling) -> bool:
     """Whether both name the same room, and the name has too little besides to be known by."""
     same = wanted.room and heard[: wanted.room] == wanted.text[: wanted.room]
     return bool(same) and _allowed(len(wanted.text) - wanted.room, wanted.noun, spaces=False) == 0
+
+
+def _has_a_rival(heard: str, wanted: Spelling, known: Spellings) -> bool:
+    """Whether both name the same room, are unlike behind it, and another thing of the room, or
+    another kind of thing, is hardly more so."""
+    room, kind = wanted.room, wanted.text[wanted.room :]
+    if not room or heard[:room] != wanted.text[:room]:
+        return False
+    wrong = OSA.distance(heard[room:], kind)
+    if wrong < MOST_WRONG:
+        return False
+    others = (one for alike in known.by_length.values() for one in alike)
+    rivals = (
+        one.text if one.noun else one.text[room:]
+        for one in others
+        if one.noun or (one.room == room and one.text[:room] == wanted.text[:room])
+    )
+    return any(
+        not rival.startswith(kind) and OSA.distance(heard[room:], rival) <= wrong + 1
+        for rival in rivals
+    )
 
 
 def _allowed(length: int, noun: bool, spaces: bool) -> int:

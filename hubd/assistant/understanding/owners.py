@@ -73,7 +73,7 @@ def placed(text: str, snapshot: Snapshot, lexicon: Lexicon, known: Collection[st
 
     known: the phrases that are names here already
     """
-    if not lexicon.owned_by or lexicon.subjects(text):
+    if not lexicon.spaces or lexicon.subjects(text):
         return text
     said = plain(text)
     for entity in snapshot.entities:
@@ -96,36 +96,49 @@ def _in_room(
     at = "|".join(lexicon.owned_by)
     bare = {f"{word} {person}" for word in lexicon.owned_by}
     its_own = any(p.endswith(f" {person}") and p in said for p in known if p not in bare)
-    if not its_own:
+    if at and not its_own:
         text = re.sub(rf"(?i)(?<!\w)(?:{at}) {re.escape(person)}(?!\w)(?! (?:zu|da))", where, text)
     own = [name for e in snapshot.entities if e.area == room.id for name in map(plain, called(e))]
     nouns = [phrase for phrase in lexicon.phrases if lexicon.is_noun(phrase)]
-    for owner in _genitives(person)[1:]:
+    for owner in _genitives(person)[1:] if lexicon.owned_by else (f"{person}'s",):
         for thing in (*own, *nouns):
             phrase = f"{owner} {thing}"
-            if phrase in said and phrase not in known:
-                meant = thing if thing in own else f"{thing} {where}"
-                return re.sub(rf"(?i)(?<!\w){re.escape(phrase)}(?!\w)", meant, text)
+            spoken = re.compile(rf"(?i)(?<!\w){re.escape(phrase)}(?!\w)")
+            if phrase in said and phrase not in known and spoken.search(text):
+                return spoken.sub(thing if thing in own else f"{thing} {where}", text)
     return text
 
 
-_OWN_ROOM = re.compile(
-    r"\b(in|up in|down in) (?:her|his|their) (?:own )?(?:bed)?room\b", re.IGNORECASE
-)
+_OWN_ROOM = {
+    "en": re.compile(
+        r"\b(in|up in|down in) (?:her|his|their) (?:own )?(?:bed)?room\b", re.IGNORECASE
+    ),
+    "zh": re.compile("()[她他](?:自己)?的?(?:房间|卧室|屋子|屋|房)(?:里头?)?"),
+}
+_WHOSE = {
+    "en": re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (?:bed)?room", re.IGNORECASE),
+    "zh": re.compile("(.+?)的?(?:房间|卧室|屋子|屋|房)"),
+}
 
 
-def in_own_room(text: str, snapshot: Snapshot) -> str:
+def in_own_room(text: str, snapshot: Snapshot, language: str) -> str:
     """``text`` with somebody's room by its name: "Nan's freezing in her room" is of Nan's room. As
     it is where more than one, or none, is spoken of who has a room here."""
-    if _OWN_ROOM.search(text) is None:
+    own = _OWN_ROOM.get(language)
+    if own is None or own.search(text) is None:
         return text
-    rooms = [name for area in snapshot.areas for name in called(area) if _whose(name)]
-    spoken = [r for r in rooms if re.search(rf"\b{re.escape(_whose(r))}\b", text, re.IGNORECASE)]
+    rooms = [name for area in snapshot.areas for name in called(area) if _whose(name, language)]
+    edge, joint = ("", "") if language == "zh" else (r"\b", r"\1 ")
+    spoken = [
+        room
+        for room in rooms
+        if re.search(f"{edge}{re.escape(_whose(room, language))}{edge}", text, re.IGNORECASE)
+    ]
     areas = {Names.area(snapshot, room) for room in spoken}
-    return _OWN_ROOM.sub(rf"\1 {spoken[0]}", text) if len(areas) == 1 and spoken else text
+    return own.sub(f"{joint}{spoken[0]}", text) if len(areas) == 1 and spoken else text
 
 
-def _whose(room: str) -> str:
+def _whose(room: str, language: str) -> str:
     """Who a room is called after: "Nan" of "Nan's room"; empty where it is after nobody."""
-    found = re.fullmatch(r"(.+?)(?:['’]s|(?<=s)['’]) (?:bed)?room", room, re.IGNORECASE)
+    found = _WHOSE[language].fullmatch(room)
     return found[1] if found else ""

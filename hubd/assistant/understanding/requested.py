@@ -63,6 +63,19 @@ _SO_KIND = re.compile(
     r"\s+und\s+(?:du\s+)?(?P<rest>.+)$",
     re.IGNORECASE,
 )
+_SO_KIND_AS_TO = re.compile(
+    rf"^{_GREETING}(?:wärst|wärest|bist|wärt|seid) (?:du|ihr) (?:bitte |mal )*so "
+    r"(?:nett|lieb|gut|freundlich),? und (?:du )?(?P<verb>[a-zäöü]\w*t) (?P<rest>[^?]+?)[?.!]*$",
+    re.IGNORECASE,
+)
+"""The same with its verb before the object: "wärst du so nett und setzt Mehl auf die Liste?"."""
+_EXCLAIMED = re.compile(
+    r"^(?:(?:boah|mann|oh mann|mensch|puh|uff|meine güte|du meine güte|herrje|oje|oh gott|ach gott|"
+    r"himmel|junge|alter|wow|hui|brr+|ach|ah|oh),? )+(?P<is>ist|sind|wird|stinkt|riecht|zieht) "
+    r"(?P<what>das|es) (?P<how>[^?]+?)[.!]*$",
+    re.IGNORECASE,
+)
+"""What is told with its verb first, and no question: "boah, ist das grell hier"."""
 _ASKED_TO = re.compile(
     rf"^{_GREETING}(?:wärst|wären|wärt|würdest|würden|könntest|könnten|kannst|bist|sind|hättest|hätten|"
     r"magst|darf|dürfte|ist|wäre|wär|würde|ginge|ich|wir|macht|sei|seien)\b[^,.;:!?]*?\b"
@@ -153,7 +166,7 @@ def commanded(text: str, language: str) -> str:
     """The command that ``text`` asks for in a clause of its own; ``text`` where it does not."""
     if language != "de":
         return text
-    text = _NOT_BEFORE.sub(" ", text)
+    text = _EXCLAIMED.sub(r"\g<what> \g<is> \g<how>", _NOT_BEFORE.sub(" ", text))
     text = text if _WRITES.match(text) else _THOUGH.sub("", text)
     if found := _LISTED.match(text):
         return f"Setz {found['items']} auf die Einkaufsliste"
@@ -170,6 +183,8 @@ def commanded(text: str, language: str) -> str:
             return _of_clause(found["rest"], found["who"].lower()) or text
     if found := _SO_KIND.match(text):
         return _of_clause(found["rest"], "du") or text
+    if found := _SO_KIND_AS_TO.match(text):
+        return f"{_from_finite(found['verb'].lower())} {found['rest']}"
     if found := _WHETHER.match(text):
         return _of_clause(found["rest"], found["who"].lower(), modal=True) or text
     if (found := _THING.match(text)) and (

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.kinds import class_of
 from hubd.assistant.understanding.lexicon import Lexicon
-from hubd.assistant.understanding.mentions import Mentions, named_entities
+from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
@@ -39,6 +39,8 @@ class _Forms(NamedTuple):
     """What still.yaml says of a language."""
 
     still: re.Pattern[str]
+    why: re.Pattern[str]
+    since: re.Pattern[str]
     told: Mapping[str, re.Pattern[str]]
 
 
@@ -56,6 +58,8 @@ def _forms() -> Mapping[str, _Forms]:
     return {
         language: _Forms(
             re.compile(parts["still"]),
+            re.compile(parts["why"]),
+            re.compile(parts["since"]),
             {state: re.compile(told) for state, told in parts["is"].items()},
         )
         for language, parts in read.items()
@@ -72,23 +76,43 @@ def unwished(text: str, said: Mentions, snapshot: Snapshot, known: Lexicon) -> U
         return None
     thing, tells = things[0], forms.told[_state(things[0])]
     names = sorted(map(plain, called(thing)), key=len, reverse=True)
+    by_kind = not any(name in plain(text) for name in names)
     for clause in _clauses(text, known):
         bare = clause
         for name in names:
             bare = bare.replace(name, " ")  # "out" of "the outside light" tells nothing
-        if bare != clause and forms.still.search(bare) and tells.search(bare):
+        if (by_kind or bare != clause) and forms.still.search(bare) and tells.search(bare):
             return Unwished(thing, OTHERWISE[_state(thing)])
     return None
 
 
+def wonders_at_it(text: str, language: str) -> bool:
+    """Whether it is wondered why something is still so: "why is the hall light still on"."""
+    forms = _forms().get(language)
+    return forms is not None and forms.why.search(plain(text)) is not None
+
+
+def is_for_later(said: Mentions, known: Lexicon) -> bool:
+    """Whether a time is said, and not only since when something is so, or how late it is: "it's
+    been on since this morning", 都九点了."""
+    forms = _forms().get(known.language)
+    if not said.times or forms is None:
+        return said.times
+    return known.times(forms.since.sub(" ", said.text))
+
+
 def _things(said: Mentions, snapshot: Snapshot) -> list[Entity]:
-    """What is named and has a state that can be otherwise; else what is of the kind that is."""
+    """What is named and has a state that can be otherwise; else what is of the kind that is, in the
+    room that is said."""
     named = named_entities(said._replace(names=said.spelled(said.names)), snapshot)
     things = [entity for entity in named if _state(entity) in OTHERWISE]
+    rooms = places(said, snapshot)
     return things or [
         entity
         for entity in snapshot.entities
-        if _state(entity) in OTHERWISE and f"{entity.domain}.{class_of(entity)}" in said.nouns
+        if _state(entity) in OTHERWISE
+        and {entity.domain, f"{entity.domain}.{class_of(entity)}"} & said.nouns
+        and (not rooms or entity.area in rooms)
     ]
 
 
