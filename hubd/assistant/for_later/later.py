@@ -61,6 +61,8 @@ SET = frozenset({"alarms", "reminders", "timers"})
 """The plugins of what is set for a time itself."""
 Decide = Callable[[str], Awaitable[Sequence[Decision]]]
 """The decisions on what is left, one a command."""
+_LONG_WORD = re.compile(r"\w{5,}")
+"""That tells a thing: „Rollladen“ of the Schlafzimmerrollladen."""
 
 
 async def at_a_time(text: str, known: Lexicon, decide: Decide) -> Decision | None:
@@ -165,7 +167,7 @@ def of_what_was_left(
     before = str(last.call.arguments.get("command", "")) if last.tool == LATER else last_text
     several = _AND.get(last.language, "").join(things)
     named = named_command(several, last.language) if 0 < len(things) <= MOST_THINGS else ""
-    anew = last.tool != LATER and not any(plain(one) in plain(before) for one in things)
+    anew = last.tool != LATER and not any(_is_told(one, before) for one in things)
     for spoken in (named, before) if anew else (before, named):
         if not (said.command and spoken):
             continue
@@ -183,6 +185,12 @@ def of_what_was_left(
     if not lexicon(last.language).spaces:
         return f"{every}{when}{command}"
     return f"{command} {every} {when}".strip()
+
+
+def _is_told(name: str, text: str) -> bool:
+    """Whether ``text`` speaks of what is called so, by its name or by a word that is in it."""
+    said, called = plain(text), plain(name)
+    return called in said or any(word in called for word in _LONG_WORD.findall(said))
 
 
 def _same_days(when: str, last: Decision) -> tuple[str, str] | None:
