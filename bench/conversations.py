@@ -23,6 +23,7 @@ from typing import Any
 from bench.strangers import encoder, house, read
 from hubd.assistant.by_likeness.semantic import Embed
 from hubd.assistant.commands import Commands
+from hubd.assistant.replies import says_again
 from hubd.assistant.understanding.likeness import Classifier
 from hubd.assistant.understanding.names import Names
 from hubd.policy import OWNER
@@ -37,6 +38,8 @@ PAUSE_S = 5
 
 async def replied(commands: Commands, text: str, language: str, area: str) -> tuple[str, list[str]]:
     """The reply to one turn, and the tools that were called for it."""
+    if says_again(text):
+        return "(the last answer is told once more)", []
     step = await commands.step(text, CONVERSATION, language=language, area=area, person=OWNER)
     if step is None:
         kind, spoken = await commands.decider.kind(text, language)

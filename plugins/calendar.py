@@ -156,15 +156,16 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
     waiting = await waiting_on(context, span[0]) if day and span[0] == span[1] else []
     key = "also_today" if span[0] == today else "also_then"
     also = say(context.language, key, [_together(waiting, context.language)])
-    kept = await calendars(context, days=(first, until))
-    if not await _any(context, kept):
-        data = {"events": [], "calendars": 0}
-        text = also if waiting else say(context.language, "no_calendar")
-        return ToolResult(text=text, data=data)
-    found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     # A week that ends today is one day, too, but not what was asked for.
     is_week = bool(day) and day_of(day, context.language, today) is None
     one_day = span[0] == span[1] and not is_week
+    asked = {"date": span[0].isoformat()} if one_day and day else {}
+    kept = await calendars(context, days=(first, until))
+    if not await _any(context, kept):
+        data = {"events": [], "calendars": 0, **asked}
+        text = also if waiting else say(context.language, "no_calendar")
+        return ToolResult(text=text, data=data)
+    found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
         text = say(context.language, "no_events", value=title)
@@ -175,9 +176,8 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         text = say(context.language, "events", [_together(lines, context.language)], title)
     text = f"{text[:1].upper()}{text[1:]}{_as_of(context, kept)}"
-    return ToolResult(
-        text=f"{text} {also}" if waiting else text, data={"events": [_data(e) for e in found]}
-    )
+    data = {"events": [_data(e) for e in found], **asked}
+    return ToolResult(text=f"{text} {also}" if waiting else text, data=data)
 
 
 def _together(lines: Sequence[str], language: str) -> str:

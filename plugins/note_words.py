@@ -23,7 +23,8 @@ _ASKING = frozenset({
     "find", "found", "live", "lives", "put", "have", "has", "had", "got", "need", "needs", "called",
     "last", "ever", "zuletzt", "wurde", "wurden", "时", "候", "次", "上", "过",
     "also", "na", "nochmal", "trägt", "hat", "haben", "liegt", "liegen", "steht", "stehen", "wohnt",
-    "heißt", "finde", "finden", "hängt", "braucht", "来", "着", "了", "放", "那", "呢",
+    "heisst", "lautet", "wie", "für", "for", "多", "少", "啥",
+    "finde", "finden", "hängt", "braucht", "来", "着", "了", "放", "那", "呢",
 })  # fmt: skip
 """Words that a question may have which the note has not."""
 _IS = re.compile(
@@ -80,7 +81,20 @@ def is_about(note: str, question: str) -> bool:
     meant = asked - _ASKING or asked
     told = words_of(note)
     return bool(meant) and all(
-        word in told or _ends_one(word, told) or _is_past(word, told) for word in meant
+        word in told
+        or _ends_one(word, told)
+        or _is_past(word, told)
+        or _is_put_together(word, told)
+        for word in meant
+    )
+
+
+def _is_put_together(word: str, told: frozenset[str]) -> bool:
+    """Whether it is two words of the note in one: „Gästepasswort“."""
+    return any(
+        word.startswith(one) and re.sub("^[sn]", "", word[len(one) :]) in told
+        for one in told
+        if len(one) >= SHORTEST_HEAD and one != word
     )
 
 
@@ -122,11 +136,14 @@ def said_now(text: str, language: str) -> str:
 def changed(note: str, to: str, language: str) -> str:
     """The note with what it says by now: of another day where ``to`` is one, else behind what it is
     about."""
-    days = _words().get(language, _Words()).days
-    named = [found for day in days for found in day.finditer(note)]
+    words = _words().get(language, _Words())
+    named = [found for day in words.days for found in day.finditer(note)]
     if len(named) == 1 and _is_day(to, language):
         (day,) = named
         return note[: day.start()] + to + note[day.end() :]
+    if (held := words.held.fullmatch(to)) and (thing := _IS.sub("", subject_of(note)).strip()):
+        who = next(filter(None, held.groups()))
+        return words.holds.format(who=who, thing=thing)
     joint = "" if language == "zh" else " "
     return f"{subject_of(note)}{joint}{to}".strip()
 
@@ -186,6 +203,8 @@ class _Words(NamedTuple):
     another_day: re.Pattern[str] = re.compile("(?!)")
     days: Mapping[re.Pattern[str], int] = MappingProxyType({})
     on: str = "{}"
+    held: re.Pattern[str] = re.compile("(?!)")
+    holds: str = ""
 
 
 @cache
@@ -207,4 +226,5 @@ def _compiled(data: Mapping[str, Any]) -> _Words:
     }
     no_fact, forgotten = pattern(data["no_fact"]), pattern(data["forgotten"])
     another_day = pattern(data["another_day"])
-    return _Words(now, no_fact, forgotten, another_day, days, str(data["on"]))
+    held, holds = pattern(data["held"]), str(data["holds"])
+    return _Words(now, no_fact, forgotten, another_day, days, str(data["on"]), held, holds)

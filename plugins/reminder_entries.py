@@ -34,12 +34,12 @@ BUT = "but "
 """Before an id: the one besides that one."""
 _SHIFT = {
     "en": re.compile(r"(?:by )?(?P<length>.+?) (?P<way>earlier|sooner|later)"),
-    "de": re.compile(r"(?:um )?(?P<length>.+?) (?P<way>früher|später)"),
+    "de": re.compile(r"(?:um )?(?P<length>.+?) (?P<way>früher|eher|später)"),
     "zh": re.compile(
         r"(?P<way>提前|提早|早|推迟|推后|延后|往后推|晚|往后)(?P<length>.+?)(?:吧|再?(?:提醒|叫)我?)?"
     ),
 }
-_EARLIER = ("earlier", "sooner", "früher", "提前", "提早", "早")
+_EARLIER = ("earlier", "sooner", "früher", "eher", "提前", "提早", "早")
 _PARTS = {
     re.compile(r"morning|morgens?|früh|vormittags?|早上?|早晨|上午"): range(3, 12),
     re.compile(r"afternoon|nachmittags?|下午"): range(12, 18),

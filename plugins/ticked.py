@@ -10,6 +10,7 @@ from typing import NamedTuple
 _WHO = {
     "en": r"(?:i|we|he|she|they|the \w+|\w+)(?:'ve|'s| have| has)?(?: already| just)*",
     "de": r"(?:ich|wir|er|sie|die \w+|der \w+|\w+)(?: doch| ja)?(?: schon| gerade| eben| bereits)*",
+    "zh": "(?:[我他她]们?|妈妈?|爸爸?|外婆|外公|奶奶|姥姥|姥爷|爷爷|[哥姐弟妹]+|叔叔|阿姨)",
 }
 _GOT = {
     "en": (
@@ -28,8 +29,9 @@ _GOT = {
         r"(?:gekauft|geholt|besorgt|eingepackt|im wagen|im korb)",
     ),
     "zh": (
-        r"(?P<item>[^,，]{2,12}?)(?:我|我们|他|她|妈妈?|爸爸?|外婆|奶奶|姥姥|爷爷)?"
-        r"(?:已经|刚刚?|都)?(?:买|拿|带)(?:好|到|回来|来)?了",
+        r"(?P<item>[^,，]{1,12}?){who}?(?:已经|刚刚?|都)*(?:买|拿|带)(?:好|到|回来|来|齐)?了",
+        r"{who}(?:已经|刚刚?)*把(?P<item>[^,，]{1,12}?)(?:都|也|已经)*"
+        r"(?:买|拿|带)(?:好|到|回来|来|齐)?了",
     ),
 }  # fmt: skip
 _DONE = {

@@ -27,6 +27,8 @@ _STEM = 4
 """Letters in which two names are alike: "potato" and "potatoes"."""
 _GERMAN_ENDS = re.compile(r"(?<=\w\w[rl])e[nrs]$|(?<=te)[nrs]$|(?<=nge)[nrs]$|(?<=rze)[nrs]$")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
+_MORE_OF_IT = re.compile(r"\b(\w+) (more|extra) (minutes?|hours?|seconds?)\b")
+"""What more there is of a while, inside of it: "five more minutes"."""
 _BARE = re.compile(r"\d+")
 
 
@@ -77,7 +79,9 @@ def _said(said: str, language: str, timers: Sequence[Kept], things: Collection[s
     known = _patterns()[language]
     for operation in OPERATIONS:
         elsewhere = things if operation in OF_THINGS else ()
-        counted = lengths_in_digits(said, language) if operation in BY_LENGTH else said
+        counted = said
+        if operation in BY_LENGTH:
+            counted = lengths_in_digits(_MORE_OF_IT.sub(r"\1 \3 \2", said), language)
         for pattern in known[operation]:
             found = pattern.fullmatch(counted)
             given = found.groupdict() if found else {}

@@ -26,7 +26,7 @@ REMEMBERED = timedelta(minutes=10)
 """So long "it" means what was done last."""
 EVENT_REMEMBERED = timedelta(hours=1)
 """So long an event is that of which somebody calls, if nothing else was done meanwhile."""
-SET_REMEMBERED = timedelta(minutes=20)
+SET_REMEMBERED = timedelta(hours=1)
 """The same of what was set for a time, and is still to come."""
 SET = frozenset({"timers", "alarms", "reminders"})
 """The plugins of that."""
@@ -98,7 +98,9 @@ def _is_to_come(last: Decision | None) -> bool:
 
 def _day_told(data: Mapping[str, Any], zone: tzinfo | None) -> date | None:
     """The one day that what a tool told is of, by its data; ``None`` where there is none such."""
-    days = {str(data["date"])} if data.get("date") else set()
+    if data.get("date"):
+        return date.fromisoformat(str(data["date"]))
+    days = set()
     for event in data.get("events") or ():
         start = datetime.fromisoformat(str(event["start"]))
         days.add((start.astimezone(zone) if zone else start).date().isoformat())

@@ -15,7 +15,7 @@ from hubd.assistant.follow_ups.their_things import of_their_things
 from hubd.assistant.for_later.later import of_what_was_left
 from hubd.home.model import Entity, Snapshot
 
-_THEN = re.compile("(?:等)?(?:到)?(?:那个时候|那时候?|到时候|届时)")
+_THEN = re.compile("(?:等)?(?:到)?(?:那个时候|那时候?|到时候|届时)(?!提前)")
 """A time that something before must have told."""
 
 

@@ -29,12 +29,19 @@ OFF = frozenset({"lists.remove", "lists.complete"})
 LONGEST_ITEM = 40
 """Characters; more is a sentence and no item of a list."""
 _FURTHER = {
-    "en": r"(?:and|also|plus|oh and|and also|add)\s+(?:some |the |a |an )?",
+    "en": r"(?:and|also|plus|oh and|and also|add)\s+"
+    r"(?:(?:throw|chuck|pop|stick|put|bung) (?:in|on|down) )?(?:some |the |a |an )?",
     "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
     "zh": r"(?:[哦噢啊哎欸嗯]|对了)*(?:还有|还要|再加(?:上)?|再来|另外|加上)",
     "fr": r"(?:et|aussi|ajoute)\s+",
     "es": r"(?:y|también|añade)\s+",
 }
+_AS_WELL = {
+    "en": r"(?:,? (?:too|as well|also|please|actually|while you're at it))+$",
+    "de": r"(?: (?:auch|noch|bitte|dazu|mit|drauf|fehl(?:t|en)|br(?:auchen|äuchten) wir))+$",
+    "zh": r"(?:也要|也加上|吧|呢)+$",
+}
+"""What is said behind an item that goes on a list too, and is no part of it."""
 _PUT_ON = {
     "en": r"(?:add|put) (?:some |the |a |an )?(?P<a>.+?)"
     r"(?: (?:to|on) it| on instead| instead| on| as well| too| please)*",
@@ -130,7 +137,8 @@ def listed(router: Router, text: str, last: Decision) -> Decision | None:
     if last.tool not in (ADD, CREATE):
         return None
     further = re.match(_FURTHER.get(last.language, r"(?!)"), said)
-    item = as_said(text, said[further.end() :]) if further else ""
+    said = re.sub(_AS_WELL.get(last.language, NEVER), "", said[further.end() :]) if further else ""
+    item = as_said(text, said)
     if not item and too:
         item = as_said(text, next(filter(None, too.groupdict().values())))
     return put_on(router, last, item, name)

@@ -127,7 +127,7 @@ def _found(
     if first_match(said, words["now"]):
         return continuing(last, ToolCall(tool=NEXT, arguments={"event": title}))
     if memory.day and (more := first_match(said, words["one_more"])):
-        return _one_more(as_said(text, more["title"]), memory.day, last, now)
+        return down_on(memory.day, as_said(text, more["title"]), last, now)
     if first_match(said, words["off"]):
         return continuing(last, ToolCall(tool=REMOVE, arguments={"event": title}))
     if (off := first_match(said, words["one_off"])) and _is_day(off["day"], last, now):
@@ -209,9 +209,10 @@ def _again(day: str, title: str, memory: Memory, last: Decision, now: datetime) 
     return continuing(last, ToolCall(tool=EVENT, arguments={"title": title, "when": on}))
 
 
-def _one_more(said: str, on: date, last: Decision, now: datetime) -> Decision | None:
-    """Another event on that day, unless another is said; ``None`` where no hour is."""
-    if _hour_in(said, last.language, now) is None:
+def down_on(on: date, said: str, last: Decision, now: datetime) -> Decision | None:
+    """The event that is said put down on that day, unless another is said; ``None`` where no hour
+    is."""
+    if _hour_in(said, last.language, datetime.combine(on, time(), now.tzinfo)) is None:
         return None
     day = "" if day_in(said, last.language) else date_of_year(on, last.language)
     on_day = f"{_ON.get(last.language, '')}{day}" if day else ""

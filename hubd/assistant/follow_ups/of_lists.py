@@ -27,6 +27,7 @@ from hubd.assistant.understanding.reasons import BREAK
 from plugins.api import ToolCall
 from plugins.lists import items_of
 from plugins.note_words import words_of
+from plugins.ticked import ticked_in
 
 _words = partial(words_beside, __file__)
 
@@ -57,6 +58,8 @@ def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, 
         return []
     if further := _pointed_at(router, text, words, last, sure=memory.told in (last, None)):
         return [(text, further)]
+    if got := _got(router, text, last, memory):
+        return [(text, got)]
     if off_again := _off_again(router, text, words, last, memory):
         return [(text, off_again)]
     if there_is := _there_is_some(router, text, words, last, memory):
@@ -142,6 +145,19 @@ def _off_for(
         of_it = any(re.fullmatch(words["pronoun"], one) for one in reason.split())
         if not of_it and not re.fullmatch(words["why"], reason):
             return _declined(last)
+    return None
+
+
+def _got(router: Router, text: str, last: Decision, memory: Memory) -> Decision | None:
+    """What was put on a list a moment ago ticked off, where somebody says that it was got or is
+    done: "Nan has the candles already bought", 腊肉奶奶买好了."""
+    known = lexicon(last.language)
+    for one in ticked_in(text, last.language):
+        if there := _put_there(one.item, memory):
+            item = as_said(text, one.item)
+            return list_call(
+                router, there, TICK, {"item": item, **_list(there)}, item, known, there=True
+            )
     return None
 
 

@@ -40,6 +40,7 @@ from plugins.lengths import length_of
 from plugins.numbers import digits
 from plugins.reminder_entries import order_of, shift_of
 from plugins.when import When, as_time, parse
+from plugins.which_timer import LONGEST_NAME
 
 _words = partial(words_beside, __file__)
 
@@ -83,6 +84,8 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
             not alone and re.fullmatch(known["ended_beside"], said)
         ):
             return _ended(memory, last)
+        if plugin == TIMERS and (name := _called(ways, text, known)):
+            return _named(name, memory, last)
         if not alone and (ended_all := all_of(clause, memory)) is not None:
             return ended_all
         now = datetime.now(UTC)
@@ -289,6 +292,25 @@ def _asked_which(
         if when.on and not (when.said or when.rest):
             return day
     return ""
+
+
+def _called(ways: tuple[str, ...], text: str, known: dict[str, Any]) -> str:
+    """What the timer shall be called, or is for; empty where neither is said."""
+    found = (re.fullmatch(known["called"], one) for one in ways)
+    name = next((next(filter(None, one.groups()), "") for one in found if one), "")
+    plainly = 0 < len(name) <= LONGEST_NAME and not re.search(r"\d", name)
+    said = re.search(re.escape(name), text, re.IGNORECASE) if plainly else None
+    return (said[0] if said else name) if plainly else ""
+
+
+def _named(name: str, memory: Memory, last: Decision) -> Decision | None:
+    """The timer that was set or changed last, called so."""
+    timer = next((call.arguments.get("timer") for call in memory.undo), None)
+    if timer is None or last.tool not in _RUNNING:
+        return None
+    return continuing(
+        last, ToolCall(tool="timers.rename", arguments={"timer": timer, "name": name})
+    )
 
 
 def _paused_or_resumed(

@@ -99,7 +99,10 @@ _OF_COURSE = re.compile(
 _BEFORE: dict[str, tuple[re.Pattern[str], str, str]] = {
     "en": (
         re.compile(
-            r"(?:and |then |also |can you |please )*remind (?:me|us) (?:of it |about it )?"
+            r"(?:and |then |also |can you |could you |please )*"
+            r"(?:(?:remind|warn|nudge|ping|tell) (?:me|us)|let (?:me|us) know|"
+            r"give (?:me|us) (?:a|another) (?:reminder|shout|nudge|heads[- ]?up|buzz|ping))"
+            r"(?: of (?:it|that)| about (?:it|that))? "
             r"(?P<lead>(?:half an|\S+) (?:minute|hour|day|week|evening|night)s?)"
             r" (?:before|beforehand|ahead)(?: it| that| then| of it)?"
             r"(?: at (?P<at>.+?))?(?: (?:to|about) (?P<task>.+))?"
@@ -109,16 +112,19 @@ _BEFORE: dict[str, tuple[re.Pattern[str], str, str]] = {
     ),
     "de": (
         re.compile(
-            r"(?:und )?erinnere? (?:mich|uns) (?:bitte )?(?:daran )?"
-            r"(?P<lead>\S+(?: halbe)?(?: \w+)?) (?:vorher|davor)"
-            r"(?: um (?P<at>.+?))?(?: da?ran| an (?:den |die |das )?(?P<task>.+))?"
+            r"(?:und |dann |auch )*(?:erinnere? (?:mich|uns)|sage? (?:mir|uns)|"
+            r"gib (?:mir|uns)|warne? (?:mich|uns))(?: bitte| auch| noch| mal| daran| dran| so)* "
+            r"(?P<lead>(?!am |an )\S+(?: halbe)?(?: \w+)?) (?:vorher|davor|zuvor)"
+            r"(?: um (?P<at>.+?))?(?: da?ran| bescheid| an (?:den |die |das )?(?P<task>.+))?"
         ),
         "{lead}{at} vor {event}{task}",
         " um {}| an {}",
     ),
     "zh": (
         re.compile(
-            r"(?:再|并)?(?:请|帮我)?提前(?P<lead>.+?)提醒(?:我们?|一下|我一下)(?P<task>.*)"
+            r"(?:再|并|那|也|还|就|到时候?|记得|请|帮我|你)*提前(?P<lead>.+?)"
+            r"(?:再|给我|跟我)*(?:提醒|叫|喊|通知|告诉|说)(?:我们?|一下|我一下|我一声|一声|大家)+"
+            r"(?P<task>.*?)吧?"
             r"|(?P<day>前一天)(?P<at>.*?)提醒(?:我们?|一下)(?P<what>.*)"
         ),
         "{event}{lead}{at}{task}",
