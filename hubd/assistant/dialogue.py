@@ -30,6 +30,8 @@ SET_REMEMBERED = timedelta(hours=1)
 """The same of what was set for a time, and is still to come."""
 SET = frozenset({"timers", "alarms", "reminders"})
 """The plugins of that."""
+ROBOTS = frozenset({"vacuum", "mower"})
+"""The plugins of what is at work for a while once it is sent out."""
 KEEPS_THE_DAY = SET | {"calendar"}
 """Behind what these do a day is still spoken of."""
 
@@ -92,8 +94,8 @@ def _plugin(decision: Decision) -> str:
 
 
 def _is_to_come(last: Decision | None) -> bool:
-    """Whether what was done last set or left something for a time."""
-    return last is not None and (_plugin(last) in SET or last.tool in LEFT)
+    """Whether what was done last set or left something for a time, or is still at work."""
+    return last is not None and (_plugin(last) in SET | ROBOTS or last.tool in LEFT)
 
 
 def _day_told(data: Mapping[str, Any], zone: tzinfo | None) -> date | None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hubd.assistant.decision import Decision
+from hubd.assistant.for_later.timed import lacks_when
 from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
@@ -411,7 +412,12 @@ def _is_at_another_time(match: Match, text: str, language: str) -> bool:
     clauses, said = CLAUSE.split(command), known.stripped(command)
     time_ends_it = not plain(text).endswith(plain(command))
     of_a_reason = time_ends_it and len(clauses) > 1 and known.remarks(clauses[-1])
-    return of_a_reason or (not known.commands(said) and _LASTS.search(said) is not None)
+    ends_message = time_ends_it and lacks_when(command)
+    return (
+        of_a_reason
+        or ends_message
+        or (not known.commands(said) and _LASTS.search(said) is not None)
+    )
 
 
 def _is_bare(match: Match, decision: Decision, text: str, language: str, home: House) -> bool:

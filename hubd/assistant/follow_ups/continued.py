@@ -96,19 +96,54 @@ _MORE_OR_LESS = {
 """What a sum is increased or lessened by, in a clause."""
 _SIGNS = {"en": ("plus", "minus"), "de": ("plus", "minus")}
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger)"
+_DOCK = r"(?:its|the|his|her) (?:dock|base|station|charger|charging station)"
+_SO_EN = (
+    r"(?:(?:so|ok(?:ay)?|right|alright|grand|good|fine|now|then|well|and|please|you can|"
+    r"that's (?:enough|plenty|clean enough|grand)|that'll do|that will do|enough) )*"
+)
+_SO_DE = (
+    r"(?:(?:so|okay|ok|gut|na gut|na|jetzt|dann|und|bitte|also|nun|genug|"
+    r"(?:das |es )?(?:reicht|langt|genügt)(?: jetzt)?|lass gut sein) )*"
+)
+_HOME_DE = (
+    r"(?:(?:nach hause|heim|zurück|wieder) ?)*"
+    r"(?:(?:zur|zu der|an die|in die|auf die|in seine|zu seiner) "
+    r"(?:lade|basis)?(?:station|basis))?(?<=ause|heim|rück|tion|asis)"
+)
+"""What is said before the robot goes on or is sent back, and where to."""
+_HALT = re.compile(
+    rf"{_SO_EN}(?:(?:wait|hang on|hold on|no|hey) )*(?:stop|pause|halt)"
+    r"(?: (?:it|him|her|there|now|please))*"
+    rf"|{_SO_DE}(?:(?:warte?|halt|moment|stopp?|hey|mal) )*(?:stopp?|pause|anhalten|"
+    r"(?:halte?|stopp?e?)(?: (?:ihn|sie|es|mal|bitte|kurz|jetzt))*(?: an)?)(?: bitte| mal)*"
+    r"|(?:等等|等一下|先|快|让它|叫它|把它|给我|,|，| )*"
+    r"(?:停|停下来?|停住|暂停|别扫了?|别动)(?:一下|一会儿?)?(?:吧|了)*"
+)
+"""What halts the robot that was sent out."""
 _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (
         re.compile(
             r"(?:(?:please |ok(?:ay)?,? )?(?:carry on|go on|continue|resume|keep going|go ahead)"
             r"(?: (?:it|with (?:it|that)|cleaning|hoovering|vacuuming|playing))?)(?: please| now)?"
             r"|(?:bitte )?(?:mach |fahr |saug )?(?:weiter|fort)(?: damit)?(?: bitte)?|weitermachen"
-            r"|(?:请)?(?:继续|接着)(?:扫|打扫|干|吧)?(?:吧)?"
+            rf"|{_SO_EN}(?:(?:it|he|she)(?:'s| is)? (?:can|may|should|allowed to|free to) )?"
+            r"(?:carry on|go on|keep going|start again|get going|off you go|resume)"
+            r"(?: (?:cleaning|hoovering|vacuuming|mowing|with it|again|now|then|please))*"
+            rf"|{_SO_DE}(?:mach(?:e|t)?|es geht|geht's|fahre?|sauge?|putze?) "
+            r"(?:ruhig |bitte |mal )*weiter(?: (?:geht's|bitte|so|jetzt))*|weiter geht's"
+            rf"|{_SO_DE}(?:er |sie |es )?(?:kann|darf|soll)(?: (?:er|sie|es))?"
+            r"(?: (?:jetzt|dann|wieder|ruhig|gern|auch|bitte|mal))*"
+            r" ?(?:weiter)?(?:machen|saugen|putzen|fahren|mähen|arbeiten|los|loslegen)"
+            rf"|{_SO_DE}(?:er|sie|es) (?:kann|darf) (?:jetzt )?(?:wieder|weiter)"
+            r"|(?:请|好了?|行了?|现在|那|它|他|她|你|让它|叫它|可以|能|又)*(?:继续|接着|再)"
+            r"(?:扫|打扫|清扫|干|干活|工作|割|拖)?(?:了|吧|一下)*"
             r"|(?:remets|relance|reprends|continue)(?:[- ](?:la|le|ça))?"
             r"|p[oó]nl[oa] otra vez|vuelve a ponerl[oa]|(?:continúa|sigue|reanúdal[oa])"
         ),
         {
             "vacuum.stop": "vacuum.start",
+            "vacuum.return_home": "vacuum.start",
+            "mower.return_home": "mower.start",
             "media.pause": "media.play",
             "timers.pause": "timers.resume",
         },
@@ -143,17 +178,27 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     ),
     (
         re.compile(
-            rf"(?:send|bring|get|put) (?:it|him|her) (?:back|home|back home)(?: to {_DOCK})?"
-            rf"|(?:send|bring|get) (?:it|him|her) to {_DOCK}"
-            r"|(?:it|he|she) (?:can|should|may) (?:go|come) (?:back|home|back home)(?: now)?"
-            r"|schicke? (?:ihn|sie|es) (?:wieder )?(?:nach hause|heim|zurück)"
-            r"|(?:er|sie|es) (?:soll|kann|darf) (?:jetzt )?(?:wieder )?(?:nach hause|heim|zurück)"
-            r"(?:fahren|gehen|kommen)?"
-            r"|schicke? (?:ihn|sie|es) (?:zurück )?zur (?:station|basis)"
-            r"|(?:让|叫)(?:它|他)?(?:回去|回家|回充|充电)(?:吧)?"
+            rf"{_SO_EN}(?:send|bring|get|put|call) (?:it|him|her)(?: back| home)*"
+            rf"(?: (?:to|in|into|on) {_DOCK})?(?: (?:now|then|please|again))*"
+            r"(?<=back|home|dock|base|tion|rger|.now|then|ease|gain)"
+            rf"|{_SO_EN}(?:it|he|she) (?:can|should|may) (?:go|come|head)(?: back| home)+"
+            rf"(?: to {_DOCK})?(?: (?:now|then|please))*"
+            rf"|{_SO_EN}(?:(?:back|home|off)(?: home| back)?(?: to {_DOCK})?)"
+            r"(?: with (?:it|him|her))?"
+            r"(?<=ome|ock|ase|ion|ger| it|him|her)"
+            rf"|{_SO_DE}(?:schick|hol|bring|lass|ruf)e?(?: (?:ihn|sie|es|bitte|mal|jetzt|wieder))+ "
+            rf"{_HOME_DE}(?: ?(?:fahren|gehen|kommen|laden))?"
+            r"|"
+            rf"{_SO_DE}(?:er|sie|es) (?:soll|kann|darf)(?: (?:jetzt|dann|wieder|bitte|ruhig))* "
+            rf"{_HOME_DE} ?(?:fahren|gehen|kommen|laden)?"
+            rf"|{_SO_DE}(?:ab|zurück) (?:mit (?:ihm|ihr) )?{_HOME_DE}(?: mit (?:ihm|ihr))?"
+            r"|(?:好了?|行了?|够了?|可以了?|差不多了?|那就?|现在|,|，| )*"
+            r"(?:让|叫|把|喊)?(?:它|他|她)?"
+            r"(?:可以|该)?(?:送|收)?(?:回去|回家|回充|充电|回座|回基站|回充电[座桩站])+(?:充电)?(?:了|吧)*"
         ),
         {"vacuum": "vacuum.return_home", "lawn_mower": "mower.return_home"},
     ),
+    (_HALT, {"vacuum": "vacuum.stop"}),
     (
         re.compile(
             r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"

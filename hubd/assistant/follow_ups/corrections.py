@@ -9,11 +9,14 @@ from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
 
 _STRONG = {
-    "en": r"no|nope|nah|not that(?: one)?|i mean|i meant|i said|"
+    "en": r"no|nope|nah|not that(?: one)?|wrong (?:one|way round|thing)|i misspoke|my mistake|"
+    r"(?:i )?(?:said|got) (?:it|that) wrong|i mean|i meant|i said|"
     r"(?:make|change|set|move) (?:that|it)(?: to)?|instead",
-    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|ich meine|ich meinte|ich sagte|"
+    "de": r"nein|nee|ne|nö|nicht|erst|quatsch|falsch(?: gesagt)?|vertan|versprochen|"
+    r"(?:da )?habe? ich mich (?:versprochen|vertan)|ich meine|ich meinte|ich sagte|gemeint war|"
     r"mach(?:e)? (?:daraus|das)",
-    "zh": r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
+    "zh": r"(?:我)?(?:[说弄讲搞喊]|刚才说)(?:错|反)了|口误|错了|"
+    r"不对|不是|不|我是说|我说的是|我的意思是|改成|改为|改到|换成",
     "fr": r"non|je veux dire|plutôt|pas (?:tout à fait|autant|tant que ça)",
     "es": r"no|quiero decir|mejor|no tanto|no del todo",
 }
@@ -35,11 +38,28 @@ _INSTEAD = {
     ),
 }
 """What is not meant, and what is: 不是下周五，是这周五."""
+_WANTED = {
+    "en": re.compile(
+        r"(?:it was |it's |the one (?:i (?:want(?:ed)?|meant) (?:was|is) )?|what i wanted was )?"
+        r"(?P<meant>(?:the|my|our) .+?)"
+        r"(?: (?:that )?i (?:want(?:ed)?|meant|need(?:ed)?|was after)(?: to have)?"
+        r"(?P<way> on| off)?)?"
+    ),
+    "de": re.compile(
+        r"(?:ich (?:wollte|will|meinte|meine)|gemeint (?:war|ist|habe? ich)|es war|es geht um) "
+        r"(?:doch |eigentlich )*(?P<meant>(?:die|das|den|der|mein\w*|unser\w*) .+)"
+    ),
+    "zh": re.compile(
+        "(?:我)?(?:本来)?(?:(?:要|想|想要|是要|是想)?(?P<way>打?开|关)?的|(?:说|指|要说)的)(?:其实|应该)?是(?P<meant>.+)"
+    ),
+}
+"""What was wanted instead, behind what takes the first back: 说错了，我要开的是灯带."""
 _NOT_LIKED = {
     "en": re.compile(
         r"(?:i don't (?:really )?like (?:it|that)|(?:that|it) doesn't (?:look|suit) ?\w*|"
         r"(?:that|it)'s (?:not (?:nice|right|good|great)|(?:horrible|awful|ugly))),? "
-        r"(?:(?:rather|better|let's (?:have|try|do)|try|make (?:it|that)) )+(?P<meant>.+?)"
+        r"(?:(?:rather|better|let's (?:have|try|do|go back to)|try|back to|go back to|"
+        r"go for|make (?:it|that)) )+(?P<meant>.+?)"
         r"(?: instead| then)?"
     ),
     "de": re.compile(
@@ -48,7 +68,8 @@ _NOT_LIKED = {
         r"(?:dann |doch )*(?:lieber|besser|eher) (?P<meant>.+)"
     ),
     "zh": re.compile(
-        "(?:不好看|不喜欢|太?难看了?|不合适|不太好)[，, ]*(?:那|就)?还是"
+        "(?:不好看|不喜欢|太?难看了?|不合适|不太好|"
+        "太(?:暗|亮|刺眼|晃眼|艳|花|冷|红|蓝|绿)了?)[，, ]*(?:那|就)?(?:还是)?(?:还是|换成?|改成?)"
         "(?:要|换成?|用)?(?P<meant>.+?)吧?"
     ),
 }
@@ -93,4 +114,16 @@ def corrects(text: str, language: str) -> str:
     if language == "de" and (wrapped := re.fullmatch(made, said)):
         return wrapped[1]
     opening = re.match(pattern, said)
-    return said[opening.end() :].strip(" ,，") if opening else ""
+    return _wanted(said[opening.end() :].strip(" ,，"), language) if opening else ""
+
+
+def _wanted(rest: str, language: str) -> str:
+    """What stands behind a correction, without what says that it was wanted: 我要开的是灯带 is
+    打开灯带, "it was the hall light I wanted" is "the hall light"."""
+    found = _WANTED.get(language, NEVER).fullmatch(rest)
+    if found is None:
+        return rest
+    way = (found.groupdict().get("way") or "").strip()
+    if language == "zh":
+        return ("打开" if "开" in way else way) + found["meant"]
+    return f"turn {way} {found['meant']}" if way else found["meant"]

@@ -55,5 +55,5 @@ def _ways(text: str, memory: Memory, home: Snapshot, now: datetime, area: str) -
         yield lambda: played_elsewhere(text, played, home)
         yield lambda: stopped_here(text, played, home, area)
     yield lambda: cancelled(text, memory)
-    yield lambda: how_it_is(text, memory)
+    yield lambda: how_it_is(text, memory, home)
     yield lambda: continued(text, memory)

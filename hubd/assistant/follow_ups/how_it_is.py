@@ -11,10 +11,12 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.set_for_a_time import continuing
+from hubd.assistant.follow_ups.their_room import is_room_of
 from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
-STATE, WARMTH = "home.state", "climate.temperature"
+STATE, WARMTH, PLAYER = "home.state", "climate.temperature", "media_player"
 ASKABLE = frozenset({
     "light", "switch", "cover", "valve", "lock", "fan", "media_player", "climate", "humidifier",
     "vacuum", "lawn_mower", "sensor", "binary_sensor", "person",
@@ -76,6 +78,23 @@ _ASKED = {
         rf"(?:{_STATES['es']})(?: (?:ahora|todavía|ya))?"
     ),
 }
+_PLAYS = {
+    "en": re.compile(
+        r"(?:(?:and|so|oh|but) )*(?:what|which song|what song)(?:'s| is| has|'ve| have| was| are) "
+        r"(?:he|she|it|they|that)(?: got)?(?: (?:listening to|playing|watching|hearing|on))?"
+        r"(?: (?:anyway|there|now|in there|up there|then|at all|at the moment))*"
+    ),
+    "de": re.compile(
+        r"(?:(?:und|aber|sag mal) )*(?:was|welches lied) (?:hört|spielt|läuft|schaut|guckt|hat)"
+        r"(?: (?:er|sie|es|der|die|das|da|dort|denn|eigentlich|überhaupt|gerade|jetzt|drauf|"
+        r"bei ihm|bei ihr))*(?: (?:an|laufen))?"
+    ),
+    "zh": re.compile(
+        "(?:那|他|她|它|到底|现在|究竟|里面)*(?:在|正在)?(?:听|放|播|播放|看)的?(?:是|的是)?(?:什么|啥|哪首)"
+        "(?:歌|曲子|节目|东西)?(?:啊|呀|呢)?"
+    ),
+}
+"""What is heard: of the player that was spoken of, or of the one in their room who were."""
 _AND_NOW = {
     "en": re.compile(r"(?:and|what about|how about) now"),
     "de": re.compile(r"und (?:jetzt|nun)"),
@@ -94,7 +113,7 @@ _HOW_WARM = {
 }
 
 
-def how_it_is(text: str, memory: Memory) -> Decision | None:
+def how_it_is(text: str, memory: Memory, home: Snapshot) -> Decision | None:
     """The question for the state of what was spoken of; ``None`` where it is another."""
     told = memory.told
     if told is not None and told.call is not None and _asks_once_more(text, told):
@@ -104,12 +123,28 @@ def how_it_is(text: str, memory: Memory) -> Decision | None:
         return None
     said, language = plain(text), spoken.language
     domains = {entity.partition(".")[0] for entity in spoken.entities}
+    if _PLAYS.get(language, NEVER).fullmatch(said) and (heard := _heard(spoken, home)):
+        call = ToolCall(tool=STATE, arguments={"entities": heard})
+        return msgspec.structs.replace(continuing(spoken, call), entities=heard)
     entities = {"entities": list(spoken.entities)}
     if domains == {"climate"} and _HOW_WARM.get(language, NEVER).fullmatch(said):
         return _told_of(spoken, ToolCall(tool=WARMTH, arguments=entities))
     if domains <= ASKABLE and _ASKED.get(language, NEVER).fullmatch(said):
         return _told_of(spoken, ToolCall(tool=STATE, arguments=entities))
     return None
+
+
+def _heard(spoken: Decision, home: Snapshot) -> list[str]:
+    """The players that were spoken of, or the one in the room of the one of whom it was told."""
+    things = [one for one in home.entities if one.id in spoken.entities]
+    if all(one.domain == PLAYER for one in things):
+        return [one.id for one in things]
+    people = [one for one in things if one.domain == "person"]
+    rooms = {
+        area.id for area in home.areas for who in people if is_room_of(area, who, spoken.language)
+    }
+    there = [one.id for one in home.entities if one.domain == PLAYER and one.area in rooms]
+    return there if len(there) == 1 and len(things) == 1 else []
 
 
 def _asks_once_more(text: str, told: Decision) -> bool:

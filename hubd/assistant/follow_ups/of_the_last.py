@@ -27,11 +27,17 @@ PLAYER = "media_player"
 _THERE = {
     "en": re.compile(r"\w (?:(?:in|over|up|down) )?there(?: too| as well| then| now)*"),
     "de": re.compile(
-        r"\w (?:da|dort)(?: (?:drin|drüben|oben|unten))?(?: an| aus| auf| zu| jetzt)*"
+        r"\w (?:da|dort)\b(?: (?:drin|drüben|oben|unten))?"
+        r"(?: (?:an|aus|auf|zu|jetzt|auch|noch|bitte|wieder|hoch|runter|rauf|mal))*"
     ),
     "zh": re.compile("那(?:边|里|儿|屋)"),
 }
 """What says where, of a place that was spoken of; at the end, but in Chinese."""
+_UP_THERE = {
+    "en": re.compile(r"\b(?:in|up|down|over) there\b"),
+    "de": re.compile(r"\b(?:da|dort) (?:drin|drinnen|drüben|oben|unten)\b"),
+}
+"""What says where wherever it stands, and speaks of no floor."""
 _BOTH: Mapping[str, tuple[re.Pattern[str], str]] = {
     "en": (re.compile(r"\b[Bb]oth(?: of)?(?: the| my| our)? (?=\w+s\b)"), "the "),
     "de": (re.compile(r"\b(?:die |alle |unsere )?[Bb]eiden? (?=\w{4})"), "die "),
@@ -59,10 +65,12 @@ def of_those_meant(
     spoken: what was told last, and what was done
     """
     call = decision.call
-    placed = said.names or said.areas or said.floors or said.everything or said.rooms_not_here
+    up_there = _UP_THERE.get(decision.language, NEVER).search(plain(text)) is not None
+    elsewhere = said.floors and not up_there
+    placed = said.names or said.areas or elsewhere or said.everything or said.rooms_not_here
     if call is None or "entities" not in call.arguments or placed:
         return decision
-    if _ends_with(_THERE, text, decision.language):
+    if up_there or _ends_with(_THERE, text, decision.language):
         return _there(decision, next((one for one in spoken if one and one.entities), None), home)
     return _of_the_last(decision, text, said, spoken[-1], home)
 

@@ -14,16 +14,22 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.set_for_a_time import continuing
 from hubd.assistant.understanding.compose import A_BIT
 from hubd.assistant.understanding.data_files import words_beside
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import NEVER, plain
 from plugins.api import ToolCall
+from plugins.numbers import digits
 
 _words = partial(words_beside, __file__)
 
 SET_POSITION = "home.set_position"
-CHANCE = "chance."
+CHANCE, DICE = "chance.", "chance.dice"
 """How the tools begin that throw or pick something anew each time."""
 STEP = "step"
 """The argument of tools that change by a bit: up or down."""
+_AS_MANY = {
+    "both": 2, "a pair": 2, "beide": 2, "beiden": 2, "zweien": 2, "dreien": 3, "vieren": 4,
+    "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6,
+}  # fmt: skip
+MOST_DICE = 20
 _OTHER_WAY = {"up": "down", "down": "up"}
 
 
@@ -56,9 +62,26 @@ def again(text: str, told: Decision | None) -> Decision | None:
     """The same throw or choice as was told last; ``None`` where ``text`` asks for none."""
     if told is None or told.call is None or not told.call.tool.startswith(CHANCE):
         return None
+    if told.tool == DICE and (count := _so_many(text, told.language)):
+        arguments = {**told.call.arguments, "count": count}
+        return continuing(told, msgspec.structs.replace(told.call, arguments=arguments))
     if re.fullmatch(_words()[told.language]["again"], plain(text)) is None:
         return None
     return continuing(told, told.call)
+
+
+def _so_many(text: str, language: str) -> int:
+    """How many dice ``text`` asks for; 0 where it says nothing of them."""
+    form = (
+        _words()[language]
+        .get("so_many", NEVER.pattern)
+        .replace("{number}", r"\d{1,2}|[两二三四五六]")
+    )
+    found = re.fullmatch(form, digits(plain(text), language))
+    if found is None:
+        return 0
+    count = _AS_MANY.get(found["count"]) or int(found["count"])
+    return count if count <= MOST_DICE else 0
 
 
 def moved_on(text: str, memory: Memory) -> Decision | None:

@@ -21,6 +21,7 @@ from hubd.assistant.for_later.timed import (
     has_happened,
     is_bare,
     knows_times,
+    lacks_when,
     named_command,
     of_the_same,
     parted,
@@ -117,6 +118,8 @@ async def _left(
         return None
     if known.negates(command) or known.asks(command):
         return None
+    if lacks_when(command):
+        return None  # "tell everyone dinner is in ten minutes" tells when that is
     _, *others = re.split(r",? (?:and|und) ", command)
     if any(known.inquires_first(known.stripped(other)) for other in others):
         return None  # "turn off the radio in ten minutes, and is the door locked?"

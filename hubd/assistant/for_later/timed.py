@@ -213,6 +213,18 @@ class Parted(NamedTuple):
     """`A_LITTLE` where several times are said."""
 
 
+_TELLS_WHEN = re.compile(
+    r"\b(?:is|are|it's|we're|starts?|begins?|leaves?|leaving|comes?|coming|arrives?|arriving|"
+    r"ist|sind|beginnt|kommt|kommen|fahren|gehen|gibt es|gibt's)$|是$"
+)
+"""How a command ends whose message lacks when that is: "tell everyone dinner is"."""
+
+
+def lacks_when(command: str) -> bool:
+    """Whether the time behind ``command`` ends its message, and is none at which it is done."""
+    return _TELLS_WHEN.search(plain(command)) is not None
+
+
 def says_when_apart(text: str, known: Lexicon) -> bool:
     """Whether a clause of ``text`` says when and nothing else: "tonight, turn the dryer on"."""
     clauses = [plain(clause) for clause in _CLAUSES.split(text)]

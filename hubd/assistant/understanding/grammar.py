@@ -290,7 +290,19 @@ def _name_as_written(value: Any, text: str) -> Any:
     return _as_written(value, text, _REST_OF_WORD)
 
 
+def _message_as_written(value: Any, text: str) -> Any:
+    """The same of a message, which keeps what a command would do without: 饭好了，先吃."""
+    if not isinstance(value, str) or value in text or not _CHINESE.fullmatch(value):
+        return _as_written(value, text)
+    found = re.search(_LEFT_OUT.join(map(re.escape, value)) + "$", text.rstrip("。！!. "))
+    return found[0] if found else value
+
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
+_LEFT_OUT = r"[^\w]{0,2}[\u4e00-\u9fff]{0,3}?[^\w]{0,2}[\u4e00-\u9fff]{0,3}?"
+"""What may have been left out between two characters."""
 _WRITTEN = {
+    "message": _message_as_written,
     "name": _name_as_written,
     **dict.fromkeys(ITEMS, _items_as_written),
     **dict.fromkeys(("query", "search_query"), _title_as_written),
