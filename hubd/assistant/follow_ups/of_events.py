@@ -55,7 +55,8 @@ def of_events(text: str, memory: Memory, now: datetime) -> Decision | None:
     words = _words().get(event.language) if event else None
     if event is None or words is None:
         return None
-    moves = memory.last in (event, None) or memory.told is event
+    spoken_of = memory.last in (event, None) or memory.told is event
+    moves = spoken_of or _reminds_of(memory.last, title_of(event, now))
     whole = plain(text)
     last = "" if _of_another(text, words, event, now) else _last(text)
     for said in dict.fromkeys((whole, re.sub(f"^{words['opening']}", "", whole), last)):
@@ -74,6 +75,13 @@ def _spoken_of(memory: Memory) -> Decision | None:
     if memory.events and (last is None or last.tool in OF_EVENTS or last.tool == REMINDER):
         return memory.events[0]
     return None
+
+
+def _reminds_of(last: Decision | None, title: str) -> bool:
+    """Whether a reminder of the event of that title was set last: "an hour before the dentist"."""
+    given = last.call.arguments if last and last.call and last.tool == REMINDER else {}
+    said = str(given.get("what", ""))
+    return bool(title) and title in said
 
 
 def asked_when(text: str, language: str) -> str:

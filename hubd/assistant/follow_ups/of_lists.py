@@ -149,11 +149,12 @@ def _off_for(
 
 
 def _got(router: Router, text: str, last: Decision, memory: Memory) -> Decision | None:
-    """What was put on a list a moment ago ticked off, where somebody says that it was got: "Nan has
-    the candles already bought", 腊肉奶奶买好了. What "is finished" may be used up."""
+    """What was put on a list a moment ago ticked off, where somebody says that it was got or is
+    done: "Nan has the candles already bought", 腊肉奶奶买好了."""
     known = lexicon(last.language)
     for one in ticked_in(text, last.language):
-        if one.bought and (there := _put_there(one.item, memory)):
+        there = _put_there(one.item, memory)
+        if there and (one.bought or _list(there)):  # flour that is finished is used up
             item = as_said(text, one.item)
             return list_call(
                 router, there, TICK, {"item": item, **_list(there)}, item, known, there=True
