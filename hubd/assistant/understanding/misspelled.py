@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from os.path import commonprefix
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -117,8 +116,7 @@ def _differs_after_room(heard: str, wanted: Spelling) -> bool:
 
 def _has_a_rival(heard: str, wanted: Spelling, known: Spellings) -> bool:
     """Whether both name the same room, are unlike behind it, and another thing of the room, or
-    another kind of thing, is hardly more so and begins as well as this one: "win dough" is heard
-    for "window"."""
+    another kind of thing, is hardly more so."""
     room, kind = wanted.room, wanted.text[wanted.room :]
     if not room or heard[:room] != wanted.text[:room]:
         return False
@@ -131,11 +129,8 @@ def _has_a_rival(heard: str, wanted: Spelling, known: Spellings) -> bool:
         for one in others
         if one.noun or (one.room == room and one.text[:room] == wanted.text[:room])
     )
-    begins = len(commonprefix([heard[room:], kind]))
     return any(
-        not rival.startswith(kind)
-        and OSA.distance(heard[room:], rival) <= wrong + 1
-        and len(commonprefix([heard[room:], rival])) >= begins
+        not rival.startswith(kind) and OSA.distance(heard[room:], rival) <= wrong + 1
         for rival in rivals
     )
 
