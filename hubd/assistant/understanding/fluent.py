@@ -27,7 +27,7 @@ _WITHIN = re.compile(
 )
 """A hesitation within a clause: "klebt, äh, unterm Router", "a bit, um, higher"."""
 _CHINESE_RESTARTED = re.compile(
-    r"([\u4e00-\u9fff]{0,5}(?:[给把到成在对叫让的跟和]|还有))[，,…]+(?:那个?[，,…]+)?(?=\1)|"
+    r"([\u4e00-\u9fff]{0,5}(?:[给把到成在对叫让的跟和]|还有))[，,…]+(?:那个?[，,…]+)?(?=\1(?!啥|什么|哪))|"
     r"(?<=[上里单])[，,]?([加记写买放添])[，,…]+\2?(?:那个|那什么|个)?[，,…]+"
 )
 """The same in Chinese, which needs no space: 开到，开到百分之三十."""
