@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import icalendar
 import pytest
 import recurring_ical_events
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hubd.tool_context import Speaker
@@ -249,6 +249,14 @@ RULES = st.sampled_from([
     whole_day=st.booleans(),
     first=st.datetimes(datetime(2026, 1, 1), datetime(2029, 6, 1)),
     days=st.integers(1, 40),
+)
+@example(  # two o'clock of 26 March 2028, which has no such hour
+    start=datetime(2026, 1, 1, 2),
+    minutes=60,
+    rule="FREQ=DAILY",
+    whole_day=False,
+    first=datetime(2028, 3, 20),
+    days=10,
 )
 def test_the_times_are_those_of_another_implementation(
     start, minutes, rule, whole_day, first, days

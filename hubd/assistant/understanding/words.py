@@ -389,10 +389,12 @@ def _without_owners(pieces: Sequence[Piece], lexicon: Lexicon) -> Iterator[Piece
 
 
 def _loses_a_name(window: Sequence[Piece], heard_as: Sequence[Tag]) -> bool:
-    """Whether a name that was said rightly would become another one."""
+    """Whether names that were said rightly would all become another one: "bathroom win door" keeps
+    the room as the Bathroom Window."""
     names = [plain(tag.value) for tag in heard_as]
     said = [one for one in window if one.tags and {tag.kind for tag in one.tags} <= NAMED]
-    return any(not one.wrong and not any(one.text in name for name in names) for one in said)
+    rightly = [one.text for one in said if not one.wrong]
+    return bool(rightly) and not any(text in name for text in rightly for name in names)
 
 
 def _says_little(piece: Piece, lexicon: Lexicon) -> bool:
