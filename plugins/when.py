@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plugins.day_words import with_days_of_month
 from plugins.daylight import SunEvent
 from plugins.lengths import length_of
-from plugins.numbers import digits
+from plugins.numbers import chinese_digits, digits
 from plugins.when_reader import REPEATS, Cycle, Reader, found, words
 
 WAKING_HOURS = range(8, 23)
@@ -80,6 +80,11 @@ _LONG_DELAY = {
 """A delay of which the hours are only a part, or no whole number: "in an hour and ten minutes".
 (定一个半小时后的闹钟 may be one in half an hour.)"""
 _MINUTES = {"en": " minutes", "de": " minuten", "zh": "分钟"}
+_CHINESE_DATE = re.compile(
+    r"(?<!农历)(?<!阴历)(?<![\d一二三四五六七八九十])"
+    r"[\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3}[号日]"
+)
+"""十二月十三号, before an hour in digits too: 12月13日11点."""
 _WEEKDAY = re.compile("(?:星期|礼拜)(?=[一二三四五六日天])")
 _SUNDAY = re.compile("周天(?![气天空])")
 """星期天, but not 这周天气."""
@@ -185,6 +190,7 @@ def _in_digits(text: str, language: str) -> str:
     if language in ("fr", "es"):
         return text.replace("’", "'")
     if language == "zh":
+        text = _CHINESE_DATE.sub(lambda said: f"{chinese_digits(said[0][:-1])}日 ", text)
         return _SUNDAY.sub("周日", _WEEKDAY.sub("周", text))
     if language == "en":
         return _with_minutes(re.sub(r"\b([ap]) m\b", r"\1m", text, flags=re.IGNORECASE))

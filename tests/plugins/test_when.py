@@ -200,6 +200,8 @@ def test_an_hour_is_all_that_is_said_beside_the_day(text, language, hour):
         ("on Christmas Eve at noon", "en", date(2026, 12, 24), 12, ""),
         ("Oma anrufen am 3.12. um neun", "de", date(2026, 12, 3), 9, "Oma anrufen"),
         ("12月3号九点给妈妈打电话", "zh", date(2026, 12, 3), 9, "给妈妈打电话"),
+        ("十二月二十三号上午十一点包礼物", "zh", date(2026, 12, 23), 11, "包礼物"),
+        ("12月23号11点包礼物", "zh", date(2026, 12, 23), 11, "包礼物"),
         ("le 3 décembre à neuf heures", "fr", date(2026, 12, 3), 9, ""),
         ("el 3 de diciembre a las nueve", "es", date(2026, 12, 3), 9, ""),
         ("Easter eggs at 9", "en", None, 9, "Easter eggs"),

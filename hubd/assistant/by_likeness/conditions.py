@@ -16,6 +16,7 @@ from hubd.assistant.understanding.likeness import Guess, Intent, opposed, vocabu
 from hubd.assistant.understanding.mentions import Mentions, named_entities
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.polarity import OPPOSITE, contradiction, undoes
+from hubd.assistant.understanding.targets import ALREADY
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 
@@ -51,18 +52,6 @@ KEPT = tuple(f"{plugin}." for plugin in sorted(KEEPING))
 """How the names of their tools begin."""
 OF_DAYS = frozenset({"briefing.tell", "calendar.agenda"})
 """Tools that tell of a day: what shall be done is no question for them."""
-ALREADY = {
-    "home.turn_off": "off",
-    "home.open": "open",
-    "home.close": "closed",
-    "home.lock": "locked",
-    "home.unlock": "unlocked",
-    "media.play": "playing",
-    "media.pause": "paused",
-    "mower.start": "mowing",
-    "vacuum.start": "cleaning",
-}
-"""The state of what a tool has nothing to do with."""
 TOLD_SO = frozenset({"media.play", "media.pause", "mower.start", "vacuum.start"})
 """Tools of what people say is so where they wish the opposite: "the music is still playing"."""
 NEEDS_A_THING = frozenset({"home.turn_off", "home.open"})
@@ -122,8 +111,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     of_a_thing = said.names or said.nouns
     if filled.call.tool.startswith("timers.") and of_a_thing and "timers" not in said.subjects:
         return False  # "the sauna for ten minutes"
-    if filled.call.tool == TIMER and said.actions & {"on", "off"} and not said.subjects:
-        return False  # "the microwave on for two minutes", where there is none
+    if times_a_thing(filled.call.tool, said):
+        return False
     if filled.call.tool.startswith("timers.") and said.subjects & NAMELESS:
         return False  # "remind me in half an hour, no, make it forty minutes"
     if filled.call.tool == "alarms.set" and "alarms" not in said.subjects:
@@ -219,6 +208,12 @@ def sounds_like_others(said: Mentions, snapshot: Snapshot) -> bool:
     own = {word for name in guessed for word in plain(name).split()}  # one of two shutters
     heard = set(said.text.split()) - set(said.unnamed.split()) - own
     return len(guessed) > 1 or bool(words & heard)
+
+
+def times_a_thing(tool: str, said: Mentions) -> bool:
+    """Whether a timer would be begun for something that is worked, and may not be there: "the
+    microwave on for two minutes"."""
+    return tool == TIMER and bool(said.actions & SWITCHING) and not said.subjects
 
 
 def is_in_its_room(found: Filled, said: Mentions, snapshot: Snapshot, known: Lexicon) -> bool:

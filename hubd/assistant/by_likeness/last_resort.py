@@ -9,14 +9,13 @@ nothing in it but what was looked at already.
 from collections.abc import Iterator, Sequence
 
 from hubd.assistant.by_likeness.candidates import Heard
-from hubd.assistant.by_likeness.conditions import SWITCHING, Candidate
+from hubd.assistant.by_likeness.conditions import Candidate, times_a_thing
 from hubd.assistant.by_likeness.proposals import MOST_THINGS, changes, may_wish, phrase
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.fill import (
     LONGER,
     MOWING,
     SHORTER,
-    TIMER,
     Filled,
     duration,
     fill,
@@ -66,8 +65,8 @@ def asks(text: str, known: Lexicon) -> bool:
 def candidate(tool: str, chance: float, heard: Heard, language: str) -> Candidate | None:
     """The likeliest call of ``tool`` that what was said has all values for, that a question can
     name and that would change something; chance: how likely the tool is."""
-    if tool == TIMER and heard.said.actions & SWITCHING and not heard.said.subjects:
-        return None  # "the microwave on for two minutes", where there is none
+    if times_a_thing(tool, heard.said):
+        return None
     if tool in (LONGER, SHORTER):
         return _of_a_timer(tool, chance, heard, language)
     alike = {tool, *(other for other, mows in MOWING.items() if mows == tool)}

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from hubd.assistant.by_likeness.conditions import (
-    ALREADY,
     KEPT,
     SURE,
     SWITCHING,
@@ -33,6 +32,7 @@ from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import CLEANED, Mentions
 from hubd.assistant.understanding.plain import NEVER
 from hubd.assistant.understanding.still import is_for_later
+from hubd.assistant.understanding.targets import ALREADY
 from hubd.home.model import Entity
 from plugins.api import ToolCall
 from plugins.spoken import duration

@@ -354,24 +354,25 @@ def _moved(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[
 
 
 def _timed(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:
-    """What is told as the time has to be one."""
+    """What is told as the time has to be one, and is on the day that is said besides: "the day
+    after tomorrow at eleven" is not today."""
     if not (when := str(arguments.get("when", ""))):
         return dict(arguments)
-    spoken = _spoken_time(when, language)
-    return {**arguments, "when": spoken} if spoken else None
+    if (spoken := _spoken_time(when, language)) is None:
+        return None
+    about = plain(str(arguments.get("what", arguments.get("title", ""))))
+    day, told = day_in(said.text, language), parse(spoken, language, datetime.now(UTC))
+    if day and day not in about and not (told.on or told.repeat or told.delay):
+        spoken = f"{day} {spoken}" if lexicon(language).spaces else f"{day}{spoken}"
+    return {**arguments, "when": spoken}
 
 
 def _entered(arguments: Mapping[str, Any], said: Mentions, language: str) -> dict[str, Any] | None:
-    """An event at its time, on the day that is said, without the verb that tells of it: "the
-    dentist is on the third at four, and it isn't in the calendar yet"."""
+    """An event at its time, without the verb that tells of it: "the dentist is on the third at
+    four, and it isn't in the calendar yet"."""
     if (timed := _timed(arguments, said, language)) is None:
         return None
-    title, when = _TOLD_OF.sub("", str(timed.get("title", ""))), str(timed.get("when", ""))
-    day = day_in(said.text, language)
-    told = parse(when, language, datetime.now(UTC))
-    if when and day and not (told.on or told.repeat or told.delay):
-        when = f"{day} {when}" if lexicon(language).spaces else f"{day}{when}"
-    return {**timed, "title": title, **({"when": when} if when else {})}
+    return {**timed, "title": _TOLD_OF.sub("", str(timed.get("title", "")))}
 
 
 def _appointment(

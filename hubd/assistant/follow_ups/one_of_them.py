@@ -12,7 +12,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.plain import NEVER, plain
-from hubd.assistant.understanding.targets import ACTIVE, SINGLE
+from hubd.assistant.understanding.targets import ACTIVE, ALREADY, SINGLE
 from hubd.home.model import Entity, Snapshot
 
 _IT = {
@@ -29,15 +29,7 @@ _THEM = {
     "fr": re.compile(r"(?:\b|-)les\b|\btou(?:te)?s\b"),
     "es": re.compile(r"l[oa]s\b|\btod[oa]s\b"),
 }
-_IS_SO = {
-    "home.turn_on": "on",
-    "home.turn_off": "off",
-    "home.open": "open",
-    "home.close": "closed",
-    "home.lock": "locked",
-    "home.unlock": "unlocked",
-    "media.play": "playing",
-}
+_IS_SO = ALREADY | {"home.turn_on": "on"}
 """Tools, and the state in which they change nothing."""
 MEDIA = "media."
 

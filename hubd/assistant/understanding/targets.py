@@ -15,6 +15,19 @@ SINGLE = frozenset({"climate", "media_player", "vacuum", "lawn_mower", "weather"
 ACTIVE = {"media_player": frozenset({"playing", "on", "buffering"})}
 """Of several players the one that plays is meant."""
 
+ALREADY = {
+    "home.turn_off": "off",
+    "home.open": "open",
+    "home.close": "closed",
+    "home.lock": "locked",
+    "home.unlock": "unlocked",
+    "media.play": "playing",
+    "media.pause": "paused",
+    "mower.start": "mowing",
+    "vacuum.start": "cleaning",
+}
+"""The state of what a tool has nothing to do with."""
+
 OPENINGS = frozenset({"window", "door", "garage", "gate"})
 """Device classes of what opens to somewhere: it may be a cover, or a sensor may tell of it."""
 OPENING_DOMAINS = ("cover", "binary_sensor")
