@@ -41,7 +41,7 @@ _ONLY = {
 _NOT = {
     "en": r",? (?:and |but )?not (?=the\b|my\b|our\b|that\b|those\b|\w+'s\b)",
     "de": r",? (?:und |aber )?nicht (?=de[nmr]\b|die\b|das\b|im\b|mein|unser)",
-    "zh": r"[，,]\s*(?:不是|(?:别|不要|不用)(?:打?开|关(?:掉)?|动|碰)?)",
+    "zh": r"[，,]\s*(?:不是|(?:别|不要|不用)(?:打?开|关(?:掉)?|动|碰)?)(?![，,])",
 }
 """What is not meant beside what is: "the ceiling lamp, not the floor lamp"."""
 _PLAINLY = re.compile(

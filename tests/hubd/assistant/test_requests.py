@@ -43,7 +43,7 @@ async def test_what_is_asked_for_is_done_alone(house, said, tool, entities):
 
 async def test_what_limits_a_request_is_no_reason(house):
     said = "Could you turn off the living room light? But not the reading lamp."
-    assert await decided(house, said) == [(None, [])]
+    assert await decided(house, said) == [("home.turn_off", ["light.living_room"])]
 
 
 @pytest.mark.parametrize(
