@@ -120,11 +120,11 @@ def _kelvin(light: Entity, color: str, step: int) -> int:
 
 @plugin.tool(risk="act")
 async def change(
-    context: ToolContext, entities: EntityIds, step: Step, by: Percent = STEP_PERCENT
+    context: ToolContext, entities: EntityIds, step: Step, by: Percent | None = None
 ) -> ToolResult:
     """Make lights a step brighter or darker.
 
-    by: percent of the full brightness
+    by: percent of the full brightness; else a quarter, and no more than half of what there is
 
     Raises:
         ToolError: what shall be darker is off.
@@ -177,9 +177,13 @@ def _color_modes(light: Entity) -> frozenset[str]:
     return frozenset(map(str, modes)) if isinstance(modes, list) else frozenset({"hs"})
 
 
-def _stepped(now: int, step: Step, by: int) -> int:
-    """A light that is on is not dimmed until it is off."""
-    return min(100, now + by) if step == "up" else max(1 if now else 0, now - by)
+def _stepped(now: int, step: Step, by: int | None) -> int:
+    """A light that is on is not dimmed until it is off, nor by a step to next to nothing: half the
+    light looks a step darker however bright it was."""
+    if step == "up":
+        return min(100, now + (STEP_PERCENT if by is None else by))
+    less = min(STEP_PERCENT, now // 2) if by is None else by
+    return max(1 if now else 0, now - less)
 
 
 def percent(light: Entity) -> int | None:

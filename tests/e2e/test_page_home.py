@@ -235,6 +235,6 @@ def test_what_lets_somebody_in_is_confirmed_in_the_chat(page, call):
     expect(page.locator(".action")).to_contain_text("Front Door")
     assert call.state("lock.front") == "unlocked"
     page.get_by_role("link", name="Home").click()
-    page.get_by_role("button", name="Lock: Front Door").click()
+    page.get_by_role("button", name="Lock: Front Door", exact=True).click()
     expect(page.get_by_role("button", name="Unlock: Front Door")).to_be_visible()
     assert call.state("lock.front") == "locked"

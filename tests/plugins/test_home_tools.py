@@ -38,6 +38,16 @@ async def test_brightness_is_set_and_brought_back(workshop):
     assert workshop.entity("light.counter").attributes["brightness"] == 51
 
 
+@pytest.mark.parametrize(
+    ("before", "by", "after"), [(80, None, 55), (30, None, 15), (5, None, 3), (30, 20, 10)]
+)
+async def test_darker_is_never_next_to_nothing_at_once(workshop, before, by, after):
+    await workshop("lights.set", entities=["light.counter"], brightness=before)
+    said = {} if by is None else {"by": by}
+    darker = await workshop("lights.change", entities=["light.counter"], step="down", **said)
+    assert darker.text == f"Counter is at {after}%."
+
+
 async def test_covers_climate_fans_and_players(workshop):
     assert (await workshop("home.close", entities=["cover.blind"])).text == "Blind is closed."
     moved = await workshop("home.set_position", entities=["cover.blind"], position=30)

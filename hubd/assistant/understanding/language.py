@@ -1,7 +1,8 @@
 """Which language a command is in, by its words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ def language_of(text: str, languages: Sequence[str], more: Words | None = None) 
     return max(spaced, key=lambda language: sum(word in known[language] for word in said))
 
 
-def sentence_words(files: Iterable[Path]) -> dict[str, frozenset[str]]:
-    """The words that sentence files spell out, by language; a file that cannot be read has none."""
+@lru_cache(maxsize=8)
+def sentence_words(files: tuple[Path, ...]) -> Words:
+    """The words that sentence files spell out, by language; a file that cannot be read has none.
+    The same files are read once."""
     found: dict[str, set[str]] = {}
     for path in files:
         try:

@@ -15,7 +15,7 @@ out.
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -79,20 +79,60 @@ MOST_WORDS, MOST_CHARACTERS = 16, 28
 _NUMERALS = frozenset("零一二两三四五六七八九十百半")
 
 
+Pairs = Mapping[str, Mapping[str, float]]
+"""Word → the word behind it → how often."""
+Sounding = Mapping[str, Sequence[tuple[str, str]]]
+"""Skeleton, with and without one of its consonants → words and their sounds; in Chinese syllable →
+characters."""
+
+
+class Row(NamedTuple):
+    """What stands behind a word."""
+
+    counts: Mapping[str, float]
+    times: float
+    rest: float
+    """The chance that the discounts left for all words."""
+
+
 class Model(NamedTuple):
-    """How likely words follow each other."""
+    """How likely words follow each other.
+
+    What is asked is worked out from the counts: a sentence needs a few words' of thousands.
+    """
 
     single: Mapping[str, float]
-    """Word → the chance of it, whatever stands before it."""
-    pairs: Mapping[str, Mapping[str, float]]
-    """Word → the word behind it → the discounted chance of that."""
-    rest: Mapping[str, float]
-    """Word → what the discounts left for all words behind it."""
+    """Word → how often it was counted, whatever stands before it."""
+    total: float
+    """Of all of these."""
+    pairs: tuple[Pairs, Pairs]
+    """Those of the language, and what the household adds to them."""
+    rows: dict[str, Row]
+    """Of the words that were asked for."""
+
+    def chance(self, before: str, word: str) -> float:
+        """The discounted chance of ``word`` behind ``before``; 0 where that was never counted."""
+        row = self._row(before)
+        return max(row.counts.get(word, 0.0) - DISCOUNT, 0.0) / row.times if row.times else 0.0
 
     def score(self, before: str, word: str) -> float:
         """The logarithm of the chance of ``word`` behind ``before``."""
-        pair = self.pairs.get(before, {}).get(word, 0.0)
-        return math.log(pair + self.rest.get(before, 1.0) * self.single[word])
+        rest = self._row(before).rest * self.single[word] / self.total
+        return math.log(self.chance(before, word) + rest)
+
+    def _row(self, before: str) -> Row:
+        if (kept := self.rows.get(before)) is not None:
+            return kept
+        of_language, of_household = (pairs.get(before, {}) for pairs in self.pairs)
+        counts = dict(of_language)
+        for word, times in of_household.items():
+            counts[word] = counts.get(word, 0.0) + times
+        times = sum(counts.values())
+        told = sum(max(count - DISCOUNT, 0.0) for count in counts.values())
+        row = Row(counts, times, 1.0 - told / times if times else 1.0)
+        if before in self.single:
+            self.rows[before] = row
+        return row
 
 
 class Channel(NamedTuple):
@@ -101,14 +141,18 @@ class Channel(NamedTuple):
     language: str
     spaces: bool
     model: Model
-    sounding: Mapping[str, Sequence[tuple[str, str]]]
-    """Skeleton, with and without one of its consonants → words and their sounds; in Chinese
-    syllable → characters."""
+    sounding: tuple[Sounding, Sounding]
+    """The words of the language, and those that the household adds."""
     verbs: frozenset[str]
     """Words of commands: one letter lies between "on" and "off", so none is guessed by more than
     which vowels it has."""
     found: dict[tuple[str, ...], list[tuple[str, float]]]
     """What was looked for before."""
+
+    def alike(self, key: str) -> Iterator[tuple[str, str]]:
+        """The words that are found by a key."""
+        for words in self.sounding:
+            yield from words.get(key, ())
 
 
 class Said(NamedTuple):
@@ -129,8 +173,6 @@ def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Cha
     """The channel of a household: its names, and further words that a sentence may have."""
     spaces = language != "zh"
     pairs: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for before, behind in _counted(language).items():
-        pairs[before].update(behind)
     before_a_thing, behind_a_thing = _about_things(language)
     for name in names:
         parts = _units(name, spaces)
@@ -140,31 +182,60 @@ def channel_of(language: str, names: Iterable[str], words: Iterable[str]) -> Cha
             pairs[before][parts[0]] += times
         for after, times in behind_a_thing.items():
             pairs[parts[-1]][after] += times
-    single: dict[str, float] = defaultdict(float)
+    single: dict[str, float] = defaultdict(float, _singly(language))
     for counts in pairs.values():
         for word, times in counts.items():
             single[word] += times
-    words = frozenset(word for word in words if spaces or len(word) == 1)
+    words = {word for word in words if spaces or len(word) == 1}
     for word in words:
         single[_class(word, language)] += 1
-    model = _model(single, pairs)
-    vocabulary = {*single, *words, *_numerals(language)} - {END, FREE, NUMBER}
-    if not spaces:
-        vocabulary -= _NUMERALS  # of which some character sounds like each
+    model = Model(single, sum(single.values()), (_counted(language), pairs), {})
+    added = _by_sound(_speakable({*single, *words}, language) - _usual_words(language), language)
+    tags = lexicon(language).phrases.items()
+    verbs = frozenset(said.partition(" ")[0] for said, tag in tags if tag.kind == "action")
+    return Channel(language, spaces, model, (_usually_sounding(language), added), verbs, {})
+
+
+@cache
+def _singly(language: str) -> Mapping[str, float]:
+    """How often each word of the language was counted."""
+    single: dict[str, float] = defaultdict(float)
+    for counts in _counted(language).values():
+        for word, times in counts.items():
+            single[word] += times
+    return single
+
+
+@cache
+def _usual_words(language: str) -> frozenset[str]:
+    """The words of the language that may have been said."""
+    return _speakable({*_singly(language), *_numerals(language)}, language)
+
+
+@cache
+def _usually_sounding(language: str) -> Sounding:
+    return _by_sound(_usual_words(language), language)
+
+
+def _speakable(words: Set[str], language: str) -> frozenset[str]:
+    """Those of some words that something else may be heard for. Of the Chinese numerals none is:
+    some character sounds like each."""
+    if language == "zh":
+        return frozenset(w for w in words if w.isalpha() and len(w) == 1) - _NUMERALS
+    return frozenset(word for word in words if word.isalpha())
+
+
+def _by_sound(words: Set[str], language: str) -> Sounding:
     by_sound: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for word in sorted(vocabulary):
-        if not word.isalpha() or (len(word) > 1 and not spaces):
-            continue
-        if not spaces:
+    for word in sorted(words):
+        if language == "zh":
             for reading in readings(word):
                 by_sound[reading].append((word, ""))
             continue
         sounds = pronounced(word, language)
         for key in keys(sounds):
             by_sound[key].append((word, sounds))
-    tags = lexicon(language).phrases.items()
-    verbs = frozenset(said.partition(" ")[0] for said, tag in tags if tag.kind == "action")
-    return Channel(language, spaces, model, by_sound, verbs, {})
+    return by_sound
 
 
 def likeliest(text: str, channel: Channel) -> list[Said]:
@@ -211,7 +282,7 @@ def _classes(words: Sequence[str], channel: Channel) -> list[str]:
 def _usual(heard: Sequence[str], channel: Channel) -> list[float]:
     """How usual what stands beside each gap is, the one before the first word among them."""
     kinds = [START, *_classes(heard, channel), END]
-    return [channel.model.pairs.get(a, {}).get(b, 0.0) for a, b in itertools.pairwise(kinds)]
+    return [channel.model.chance(a, b) for a, b in itertools.pairwise(kinds)]
 
 
 def _choices(
@@ -238,13 +309,13 @@ def _sounding_like(words: Sequence[str], channel: Channel) -> Iterator[tuple[str
     """The words that those that were heard may be as one, and what each costs."""
     joined = "".join(words)
     if not channel.spaces:
-        alike = (one for reading in readings(joined) for one in channel.sounding.get(reading, ()))
+        alike = (one for reading in readings(joined) for one in channel.alike(reading))
         yield from {word: CHANGED + PER_SOUND * VOWEL for word, _ in alike}.items()
         return
     if not joined.isalpha() or len(joined) < SHORTEST:
         return
     sounds = said_together(words, channel.language)
-    candidates = {one: None for key in keys(sounds) for one in channel.sounding.get(key, ())}
+    candidates = {one: None for key in keys(sounds) for one in channel.alike(key)}
     for word, other in candidates:
         if abs(len(sounds) - len(other)) > LENGTHS:
             continue
@@ -253,18 +324,6 @@ def _sounding_like(words: Sequence[str], channel: Channel) -> Iterator[tuple[str
         limit = min(MOST, MOST_OF_LENGTH * max(len(sounds), len(other)))
         if (unlike := difference(sounds, other, limit)) <= limit:
             yield word, JOINED if word == joined else CHANGED + PER_SOUND * unlike
-
-
-def _model(single: Mapping[str, float], pairs: Mapping[str, Mapping[str, float]]) -> Model:
-    total = sum(single.values())
-    chances = {word: count / total for word, count in single.items()}
-    behind: dict[str, dict[str, float]] = {}
-    rest: dict[str, float] = {}
-    for before, counts in pairs.items():
-        times = sum(counts.values())
-        found = {word: max(count - DISCOUNT, 0.0) / times for word, count in counts.items()}
-        behind[before], rest[before] = found, 1.0 - sum(found.values())
-    return Model(chances, behind, rest)
 
 
 @cache

@@ -193,8 +193,9 @@ _AT: Mapping[str, Sequence[str]] = {
            "überm {}", "vom {}", "{} auf"],
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
-_APART = frozenset({"wie", "how", "so", "da"})
-"""Words that stay alone: "wie viele" is written as two, and "was läuft da für ein Lied"."""
+_QUESTION_WORDS = frozenset({"wie", "how", "so"})
+_TWO_WORDS = frozenset({"dafür"})
+"""What is two words where it was heard as two: "was läuft da für ein Lied"."""
 _ONLY_VERBS = frozenset({"start", "stop", "play", "pause", "lock", "unlock"})
 """Actions whose words tell of no state that a thing may be in: "close the open blinds"."""
 _ARTICLES = frozenset({"the", "my", "our", "der", "die", "das", "den", "dem"})
@@ -212,8 +213,8 @@ def joined(text: str, known: Collection[str]) -> str:
             compound = plain("".join(window))
             if len(window) < length or len(compound) < SHORTEST_COMPOUND:
                 continue
-            if window[0].casefold() in _APART:
-                continue
+            if window[0].casefold() in _QUESTION_WORDS or compound in _TWO_WORDS:
+                continue  # "wie viele" is written as two words
             if compound in known and plain(" ".join(window)) not in known:
                 words[at : at + length] = ["".join(window)]
                 break

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,12 @@ def classifiers():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hubd.assistant.by_likeness.semantic.PATIENCE_S", 60.0)
         yield {}
+
+
+@functools.cache
+def described(path):
+    """The household of a file, which thousands of tests ask for."""
+    return read_description(path.read_text(encoding="utf-8"))
 
 
 class House:
@@ -208,8 +215,8 @@ async def make_house(tmp_path, assistant_data, embed, classifiers):
     database = await Database.open(tmp_path / "hubd.db")
 
     async def made(name="home.en.yaml", model=None, settings=MappingProxyType({})):
-        home = await FileHome.open(PluginStorage(database, "home description"))
-        await home.load((assistant_data / name).read_text(encoding="utf-8"))
+        storage = PluginStorage(database, "home description")
+        home = FileHome(storage, described(assistant_data / name))
         return House(database, home, embed, classifiers, model, settings)
 
     yield made

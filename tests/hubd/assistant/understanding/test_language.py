@@ -12,7 +12,7 @@ PLUGINS = Path(__file__).parents[4] / "plugins"
 
 @pytest.fixture(scope="module")
 def words():
-    return sentence_words(sorted(PLUGINS.glob("*.*.yaml")))
+    return sentence_words(tuple(sorted(PLUGINS.glob("*.*.yaml"))))
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_a_file_that_cannot_be_read_knows_no_words(tmp_path):
         "language: en\nintents: {x: {data: [{sentences: ['(ring|chime) the {bell} <now>']}]}}\n"
         "expansion_rules: {now: '[right] away'}\n"
     )
-    found = sentence_words([bad, right, tmp_path / "c.en.yaml"])
+    found = sentence_words((bad, right, tmp_path / "c.en.yaml"))
     assert found == {"en": frozenset({"ring", "chime", "the", "right", "away"})}
