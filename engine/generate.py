@@ -7,6 +7,7 @@ threads, queues or HTTP.
 """
 
 import time
+from array import array
 from collections import deque
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -187,7 +188,7 @@ class Generation:
 
         Raises InvalidRequestError (ContextLengthError) for a prompt that cannot be computed."""
         check_prompt(prompt, tokenizer.vocabulary_size, context_length)
-        self.tokens = list(prompt)
+        self.tokens = array("i", prompt)
         self._params = params
         self._prompt_tokens = len(prompt)
         self._end = frozenset[int]() if params.ignore_eos else tokenizer.end_of_generation

@@ -5,6 +5,7 @@ Used by the compute thread alone. Knows token ids and blocks; nothing of request
 
 import hashlib
 import time
+from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ class KeptPrefixes:
     def __init__(self, cache: PrefixCache, store: PrefixStore) -> None:
         self._cache = cache
         self._store = store
-        self._waiting: deque[list[int]] = deque()
+        self._waiting: deque[array[int]] = deque()
         self._copies: _Copies | None = None
         self.restored_tokens = 0
         """That came back so far, and how long that took."""
@@ -74,7 +75,7 @@ class KeptPrefixes:
         """Have the cached blocks at the beginning of `tokens` written, unless they are there:
         `copy_some` does it, piece by piece."""
         if len(self._waiting) < MOST_WAITING:
-            self._waiting.append(list(tokens))
+            self._waiting.append(array("i", tokens))
 
     @property
     def waiting(self) -> bool:

@@ -59,20 +59,36 @@ class Files:
         self.file_bytes = self._header_bytes + _CHECKSUM_BYTES + block_bytes
         form = f"{model}\n{block_tokens} tokens\n{block_bytes} bytes\n".encode()
         self._root = hashlib.sha256(MAGIC + form).digest()
+        self._last: tuple[list[bytes], list[bytes]] = [], []
+        """Token ids of the blocks that were named last, and their names."""
 
     def blocks(self, tokens: Sequence[int], first: int = 0) -> list[Block]:
         """The whole blocks of a prompt from number `first` on, each named after all tokens up to
-        its end."""
-        ids = np.asarray(tokens, "<i4").tobytes()
-        blocks, parent, size = [], self._root, 4 * self._block_tokens
-        for number in range(len(ids) // size):
-            own = ids[number * size : (number + 1) * size]
-            name = hashlib.sha256(parent + own).digest()
-            if number >= first:
-                path = self.directory / f"{name.hex()}.{number}{SUFFIX}"
-                blocks.append(Block(path, MAGIC + name + parent + own))
-            parent = name
-        return blocks
+        its end. For one thread."""
+        ids, size = np.asarray(tokens, "<i4").tobytes(), 4 * self._block_tokens
+        owns = [ids[at : at + size] for at in range(0, len(ids) - size + 1, size)]
+        names = self._names(owns)
+        parents = [self._root, *names]
+        return [
+            Block(
+                self.directory / f"{names[number].hex()}.{number}{SUFFIX}",
+                MAGIC + names[number] + parents[number] + owns[number],
+            )
+            for number in range(first, len(owns))
+        ]
+
+    def _names(self, owns: list[bytes]) -> list[bytes]:
+        """The names of blocks with these token ids. Those of the last prompt are known: most begin
+        as it does, and are named before every first token that is not all in memory."""
+        known, names = self._last
+        pairs = enumerate(zip(known, owns, strict=False))
+        same = next((n for n, (a, b) in pairs if a != b), min(len(known), len(owns)))
+        names = names[:same]
+        for own in owns[same:]:
+            parent = names[-1] if names else self._root
+            names.append(hashlib.sha256(parent + own).digest())
+        self._last = owns, names
+        return names
 
     def read(self, block: Block, buffer: bytearray) -> bool:
         """Fill `buffer` (file_bytes,) with the file; False if it is not exactly the one expected.
