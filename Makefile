@@ -1,4 +1,4 @@
-# make run    set up, start the daemon on the sample household, print where to ask
+# make run    set up, start the daemon on the sample household (papers and home), print where to ask
 # make test   the same set-up, then the tests
 # make home-assistant  a newer Home Assistant (needs Python 3.13), and the tests that need it
 # make arm    tests of the kernels on ARM, emulated: Debian, as root, an hour
@@ -20,7 +20,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 run: venv
 	@$(BIN)/hubd model pull
-	@exec $(BIN)/hubd serve --ingest samples/household --try "$(TRY)"
+	@exec $(BIN)/hubd serve --ingest samples/household --home samples/home.yaml --try "$(TRY)"
 
 test: venv
 	@$(BIN)/hubd model pull

@@ -454,6 +454,8 @@ class Decider:
 
     async def declined(self, text: str, language: str) -> str:
         """What is said where a command is not understood: nothing was done."""
+        if not self._tools.home.snapshot().entities:
+            return ask(language, "no_devices")
         said = await self.mentions(text, language)
         for room in said.rooms_not_here:
             at = text.lower().find(room)

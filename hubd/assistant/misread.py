@@ -392,7 +392,8 @@ def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) ->
     state = str(match.slots.get("state", ""))
     if people and COMMA.search(state):
         return True  # 外婆在打瞌睡，请把音乐关小
-    if not state or not people or any(one.domain not in PEOPLE for one in people):
+    asks_who = match.slots.get("domain") in PEOPLE  # "who is the president", where nobody is known
+    if not state or not (people or asks_who) or any(one.domain not in PEOPLE for one in people):
         return False
     known = {one.state for one in home.snapshot.entities if one.domain in PEOPLE}
     zones = {one.name for one in home.snapshot.entities if one.domain == "zone"}

@@ -86,6 +86,19 @@ SENTENCES: dict[str, dict[str, str]] = {
         " Nommez l'appareil et l'action.",
         "es": "No entendí qué debo hacer y no hice nada. Di el aparato y lo que debe hacer.",
     },
+    "no_devices": {
+        "en": "I did nothing, for I know of no devices in this home yet. Connect Home Assistant"
+        " (hubd home connect), or describe the home in a file (hubd home load).",
+        "zh": "什么都没做：这个家里还没有我认识的设备。请接入 Home Assistant（hubd home connect），"
+        "或用文件描述这个家（hubd home load）。",
+        "de": "Ich habe nichts getan, denn ich kenne in diesem Zuhause noch keine Geräte. Verbinde"
+        " Home Assistant (hubd home connect) oder beschreibe das Zuhause in einer Datei"
+        " (hubd home load).",
+        "fr": "Je n'ai rien fait, car je ne connais encore aucun appareil ici. Connectez Home"
+        " Assistant (hubd home connect) ou décrivez la maison dans un fichier (hubd home load).",
+        "es": "No hice nada, pues aún no conozco ningún aparato en esta casa. Conecta Home"
+        " Assistant (hubd home connect) o describe la casa en un archivo (hubd home load).",
+    },
     "no_room": {
         "en": "I know no room or device here that is called “{said}”, so I did nothing.",
         "zh": "这里没有叫“{said}”的房间或设备，所以什么都没做。",

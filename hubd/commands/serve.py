@@ -5,7 +5,7 @@ import logging
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
@@ -33,19 +33,33 @@ WORDS = {"starting": "starting", "restarting": "starting again"}
     type=click.Path(path_type=Path),
     help="Read these documents first.",
 )
+@click.option(
+    "--home",
+    type=click.File(encoding="utf-8"),
+    help="A described home (see `hubd home load`), for a hub that has none.",
+)
 @click.option("--try", "question", help="A question to suggest when it is ready.")
-def serve(folders: tuple[Path, ...], question: str | None) -> None:
+def serve(folders: tuple[Path, ...], home: TextIO | None, question: str | None) -> None:
     """Run the daemon until Ctrl-C. SIGHUP makes it read its configuration again."""
     # Before NumPy is loaded. Two threads of OpenBLAS spin for each other where the cores are busy:
     # fitting the examples took 7 to 10 s of both, and takes 1.1 s of one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     config, paths = settings()
-    asyncio.run(_serve(config, paths, list(folders), question))
+    first = First(list(folders), home.read() if home else None, question)
+    asyncio.run(_serve(config, paths, first))
 
 
-async def _serve(
-    config: "Config", paths: "Paths", folders: list[Path], question: str | None
-) -> None:
+class First(NamedTuple):
+    """What a hub is given at its start, beside its configuration."""
+
+    folders: list[Path]
+    """Of documents to read."""
+    home: str | None
+    """Its description."""
+    question: str | None
+
+
+async def _serve(config: "Config", paths: "Paths", first: First) -> None:
     """One life of the daemon after the other, each with the configuration as it is then."""
     from hubd import logs
     from hubd.daemon import running
@@ -59,24 +73,24 @@ async def _serve(
             logs.start(wanted.log.level)
             async with running(wanted, paths, kept) as daemon:
                 ended = asyncio.create_task(_next_configuration(daemon, paths))
-                await _tell_when_ready(daemon, folders, question, ended)
+                await _tell_when_ready(daemon, first, ended)
                 wanted = await ended
-            folders, question = [], None
+            first = First([], None, None)
             del daemon, ended
             let_go()
 
 
 async def _tell_when_ready(
     daemon: "Daemon",
-    folders: list[Path],
-    question: str | None,
+    first: First,
     ended: "asyncio.Task[Config | None]",
 ) -> None:
     """Prepare and say so, unless the end comes first."""
     from hubd.service_manager import notify
 
     notify("READY=1", "STATUS=Preparing.")  # it answers; systemd need not wait for documents
-    ready = asyncio.create_task(_prepare(daemon, folders))
+    await _describe(daemon, first.home)
+    ready = asyncio.create_task(_prepare(daemon, first.folders))
     await asyncio.wait({ended, ready}, return_when=asyncio.FIRST_COMPLETED)
     if not ended.done():
         await ready
@@ -86,10 +100,26 @@ async def _tell_when_ready(
             click.echo(daemon.services.set_aside, err=True)
         if not daemon.services.access.tokens() and "JOURNAL_STREAM" not in os.environ:
             _offer_pairing(daemon)
-        if question:
-            click.echo(f'Try: "{question}"')
+        if first.question:
+            click.echo(f'Try: "{first.question}"')
     ready.cancel()
     await asyncio.gather(ready, return_exceptions=True)
+
+
+async def _describe(daemon: "Daemon", home: str | None) -> None:
+    """The home that is described, unless the hub knows one."""
+    from hubd.home.file import DescriptionError
+
+    services = daemon.services
+    known = services.household.linked is not None or services.described.snapshot().entities
+    if home is None or known:
+        return
+    try:
+        made = await services.described.load(home)
+    except DescriptionError as error:
+        click.echo(f"The home is not described: {error}", err=True)
+    else:
+        click.echo(f"home: {len(made.entities)} devices in {len(made.areas)} rooms, as described")
 
 
 def _offer_pairing(daemon: "Daemon") -> None:

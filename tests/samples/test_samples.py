@@ -14,6 +14,8 @@ import pypdfium2
 import pytest
 from docx.table import Table
 
+from hubd.home.file import read_description
+
 SAMPLES = Path(__file__).parents[2] / "samples"
 HOUSEHOLD = SAMPLES / "household"
 DOCUMENTS = sorted(HOUSEHOLD.iterdir())
@@ -144,3 +146,11 @@ def test_rendering_again_gives_the_committed_documents(tmp_path: Path):
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in RENDERED}
     for path in RENDERED:
         assert pages(tmp_path / path.name) == pages(path), f"run samples/render.py: {path.name}"
+
+
+def test_the_sample_home_can_be_loaded_and_has_its_rooms_and_people():
+    home = read_description((SAMPLES / "home.yaml").read_text(encoding="utf-8"))
+    rooms = {area.id for area in home.areas}
+    placed = [one for one in home.entities if one.domain not in ("scene", "weather", "person")]
+    assert {one.area for one in placed} == rooms
+    assert {one.name for one in home.entities if one.domain == "person"} == {"Nora", "Daniel"}

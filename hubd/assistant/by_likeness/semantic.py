@@ -45,6 +45,7 @@ from hubd.assistant.by_likeness.second_opinion import contradicted
 from hubd.assistant.by_likeness.wording import (
     ON_A_PLAYER,
     SLOTS,
+    adds_goods,
     is_plain,
     later_command,
     may_be_meant,
@@ -303,7 +304,8 @@ class Semantics:
         if self._reads(tool) and chance < OVERRULES and ("?" in text or "？" in text):
             return None  # "what do you say, pizza or pasta?" may be asked of somebody else
         elsewhere = found.targets.entities and not heard.said.names and ON_A_PLAYER.search(text)
-        unsure = chance < SURE or elsewhere or not is_plain(tool, text, language)
+        plain = is_plain(tool, text, language) or adds_goods(found.call, text, language)
+        unsure = chance < SURE or elsewhere or not plain
         asked = not self._reads(tool) and unsure
         if asked and phrase(found.call, found.targets.entities, language) is None:
             return None

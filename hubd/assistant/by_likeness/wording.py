@@ -14,6 +14,7 @@ from hubd.assistant.by_likeness.timer_names import POINTING
 from hubd.assistant.for_later.timed import says_when_again
 from hubd.assistant.misread import BOUGHT
 from hubd.assistant.understanding.appointments import appointment_in
+from hubd.assistant.understanding.bought import is_amount_of_bought, without_amounts
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
@@ -120,6 +121,10 @@ _LISTED_SO = re.compile(
     rf"{BOUGHT.pattern}|\b(?:tick|cross|check|(?:ab)?hak|streich)|[勾划]", re.IGNORECASE
 )
 """What says that something is on a list, or shall be."""
+_ADDS = re.compile(r"(?:(?:please|can you|could you|and|also|okay|just) )*add\b")
+"""What puts goods on a list in English, though no list is named, and"""
+_BESIDE_GOODS = frozenset(["a", "an", "some", "more", "the", "and", "of", "please", "too", "also"])
+"""what may be said beside them."""
 _TO_A_VALUE = re.compile(r"(?:down |up )?to (?:\d|\w+teen|twenty|half )|auf \d|[调到]")
 """What a thing is brought to, and no time: "to 18 at night"."""
 _SOON = re.compile(
@@ -263,6 +268,18 @@ def is_plain(tool: str, text: str, language: str) -> bool:
     return not tool.startswith("lists.") or _LISTED_SO.search(text) is not None
 
 
+def adds_goods(call: ToolCall, text: str, language: str) -> bool:
+    """Whether ``text`` adds what people buy, and says nothing else: "add milk, eggs and a loaf of
+    bread", not "add salt to the soup"."""
+    adds = _ADDS.match(plain(text)) if call.tool == "lists.add" and language == "en" else None
+    if adds is None:
+        return False
+    items = [plain(item) for item in call.arguments["items"]]
+    beside = set(plain(text)[adds.end() :].split()) - set(" ".join(items).split())
+    named = all(is_amount_of_bought(item, language) for item in items)
+    return named and without_amounts(beside, language) <= _BESIDE_GOODS
+
+
 def _fitting(
     tool: Tool, arguments: dict[str, Any], said: Mentions, language: str
 ) -> dict[str, Any] | None:
@@ -281,9 +298,21 @@ def _about(tool: str, parts: Parts, language: str) -> Any:
     known = lexicon(language)
     things = [one for one in dict.fromkeys(parts.about) if known.stripped(one)]
     things = [one for one in things if not _is_denied(one, parts.text)]
+    things = _with_amounts(things, parts.text)
     if any(len(plain(one).split()) > LONGEST for one in things):
         return None  # "on my way home from town" is on no list
     return things if tool == "lists.add" else ", ".join(things)
+
+
+def _with_amounts(things: list[str], text: str) -> list[str]:
+    """The things, those of one amount together: "loaf" and "bread" of "a loaf of bread"."""
+    kept: list[str] = []
+    for thing in things:
+        if kept and (amount := f"{kept[-1]} of {thing}").casefold() in text.casefold():
+            kept[-1] = amount
+        else:
+            kept.append(thing)
+    return kept
 
 
 def _of_a_day(which: str, parts: Parts, language: str) -> str:

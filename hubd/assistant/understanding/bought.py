@@ -22,6 +22,14 @@ def is_bought(word: str, language: str) -> bool:
     return word in _plainly(language)
 
 
+def is_amount_of_bought(item: str, language: str) -> bool:
+    """Whether an item is such a thing, with whatever stands before it: "two pints of milk",
+    „ein Kilo Mehl“, 一袋大米."""
+    said = plain(item)
+    words, joint = (list(said), "") if language == "zh" else (said.split(), " ")
+    return any(joint.join(words[at:]) in _plainly(language) for at in range(len(words)))
+
+
 @cache
 def _plainly(language: str) -> frozenset[str]:
     return frozenset(map(plain, bought(language)))

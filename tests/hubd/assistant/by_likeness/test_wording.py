@@ -2,9 +2,15 @@
 
 import pytest
 
-from hubd.assistant.by_likeness.wording import is_plain, later_command, may_be_meant
+from hubd.assistant.by_likeness.wording import (
+    adds_goods,
+    is_plain,
+    later_command,
+    may_be_meant,
+)
 from hubd.assistant.for_later.later import LATER
 from hubd.assistant.understanding.tagger import Parts
+from plugins.api import ToolCall
 
 SURE = [
     ("bog roll and teabags, list", "lists.add", {"items": ["bog roll", "teabags"]}),
@@ -91,3 +97,18 @@ def test_a_not_and_a_question_speak_against_it(said, tool, may):
 )
 def test_hints_and_corrections_are_asked_about(said, tool, plain):
     assert is_plain(tool, said, "en") is plain
+
+
+@pytest.mark.parametrize(
+    ("said", "items", "goods"),
+    [
+        ("add milk, eggs and a loaf of bread", ["milk", "eggs", "loaf of bread"], True),
+        ("Can you add two pints of milk, please?", ["two pints of milk"], True),
+        ("add salt to the soup", ["salt"], False),
+        ("add Tom", ["Tom"], False),
+        ("milk and eggs", ["milk", "eggs"], False),
+    ],
+)
+def test_goods_are_put_on_the_list_unasked_where_nothing_else_is_said(said, items, goods):
+    call = ToolCall(tool="lists.add", arguments={"items": items})
+    assert adds_goods(call, said, "en") is goods
