@@ -143,7 +143,7 @@ def _targets_of(match: Match, tools: Tools, snapshot: Snapshot, area: str) -> Ta
     # "Next song" where no player is means one of the house's, not all of them.
     everywhere = match.everything or not (match.here or tool_of(match).startswith("media."))
     found = targets.find(snapshot, slots, domains, area=area, everywhere=everywhere)
-    if match.intent == _STATES and not slots.get("name"):
+    if tool_of(match) == STATE and not slots.get("name"):
         opening = targets.openings(snapshot, slots, area=area, everywhere=everywhere)
         found = opening if opening.entities else found
     if match.intent == _STATES and not found.entities and slots.get("device_class"):

@@ -392,7 +392,7 @@ def _is_of_no_place(match: Match, decision: Decision, text: str, home: House) ->
     state = str(match.slots.get("state", ""))
     if people and COMMA.search(state):
         return True  # 外婆在打瞌睡，请把音乐关小
-    asks_who = match.slots.get("domain") in PEOPLE  # "who is the president", where nobody is known
+    asks_who = str(match.slots.get("domain")) in PEOPLE  # "who is the president", of nobody here
     if not state or not (people or asks_who) or any(one.domain not in PEOPLE for one in people):
         return False
     known = {one.state for one in home.snapshot.entities if one.domain in PEOPLE}

@@ -167,6 +167,8 @@ entities:
   - {id: light.counter, name: Counter Light, area: Kitchen, state: "off"}
   - {id: sensor.warmth, name: Temperature, area: Kitchen, state: "21.5",
      attributes: {unit_of_measurement: "°C"}}
+  - {id: binary_sensor.window, name: Kitchen Window, area: Kitchen, state: "on",
+     attributes: {device_class: window}}
   - {id: lock.front, name: Front Door, area: Hall, state: locked}
   - {id: cover.garage, name: Garage Door, state: closed, attributes: {device_class: garage}}
   - {id: person.anna, name: Anna, state: home}

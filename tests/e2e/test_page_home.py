@@ -212,6 +212,7 @@ def test_a_light_is_switched_here_and_elsewhere(page, call):
     call("home.turn_off", entities=["light.counter"])
     expect(switch).not_to_be_checked()
     expect(page.get_by_role("region", name="Kitchen")).to_contain_text("21.5 °C")
+    expect(page.get_by_role("region", name="Kitchen")).to_contain_text("Kitchen Windowopen")
 
 
 def test_who_is_at_home_is_told(page):

@@ -35,6 +35,20 @@ const KNOWN_STATES = new Set([
   "unlocked",
 ]);
 const GONE = new Set(["unavailable", "unknown"]);
+/** What a sensor's "on" and "off" are of its kind, as keys of words. @type {Record<string, [string, string]>} */
+const SENSED = {
+  door: ["open", "closed"],
+  garage_door: ["open", "closed"],
+  opening: ["open", "closed"],
+  window: ["open", "closed"],
+  lock: ["unlocked", "locked"],
+  moisture: ["wet", "dry"],
+  motion: ["detected", "clear"],
+  occupancy: ["detected", "clear"],
+  presence: ["home", "not_home"],
+  smoke: ["detected", "clear"],
+  gas: ["detected", "clear"],
+};
 
 /** @param {Entity} entity @returns {string} */
 function stateWords({ id, state, attributes }) {
@@ -42,6 +56,8 @@ function stateWords({ id, state, attributes }) {
   if (unit) return `${state} ${unit}`;
   if (id.startsWith("climate.") && attributes.current_temperature !== undefined)
     return `${attributes.current_temperature} → ${attributes.temperature ?? "–"} °`;
+  const sensed = id.startsWith("binary_sensor.") ? SENSED[attributes.device_class ?? ""] : undefined;
+  if (sensed && (state === "on" || state === "off")) return t(`state_${sensed[state === "on" ? 0 : 1]}`);
   const percent = Math.round(((attributes.brightness ?? 0) / 255) * 100);
   if (id.startsWith("light.") && state === "on" && percent) return `${percent} %`;
   return KNOWN_STATES.has(state) ? t(`state_${state}`) : state;
