@@ -40,10 +40,12 @@ _OF = {
     "fr": "{0} sur {1} {2}", "es": "{0} de {1} {2}",
 }  # fmt: skip
 
+_CLAUSES, _STOP = {"zh": "，"}, {"zh": "。"}
+
 
 def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
-    """Whether things are as it was asked. Where some are and some are not, it is told how many, so
-    that it is true whether any or all of them were meant."""
+    """Whether things are as it was asked. Where some are and some are not, both are told, or how
+    many are, so that it is true whether any or all of them were meant."""
     language = context.language
     if values := _values(context, things, state):
         return values
@@ -62,6 +64,8 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     if not alike:
         untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
         return f"{say(language, 'none_in_state')} {untold}".strip()
+    if said := _both_ways(language, alike, others):
+        return said
     word = _word(alike[0], language, [one.name for one in alike])
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
     text = say(language, "state", [count], _names(context, alike))
@@ -106,6 +110,25 @@ def _sentence(language: str, key: str, things: Sequence[Entity]) -> str:
     plural = True if len(names) > 1 else None
     word = _word(things[0], language, names)
     return say(language, key, [with_articles(names, language)], word, plural=plural)
+
+
+def _both_ways(language: str, alike: Sequence[Entity], others: Sequence[Entity]) -> str:
+    """``The window is open, the garage door is closed.``; empty where that cannot be said so, or
+    they are too many."""
+    groups = [alike, *_alike(others, language).values()]
+    clauses = [_sentence(language, "is_so", group) for group in groups]
+    if len(alike) + len(others) > FEW or not all(clauses):
+        return ""
+    said = _CLAUSES.get(language, ", ").join(clauses)
+    return f"{said[:1].upper()}{said[1:]}{_STOP.get(language, '.')}"
+
+
+def _alike(things: Sequence[Entity], language: str) -> dict[str, list[Entity]]:
+    """Word for how they are → things that are so."""
+    words: dict[str, list[Entity]] = {}
+    for one in things:
+        words.setdefault(_word(one, language), []).append(one)
+    return words
 
 
 def _is_sensed(entity: Entity) -> bool:
@@ -178,11 +201,8 @@ def _names(context: ToolContext, things: Sequence[Entity]) -> str:
 
 def _by_state(context: ToolContext, things: Sequence[Entity]) -> str:
     """``Unlocked: Back Door. Unavailable: Side Door.``"""
-    words: dict[str, list[Entity]] = {}
-    for one in things:
-        words.setdefault(_word(one, context.language), []).append(one)
     texts = []
-    for alike in words.values():
+    for alike in _alike(things, context.language).values():
         word = _word(alike[0], context.language, [one.name for one in alike])
         label = f"{word[:1].upper()}{word[1:]}"
         texts.append(say(context.language, "state", [label], _names(context, alike)))
