@@ -117,7 +117,12 @@ def _both_ways(language: str, alike: Sequence[Entity], others: Sequence[Entity])
     they are too many."""
     groups = [alike, *_alike(others, language).values()]
     clauses = [_sentence(language, "is_so", group) for group in groups]
-    if len(alike) + len(others) > FEW or not all(clauses):
+    return _whole(clauses, language) if len(alike) + len(others) <= FEW else ""
+
+
+def _whole(clauses: Sequence[str], language: str) -> str:
+    """Clauses as a sentence; empty where one is."""
+    if not all(clauses):
         return ""
     said = _CLAUSES.get(language, ", ").join(clauses)
     return f"{said[:1].upper()}{said[1:]}{_STOP.get(language, '.')}"
@@ -136,9 +141,13 @@ def _is_sensed(entity: Entity) -> bool:
 
 
 def how(context: ToolContext, things: Sequence[Entity]) -> str:
-    """``Ann: at home.``"""
-    told_of = things[:NAMED]
-    return " ".join(say(context.language, "state", [e.name], told(context, e)) for e in told_of)
+    """``The front door is locked.``, ``Thermostat: heating.``"""
+    language = context.language
+    return " ".join(
+        _whole([_sentence(language, "is_so", [one])], language)
+        or say(language, "state", [one.name], told(context, one))
+        for one in things[:NAMED]
+    )
 
 
 def told(context: ToolContext, entity: Entity) -> str:
