@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 @click.argument("text", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="The whole answer as JSON.")
 @click.option("--conversation", "-c", help="Go on in this conversation.")
+@click.option("--language", "-l", help="The language TEXT is in; else its words tell.")
 @click.option("--area", "-a", default="", help="The area that you are in.")
-def ask(text: tuple[str, ...], as_json: bool, conversation: str | None, area: str) -> None:
+def ask(
+    text: tuple[str, ...], as_json: bool, conversation: str | None, language: str | None, area: str
+) -> None:
     """Ask a question about the house, or give a command ("set a timer for 9 minutes")."""
     body = {"text": " ".join(text), "area": area}
     body |= {"conversation": conversation} if conversation else {}
+    body |= {"language": language} if language else {}
     if as_json:
         print_json(with_daemon(lambda client: client.request("POST", "/hub/ask", json=body)))
     else:

@@ -18,6 +18,8 @@ def test_the_sample_home_is_there_to_try_and_keeps_its_states(start, tmp_path):
     assert "home: 29 devices in 9 rooms" in hub.log()
     assert hub.command("ask", "turn on the kitchen light").stdout.startswith("Kitchen Light is on")
     assert state(hub, "light.kitchen") == "on"
+    told = hub.command("ask", "--language", "de", "Ist die Garage Door zu?").stdout
+    assert "geschlossen" in told
     hub.stop()
     hub = start(tmp_path, "--home", str(SAMPLE_HOME), **LIGHT)
     assert state(hub, "light.kitchen") == "on"  # the home that is known is not described again
