@@ -23,6 +23,8 @@ from plugins.when_reader import Cycle
 YEARLY = "FREQ=YEARLY"
 AN_HOUR, A_DAY = timedelta(hours=1), timedelta(days=1)
 HALF_A_DAY = timedelta(hours=12)
+LATE = 22
+"""An hour at which nothing begins unless that is said."""
 LONGEST_DAY_WORDS = 4
 """Words of a day that is the first or the last of several: "the 3rd of August"."""
 _HALF = frozenset({"half an", "eine halbe", "une demi", "media", "半"})
@@ -102,17 +104,26 @@ def moment_to(said: str, language: str, event: Occurrence, now: datetime) -> Occ
         return None
     if when.delay is not None:
         then = now + when.delay
-        when = When(at=None if when.delay >= A_DAY else then.time(), on=then.date())
+        when = When(at=None if when.delay >= A_DAY else then.time(), on=then.date(), exact=True)
     day = when.on or start.date()
     if when.at is None:
         to = datetime.combine(day, start.time(), now.tzinfo)
         whole_day = event.whole_day
     else:
-        to = datetime.combine(day, when.at, now.tzinfo)
+        at = when.at if when.exact or event.whole_day else _near(when.at, start.time())
+        to = datetime.combine(day, at, now.tzinfo)
         whole_day = False
         length = AN_HOUR if event.whole_day else length
     end = _end(to, hours, known, now) or to + length
     return _as_it_is(event, to, end, now, whole_day=whole_day)
+
+
+def _near(said: time, before: time) -> time:
+    """The half of the day that is nearer to when it was: of a practice at seven in the evening
+    "eight" is the one in the evening."""
+    later = (said.hour + 12) % 24
+    nearer = abs(later - before.hour) < abs(said.hour - before.hour)
+    return said.replace(hour=later) if 12 < later < LATE and nearer else said
 
 
 def _as_it_is(

@@ -150,9 +150,22 @@ def _length_of_noun(said: Sequence[str]) -> int:
     if at >= len(said) or not said[at][0].isupper():
         return 0
     at += 1
+    if at == 1 and _is_owner(said):
+        return 2
     while at < len(said) and said[at - 1] in _words()["titles"] and said[at][0].isupper():
         at += 1
     return at
+
+
+def _is_owner(said: Sequence[str]) -> bool:
+    """Whether the first noun tells whose the second is, and more than the verb stands behind them:
+    „Omas Brille im Auto liegt“; „Hans Brot kauft“ has a subject of one word."""
+    return (
+        len(said) > 3
+        and re.fullmatch(r"\w+[^\Ws]s", said[0]) is not None
+        and said[1][0].isupper()
+        and said[2][0].islower()
+    )
 
 
 def _is_verb(word: str) -> bool:

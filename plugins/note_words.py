@@ -28,8 +28,8 @@ _ASKING = frozenset({
 })  # fmt: skip
 """Words that a question may have which the note has not."""
 _IS = re.compile(
-    r"\b(?:is|are|was|were|ist|sind|war|waren|liegt|liegen|steht|stehen|hängt|heißt|lautet|beträgt"
-    r"|est|sont|es|son|está|están)\b|放在|现在是|是|在",
+    r"\b(?:(?:is|are|was|were)(?: called)?|ist|sind|war|waren|liegt|liegen|steht|stehen|hängt|heißt|lautet|beträgt"
+    r"|est|sont|es|son|está|están)\b|放在|现在是|是|叫|在",
     re.IGNORECASE,
 )
 """What joins the thing that a note is about and what it says of it."""
@@ -215,7 +215,7 @@ def _words() -> Mapping[str, _Words]:
 
 def _compiled(data: Mapping[str, Any]) -> _Words:
     def pattern(form: str) -> re.Pattern[str]:
-        for name in ("no_more", "moved", "it", "is"):
+        for name in ("untrue", "no_more", "moved", "doubt", "aside", "it", "is"):
             form = form.replace(f"{{{name}}}", data[name])
         return re.compile(form, re.IGNORECASE)
 

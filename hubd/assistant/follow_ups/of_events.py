@@ -59,7 +59,8 @@ def of_events(text: str, memory: Memory, now: datetime) -> Decision | None:
     moves = spoken_of or _reminds_of(memory.last, title_of(event, now))
     whole = plain(text)
     last = "" if _of_another(text, words, event, now) else _last(text)
-    for said in dict.fromkeys((whole, re.sub(f"^{words['opening']}", "", whole), last)):
+    heard = re.sub(f"{words['closing']}$", "", re.sub(f"^{words['opening']}", "", whole))
+    for said in dict.fromkeys((whole, heard, last)):
         found = _found(said, text, words, memory, event, now) if said else None
         if found and (moves or found.tool != MOVED_EVENT):
             return found
@@ -128,6 +129,8 @@ def _found(
         moved = continuing(last, ToolCall(tool=MOVED_EVENT, arguments={"event": title, "to": to}))
         return msgspec.structs.replace(moved, arguments={**moved.arguments, "day": day})
     if what := _day_before(said, words, last, now, text):
+        return continuing(last, ToolCall(tool=REMINDER, arguments={"what": what}))
+    if what := _on_its_day(said, words, memory.day, last, now):
         return continuing(last, ToolCall(tool=REMINDER, arguments={"what": what}))
     for name, tool in (("also_then", AGENDA), ("until", UNTIL), ("weather", WEATHER)):
         if day and first_match(said, words[name]):
@@ -200,6 +203,22 @@ def _day_before(
             at=full["at"].format(hour=f"{at:%H:%M}") if at else "",
             task=full["task"].format(task=task) if task else "",
         )
+    )
+
+
+def _on_its_day(
+    said: str, words: Mapping[str, Any], day: date | None, last: Decision, now: datetime
+) -> str:
+    """The reminder of it at an hour of its day, in full; empty where none is asked for, or of
+    something else: "remind me that day at nine to ring Mum"."""
+    found = first_match(said, words["that_day"]) if day else None
+    hour = found["hour"].strip() if found else ""
+    if found is None or day is None or not is_when(_at(hour, last.language), last.language, now):
+        return ""
+    given = found.groupdict()
+    part = words.get("of_part", {}).get(given.get("part") or "", "")
+    return str(words["full"]["then"]).format(
+        event=title_of(last, now), day=date_of_year(day, last.language), hour=hour, part=part
     )
 
 
