@@ -15,7 +15,13 @@ from hubd.assistant.understanding.fluent import fluent, without_thoughts
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER as NEVER_FOUND
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.values import NEVER, PART_OF_DAY, VALUE
+from hubd.assistant.understanding.values import (
+    DAY_BEFORE,
+    NEVER,
+    PART_BEHIND,
+    PART_OF_DAY,
+    VALUE,
+)
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
 from plugins.numbers import digits
 
@@ -176,10 +182,21 @@ def _said_anew(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
                 if not later:  # else the time that was said is exchanged for it
                     yield ", ".join(clauses[timed.index(True) :])
             elif before <= _spoken(clause, known, phrases) and (asked or timed[at] or not later):
-                yield ", ".join(clauses[at:])
-                yield clause
+                day = _day_of(first, clause, known)
+                yield day + ", ".join(clauses[at:])
+                yield day + clause
             return
         before |= _spoken(clause, known, phrases, actions=False)
+
+
+def _day_of(first: str, clause: str, known: Lexicon) -> str:
+    """The day, and the part of it, of the time that ``first`` says, where ``clause`` begins with
+    another time and no day: 晚上八点，不，八点半 is in the evening as well."""
+    pattern, hour = DAY_BEFORE.get(known.language), r"\d{1,2}点"
+    if pattern is None or not re.match(hour, digits(plain(clause), known.language)):
+        return ""
+    days = re.finditer(rf"(?P<day>{pattern})[^\d点]{{0,4}}{hour}", digits(plain(first), "zh"))
+    return next((found["day"] for found in days if found["day"]), "")
 
 
 def _says_when(clause: str, known: Lexicon) -> bool:
@@ -428,6 +445,10 @@ def _with_value(first: str, instead: str, known: Lexicon) -> str:
     if not whole and last["unit"] and not value["unit"]:  # "…, no, in thirty, to feed the cat"
         said, left = after[: value.end("number")], after[value.end("number") :]
         after = said + before[last.end("number") : last.end()] + left
+    behind = PART_BEHIND.get(known.language, NEVER)
+    part = re.fullmatch(behind, before[last.end() :])
+    if not whole and part and not re.match(behind, after[value.end() :]):
+        after = after[: value.end()] + part[0] + after[value.end() :]
     start = last.start()
     if value["of_day"]:
         start = len(re.sub(f"{of_day}$", "", before[:start]))

@@ -27,6 +27,17 @@ VALUE = {
 
 PART_OF_DAY = {"zh": "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"}
 """What may stand before a time, where it is one with it."""
+DAY_BEFORE = {
+    "zh": "(?:(?:下个?)?(?:周|星期|礼拜)[一二三四五六日天]|今天|明天|大?后天|今晚|明晚|今早|明早|"
+    f"[0-9]+月[0-9]+[日号])?的?{PART_OF_DAY['zh']}?"
+}
+"""The day, and the part of it, that may stand before a time."""
+PART_BEHIND = {
+    "en": r" (?:in the (?:morning|afternoon|evening)|at night|tonight|this (?:afternoon|evening))",
+    "de": r" (?:morgens|früh|vormittags|mittags|nachmittags|abends|nachts|in der früh|"
+    r"am (?:morgen|vormittag|mittag|nachmittag|abend))",
+}
+"""The same behind a time."""
 NEVER = "(?!)"
 """The pattern of nothing."""
 
