@@ -137,6 +137,12 @@ _ABOUT = re.compile(
 """What says that it need not be exact."""
 _TOLD_OF = re.compile(r"(?<=\w) (?:is|are|was|ist|sind|war)$|(?<=.)[是在]$", re.IGNORECASE)
 """The verb behind a title that tells when it is."""
+_LEFT_OPEN = re.compile(
+    r"\b(?:with|at|for|of|from|to|the|an?|my|our|mit|bei|für|von|zu|nach|aus|"
+    r"de[rnm]|die|das|eine[mnr]?|mein\w*|unser\w*)$|[跟和与]$",
+    re.IGNORECASE,
+)
+"""What no title ends with: who or what it is stands behind it."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
@@ -162,6 +168,7 @@ def worded_call(
     arguments: dict[str, Any] = {}
     if slots.about:
         about = _about(tool.name, parts, language)
+        about = _to_its_end(about, parts, language) if isinstance(about, str) else about
         if not about or (tool.name.startswith(LISTED) and (_is_half(parts) or _only_points(about))):
             return None
         arguments[slots.about] = (
@@ -313,6 +320,19 @@ def _with_amounts(things: list[str], text: str) -> list[str]:
         else:
             kept.append(thing)
     return kept
+
+
+def _to_its_end(about: str, parts: Parts, language: str) -> str:
+    """``about`` with the name that it breaks off before, up to the next mark or time: "bowling with
+    the" goes on with people whom no example knows."""
+    if not _LEFT_OPEN.search(about):
+        return about
+    _, _, behind = parts.text.partition(about)
+    behind = re.split(r"[,.;!?，。；！？]", fluent(behind, language).strip(" ,，"))[0].strip()
+    for when in parts.when:
+        behind = re.sub(rf"{_BEFORE_A_TIME}{re.escape(when)}.*", "", behind)
+    between = " " if behind and lexicon(language).spaces else ""
+    return f"{about}{between}{behind.strip()}"
 
 
 def _of_a_day(which: str, parts: Parts, language: str) -> str:
