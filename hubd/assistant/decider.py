@@ -19,7 +19,17 @@ from hubd.assistant.by_likeness.reconsider import reconsidered
 from hubd.assistant.by_likeness.second_opinion import asked_about
 from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.by_likeness.timer_names import timer_named
-from hubd.assistant.decision import HELPS, Decision, answering, is_open, lacks, meaning, told
+from hubd.assistant.decision import (
+    HELPS,
+    Decision,
+    answering,
+    declined,
+    is_open,
+    lacks,
+    meaning,
+    taken_back,
+    told,
+)
 from hubd.assistant.follow_ups.named_ones import named_one
 from hubd.assistant.follow_ups.other_places import with_place
 from hubd.assistant.for_later import later, timed
@@ -135,13 +145,13 @@ class Decider:
         if len(found) > 1 or not guessed:
             return found
         if awaited(text, known):
-            return [Part(text=text, decision=_declined(decision.language, "not_awaited"))]
+            return [Part(text=text, decision=declined(decision.language, "not_awaited"))]
         if self._excerpts.only_tells(decision) and of_papers(text, decision.language):
             reason = "it asks for what stands in papers"
             nothing = Decision(route="documents", reason=reason, language=decision.language)
             return [Part(text=text, decision=nothing)]
         if decision.proposed and is_limited(text, decision.language):
-            return [Part(text=text, decision=_declined(decision.language, "declined"))]
+            return [Part(text=text, decision=declined(decision.language, "declined"))]
         return found
 
     async def _proposed(
@@ -234,7 +244,7 @@ class Decider:
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
-            return [Part(text=text, decision=_taken_back(whole.language))]
+            return [Part(text=text, decision=taken_back(whole.language))]
         home = self._router.snapshot()
         return [
             msgspec.structs.replace(
@@ -409,14 +419,16 @@ class Decider:
                 if (call := await self._tools.meant(said, speaker)) is not None:
                     return meaning(call, spoken)
         if is_watched_for(text, spoken):
-            return _declined(spoken, "not_awaited")
+            return declined(spoken, "not_awaited")
         decision = later.as_alarm(await self.by_sentences(text, spoken, area))
         if is_open(decision) and (alone := timed.without_and(text)) != text:
             decision = later.as_alarm(await self.by_sentences(alone, spoken, area))
         if not is_open(decision):
             return decision
         speaker = Speaker(language=decision.language, area=area)
-        return answering(await self._tools.answer(text, speaker), decision)
+        forms = (text, fluent(text, spoken), lexicon(decision.language).stripped(text))
+        answers = [await self._tools.answer(one, speaker) for one in dict.fromkeys(forms)]
+        return answering(next(filter(None, answers), None), decision)
 
     async def language_of(self, text: str, language: str | None) -> str:
         """The language that ``text`` is in."""
@@ -469,16 +481,6 @@ def _workable(said: Mentions, snapshot: Snapshot) -> list[Entity]:
     return [one for one in named_entities(said, snapshot) if one.domain not in ONLY_THERE]
 
 
-def _declined(language: str, why: Literal["not_awaited", "declined"]) -> Decision:
-    """The decision on what is asked for only under a condition, or only in part."""
-    return Decision(
-        route="documents",
-        reason="what it waits for, or how far it goes, is not understood",
-        language=language,
-        declined=why,
-    )
-
-
 def _of_a_timer(decision: Decision, text: str) -> Decision:
     """The decision with the timer, or the list, that ``text`` names; nothing where it only asks
     somebody to wait."""
@@ -486,14 +488,3 @@ def _of_a_timer(decision: Decision, text: str) -> Decision:
         reason = "it asks somebody for a moment"
         return Decision(route="documents", reason=reason, language=decision.language)
     return named_one(timer_named(decision, text), text)
-
-
-def _taken_back(language: str) -> Decision:
-    """The decision on what takes itself back."""
-    return Decision(
-        route="words",
-        score=0.9,
-        reason="it takes back what it asked for",
-        language=language,
-        declined="dropped",
-    )

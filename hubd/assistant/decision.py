@@ -127,3 +127,24 @@ def told(decision: Decision) -> str:
     """What comes of one of several commands."""
     asks = f", asks first: {decision.asks}" if decision.asks else ""
     return f"is {decision.tool}{asks}" if decision.tool else "is not understood"
+
+
+def declined(language: str, why: Literal["not_awaited", "declined"]) -> Decision:
+    """The decision on what is asked for only under a condition, or only in part."""
+    return Decision(
+        route="documents",
+        reason="what it waits for, or how far it goes, is not understood",
+        language=language,
+        declined=why,
+    )
+
+
+def taken_back(language: str) -> Decision:
+    """The decision on what takes itself back."""
+    return Decision(
+        route="words",
+        score=0.9,
+        reason="it takes back what it asked for",
+        language=language,
+        declined="dropped",
+    )

@@ -71,6 +71,13 @@ _SAYS_SO = {
         r" (?:(?:to)?morgen|tomorrow|tonight|heute)\b))(?!.*[?？])",
         re.IGNORECASE,
     ),
+    "lists.add": re.compile(
+        r"(?:(?:so|also|right|ok(?:ay)?|äh+m?|uh+|um+)[, ]+)*"
+        r"(?:(?:auf )?(?:die|unsere|meine) (?:\w+liste|liste \w+),? |"
+        r"(?:on )?(?:the|my|our) (?:[\w'-]+ ){1,2}list,? |"
+        r"[\u4e00-\u9fff]{1,8}清单[上里]?面?[，,]?)(?!.*[?？])",
+        re.IGNORECASE,
+    ),
     "notes.add": re.compile(
         r"(?:(?:so|also|bitte|please|ok(?:ay)?)[, ]+)*"
         r"(?:(?:mache?|schreibe?) (?:dir |mir |mal |bitte )*(?:eine|'?ne) notiz\b|"
@@ -89,8 +96,7 @@ def beyond_doubt(decision: Decision, text: str) -> bool:
     or has no free text in it, or has it in a language whose chances take a vector: a plain command
     waits for no encoder. Of Home Assistant's own sentences in German, 10 in 3 586 would be taken
     for something else."""
-    says_so = _SAYS_SO.get(decision.tool or "")
-    if decision.route == "grammar" and says_so and says_so.match(text):
+    if _says_so(decision, text):
         return True
     if _CLAUSES.search(text):
         return False
@@ -98,6 +104,12 @@ def beyond_doubt(decision: Decision, text: str) -> bool:
     plainly = plainly or (decision.tool == TIMER and not decision.arguments.get("name"))
     plainly = plainly or decision.language in ENCODED
     return decision.tool == LATER or (decision.route == "grammar" and plainly)
+
+
+def _says_so(decision: Decision, text: str) -> bool:
+    """Whether ``text`` begins as is said for the tool of ``decision`` and for no other."""
+    says_so = _SAYS_SO.get(decision.tool or "")
+    return decision.route == "grammar" and says_so is not None and says_so.match(text) is not None
 
 
 def contradicted(decision: Decision, text: str, chances: Mapping[str, float]) -> bool:
@@ -119,6 +131,8 @@ def named_otherwise(decision: Decision, parts: Parts) -> Decision | None:
     that were understood: the fewer words of the two. ``None`` where they are the same."""
     call = decision.call
     if call is None or call.tool not in OF_WORDS or decision.route == "semantic":
+        return None
+    if _says_so(decision, parts.text):
         return None
     argument = SLOTS[call.tool].about
     given = call.arguments.get(argument, ())

@@ -53,9 +53,16 @@ _ASKED_AGAIN = re.compile(
 )
 """A question that begins again: "was ist, was steht auf der Liste"."""
 _BEGUN_AGAIN = {
-    "words": re.compile(r"(?i)\b([\w'’]+(?: [\w'’]+){1,3}),+ (?=\1\b)"),
+    "words": re.compile(
+        r"(?i)\b([\w'’]+(?: [\w'’]+){1,3}),+ (?=\1\b)|"
+        r"\b(?:on|to|auf) (?:the|my|our|die) liste?,? (?=(?:on|to|auf) "
+        r"(?:the|my|our|die|meine|unsere) [\w'’-]+(?: [\w'’-]+)?[ ]?list)"
+    ),
     "zh": re.compile(
-        r"(?:(?<=[，,。])|^)(?!还有|然后)([\u4e00-\u9fff]{2,6})[，,…]+(?:那个?[，,…]+)?(?=\1)"
+        r"(?:(?<=[，,。])|^)(?!还有|然后)(?P<begun>[\u4e00-\u9fff]{2,6})[，,…]+(?:那个?[，,…]+)?"
+        r"(?=(?P=begun))|"
+        r"(?:(?<=[，,。])|^)[\u4e00-\u9fff]{1,4}(?P<list>[单子表][里上])[，,]+"
+        r"(?=[\u4e00-\u9fff]{1,8}(?P=list))"
     ),
 }
 """A few words that are said again after a pause: "when does the, when does the sun set"."""
