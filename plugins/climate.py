@@ -20,6 +20,11 @@ STEP = 1.0
 COOLING = frozenset({"cool", "dry", "fan_only"})
 HEATING = frozenset({"heat", "heat_cool", "auto"})
 """Modes of Home Assistant's climate entities."""
+SET_TO = {
+    "climate": ("temperature", "temperature_set"),
+    "humidifier": ("humidity", "humidity"),
+}
+"""Domains of what is set to a value → the attribute that tells it, and how that is said."""
 Mode = Literal["cool", "heat", "dry", "fan_only", "auto", "heat_cool"]
 Degrees = Annotated[float, Meta(ge=-30, le=120)]
 
@@ -166,22 +171,23 @@ async def temperature(context: ToolContext, entities: tuple[str, ...] = ()) -> T
 
 @plugin.tool(risk="read")
 async def target(context: ToolContext, entities: tuple[str, ...] = ()) -> ToolResult:
-    """Tell what temperature heaters are set to."""
-    heaters = [heater for heater in found(context, entities) if heater.domain == "climate"]
-    if not heaters:
+    """Tell what temperature heaters, or what humidity humidifiers, are set to."""
+    things = [thing for thing in found(context, entities) if thing.domain in SET_TO]
+    if not things:
         raise ToolError(say(context.language, "nothing_known"))
-    told = {heater.name: _target(heater) for heater in heaters[:5]}
+    told = {thing.name: _target(thing) for thing in things[:5]}
     text = " ".join(
-        say(context.language, "state", [heater.name], state_word(heater.state, context.language))
-        if heater.state == "off" or told[heater.name] is None
-        else say(context.language, "temperature_set", [heater.name], told[heater.name])
-        for heater in heaters[:5]
+        say(context.language, "state", [thing.name], state_word(thing.state, context.language))
+        if thing.state == "off" or told[thing.name] is None
+        else say(context.language, SET_TO[thing.domain][1], [thing.name], told[thing.name])
+        for thing in things[:5]
     )
     return ToolResult(text=as_of(context) + text, data={"targets": told})
 
 
-def _target(heater: Entity) -> float | None:
-    value = heater.attributes.get("temperature")
+def _target(thing: Entity) -> float | None:
+    attribute, _ = SET_TO.get(thing.domain, ("temperature", ""))
+    value = thing.attributes.get(attribute)
     return None if value is None else float(value)
 
 

@@ -28,8 +28,8 @@ _ASKING = frozenset({
 })  # fmt: skip
 """Words that a question may have which the note has not."""
 _IS = re.compile(
-    r"\b(?:(?:is|are|was|were)(?: called)?|ist|sind|war|waren|liegt|liegen|steht|stehen|hängt|heißt|lautet|beträgt"
-    r"|est|sont|es|son|está|están)\b|放在|现在是|是|叫|在",
+    r"\b(?:(?:is|are|was|were)(?: called)?|ist|sind|war|waren|liegt|liegen|steht|stehen|hängt|"
+    r"heißt|lautet|beträgt|est|sont|es|son|está|están)\b|放在|现在是|是|叫|在",
     re.IGNORECASE,
 )
 """What joins the thing that a note is about and what it says of it."""

@@ -67,6 +67,8 @@ def _percent(text: str, forms: "_Forms", domain: str, language: str) -> int | No
     rest = " ".join(re.sub(words["beside"], " ", said).split())
     rest = rest if known.spaces else re.sub("[ ,，]", "", rest)
     if domain == COVER:
+        if (exact := forms.left_open(rest, said)) is not None:
+            return exact
         if (found := forms.found(words["gaps"], rest)) is not None:
             return None if re.fullmatch(words["closed"], way_of(found)) else A_BIT
         limited = re.search(words["kept"], said) is not None
@@ -103,6 +105,21 @@ class _Forms(NamedTuple):
             rf"(?: ?(?P<behind>{way}))?(?: ?(?:{verbs}))*",
             rest,
         )
+
+    def left_open(self, rest: str, said: str) -> int | None:
+        """How many percent are left open, where that is also said loosely ("just a crack, like ten
+        percent"), or of what was closed; ``None`` where no number says it."""
+        words = self.words
+        loosely = re.search(f"{words['gaps']}|{words['bits']}", rest)
+        left = self.tool == CLOSED and re.search(words["left"], said)
+        if re.search(words["percent"], rest) is None or not (loosely or left):
+            return None
+        exact = rest.replace(loosely[0], " ") if loosely else rest
+        found = self.found(words["percent"], " ".join(exact.split()))
+        if found is None or re.fullmatch(words["closed"], way_of(found)):
+            return None
+        percent = int(next(filter(None, found.groups()[1:-1])))
+        return percent if percent <= WHOLE else None
 
     def counted(self, part: int, found: re.Match[str]) -> int | None:
         """How far it is open then; where that is not said, it is a part of the way that it went

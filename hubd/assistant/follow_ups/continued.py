@@ -11,7 +11,7 @@ import msgspec
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
-from hubd.assistant.follow_ups.follow import HEARD
+from hubd.assistant.follow_ups.follow import HEARD, both
 from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.of_lists import of_lists
 from hubd.assistant.follow_ups.one_of_set import one_of
@@ -201,7 +201,13 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
     (_HALT, {"vacuum": "vacuum.stop"}),
     (
         re.compile(
-            r"(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"
+            r"(?:and |so )?what are (?:they|those|these|both|the two|the both)"
+            r"(?: (?:both|two|of (?:them|those)|set|turned|now))* (?:to|at)(?: now| right now)?"
+            r"|(?:und )?(?:auf (?:was|wie ?viel)(?: grad| prozent)?|worauf) stehen "
+            r"(?:(?:die|sie|jetzt|denn|nun|gerade) )*(?:beiden?|zwei|sie)(?: (?:jetzt|denn|nun|gerade))*"
+            r"|(?:那|它们?|他们|这|那)?(?:俩|两个|两台|两边)(?:现在|目前)?(?:都)?(?:现在)?"
+            r"(?:是|设|调|开|定|到|在|的)*(?:多少|几)度?(?:了|呢|啊)*"
+            r"|(?:and )?(?:what|how (?:high|warm))(?:'s| is) (?:(?:it|that|this) set(?: to| at)?"
             r"(?: in)?(?: there)?|the (?:heating|radiator|heater|thermostat|air ?con) set"
             r"(?: to| at)?(?: in| up| over)? there)"
             r"|(?:und )?(?:auf (?:wie ?viel|was)(?: grad)?|worauf|wie (?:hoch|warm)) (?:steht|ist) "
@@ -211,7 +217,7 @@ _GO_ON: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
             r"|(?:那边|那里|那儿|那屋)?(?:的?(?:空调|暖气|地暖))?(?:现在)?(?:设|调|开)(?:的|到|在|了)?(?:是)?"
             r"(?:多少|几)度"
         ),
-        {"climate": "climate.target"},
+        {"climate": "climate.target", "humidifier": "climate.target"},
     ),
 )
 """What is said of the thing that was spoken of last, and the tool for it: by the tool that was
@@ -234,7 +240,7 @@ def continued(text: str, memory: Memory) -> Decision | None:
         return None
     if (forgotten := _routine_forgotten(text, last)) is not None:
         return forgotten
-    if (same := _of_the_same(said, memory.spoken_of or last)) is not None:
+    if (same := _of_the_same(said, both(text, memory) or memory.spoken_of or last)) is not None:
         return same
     return of_what_is_set(said, memory, last, now, asks=text.rstrip().endswith(("?", "？")))
 

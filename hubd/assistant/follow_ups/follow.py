@@ -86,8 +86,10 @@ ALSO = re.compile(
 """What is done with something else as well: "the lights too"."""
 BOTH = re.compile(
     r"(?<!\w)(?:both(?: of them| (?:the )?(?:lights|lamps))?|beide (?:lichter|lampen)|"
-    r"beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos)(?!\w)"
-    r"|两[个盏](?:灯)?都?|俩都|都"
+    r"beides?|alle beide|(?:tous |toutes )?les deux|l[oa]s dos|"
+    r"(?:those|these|the) two(?: of them)?(?! \w+s\b)|"
+    r"(?:die|den) beiden(?= (?:jetzt|denn|wieder|bitte|auch|noch|an|aus|auf|zu)\b|\W*$))(?!\w)"
+    r"|两[个盏](?:灯)?都?|俩都|[它他她这]俩|都"
 )
 _OF_A_TIME = re.compile(
     r"\bhalb (?:\d|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)|\bhalf past\b"
