@@ -56,6 +56,23 @@ _RUN = re.compile(
     r"aktiviere?|lance|exécute|ejecuta|inicia) )?(?:the |my |our |die |meine |la )?(?P<name>.+?)"
     r"(?: routine)?(?: please| bitte| aus| an| starten| ausführen)?"
 )
+_AROUND = {
+    "en": (
+        r"^(?:(?:so|right|well|ok(?:ay)?|alright|now|then|and|finally|really|it's|that's|time for)"
+        r"\b[, ]*)*",
+        r"(?:[, ]+(?:now|then|for real|really|please|at last|finally|time))+$",
+    ),
+    "de": (
+        r"^(?:(?:so|jetzt|aber|wirklich|na|gut|dann|also|ok(?:ay)?|endlich|nun|und|ja|ach|"
+        r"(?<=jetzt )ist|(?<=dann )ist)\b[, ]*)*",
+        r"(?:[, ]+(?:jetzt|dann|aber|wirklich|endlich|bitte|mal|für heute))+$",
+    ),
+    "zh": (
+        r"^(?:好[了啦吧]?|那就?|这下|现在|真的|可以|行了?|终于|[，, ])*",
+        r"(?:了|吧|啦|啊|[，, ])+$",
+    ),
+}
+"""What may be said before the name of a routine that is meant, and behind it."""
 _FORGET = re.compile(
     r"(?:forget|delete|remove|lösche?|vergiss|entferne?|oublie|supprime|olvida|borra) "
     r"(?:the |my |our |die |meine |la )?(?:routine )?(?P<name>.+?)(?: routine)?|"
@@ -153,6 +170,17 @@ def _as_command(said: re.Match[str]) -> str:
 def run(text: str) -> str:
     """The name that ``text`` may be, with or without a word that says to run it."""
     return _named(_RUN, text)
+
+
+def run_beside(text: str, language: str) -> list[str]:
+    """The names that ``text`` may be without what is said around one, the longest first: „So, jetzt
+    aber wirklich Feierabend“; none where it asks."""
+    if text.rstrip().endswith(("?", "？")) or language not in _AROUND:
+        return []
+    before, behind = _AROUND[language]
+    said = text.casefold().strip(f" .!。！,，{_QUOTES}")
+    bare = re.sub(before, "", said)
+    return [one for one in dict.fromkeys((said, bare, re.sub(behind, "", bare))) if one]
 
 
 def forgotten(text: str) -> str:

@@ -19,6 +19,7 @@ from plugins.api import (
 from plugins.moments import asked_when, coming
 from plugins.routine_words import asked_when_done, defined, forgotten, is_good_night, key_of
 from plugins.routine_words import run as run_of
+from plugins.routine_words import run_beside
 from plugins.scenes import scene_for
 from plugins.scheduled import (
     all_scheduled,
@@ -291,7 +292,9 @@ async def named(context: ToolContext, text: str) -> ToolCall | None:
     if (new := defined(text, context.language)) is not None:
         arguments = {"name": new.name, "commands": new.commands}
         return ToolCall(tool="routines.define", arguments=arguments)
-    for name, tool in ((run_of(text), "routines.run"), (forgotten(text), "routines.forget")):
+    names = (run_of(text), *run_beside(text, context.language))
+    ways = [*((name, "routines.run") for name in names), (forgotten(text), "routines.forget")]
+    for name, tool in ways:
         if 0 < len(name) <= LONGEST_GIVEN and (stored := await context.storage.get(key_of(name))):
             return ToolCall(tool=tool, arguments={"name": stored["name"]})
     return None

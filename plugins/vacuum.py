@@ -46,7 +46,8 @@ async def clean_area(
     """
     snapshot = context.home.snapshot()
     wanted = (area or context.area).casefold()
-    room = next((a for a in snapshot.areas if wanted in (a.id, a.name.casefold())), None)
+    called = {a: {a.id, a.name.casefold(), *map(str.casefold, a.aliases)} for a in snapshot.areas}
+    room = next((a for a, names in called.items() if wanted in names), None)
     if room is None:
         raise ToolError(say(context.language, "which_room"))
     return await act(

@@ -123,6 +123,11 @@ def meaning(call: ToolCall, language: str) -> Decision:
     )
 
 
+def is_named(decision: Decision) -> bool:
+    """Whether it is on a name which somebody gave."""
+    return decision.reason.endswith(BY_NAME)
+
+
 def told(decision: Decision) -> str:
     """What comes of one of several commands."""
     asks = f", asks first: {decision.asks}" if decision.asks else ""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import Decision, is_named
 from hubd.assistant.several import LISTED, Part, is_cry
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import plain
@@ -18,6 +18,7 @@ EVENT = "calendar.add"
 STOP = "home.stop"
 SEARCH = "media.search"
 ENDS = frozenset({STOP, "home.turn_off", "vacuum.stop", "vacuum.return_home", "mower.return_home"})
+ACTIVATE, RUN = "home.activate", "routines.run"
 TOO_LOUD = "media.change_volume:down"
 VOLUME = frozenset({"media.set_volume", "media.change_volume"})
 
@@ -83,6 +84,14 @@ def with_same_player(parts: list[Part]) -> list[Part]:
         decision = msgspec.structs.replace(part.decision, entities=before.entities, call=call)
         found.append(msgspec.structs.replace(part, decision=decision))
     return found
+
+
+def without_its_occasion(parts: list[Part]) -> list[Part]:
+    """The parts without what people say when they leave or go to bed, beside the scene or the
+    routine for it that is named: 我们走了，离家模式."""
+    named = [part for part in parts if part.decision.tool == ACTIVATE or is_named(part.decision)]
+    said = [part for part in parts if part.decision.tool == RUN and not is_named(part.decision)]
+    return [part for part in parts if part not in said] if named else parts
 
 
 def without_a_cry(parts: list[Part]) -> list[Part]:

@@ -25,6 +25,7 @@ from hubd.assistant.joined.as_one import (
     with_same_player,
     without_a_cry,
     without_its_noise,
+    without_its_occasion,
 )
 from hubd.assistant.joined.each_reminded import each_reminded
 from hubd.assistant.joined.each_timed import each_timed
@@ -178,6 +179,7 @@ class Joined:
         )
         parts = with_same_player(with_its_time(with_items_joined(parts)))
         parts = without_its_noise(without_a_cry(parts), known) if parts else parts
+        parts = without_its_occasion(parts)
         parts = with_what_is_on(with_timer_named(with_timer_alone(parts))) if parts else parts
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.reasons import has_purpose
 
 SHORTEST = 3
 """Words of a clause that stands before its command."""
@@ -54,7 +55,7 @@ def awaited(text: str, known: Lexicon) -> str:
     if forms is None or question or _ASKS.get(known.language, NEVER).match(said):
         return ""
     if (behind := forms.trailing.fullmatch(said)) and _commands(behind["command"], known):
-        return behind["clause"]
+        return "" if has_purpose(behind["command"], known) else behind["clause"]
     if (led := forms.led.fullmatch(said)) and _commands(led["command"], known):
         return led["clause"]
     if forms.leading.match(said) is None:

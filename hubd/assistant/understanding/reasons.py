@@ -20,9 +20,14 @@ BREAK = re.compile(
 _UNMARKED = {
     "en": re.compile(
         r"(?<=\w) (?=(?:so|because|cause|cos|since) (?:that )?"
-        r"(?:i|we|he|she|they|it|the|my|our|there|that)\b|before (?:i|we)\b)",
+        r"(?:i|we|he|she|they|it|the|my|our|there|that|nobody|everyone|(?!what|who|how|which)\w+ "
+        r"(?:can|could|can't|doesn't|don't|won't|isn't|is|has|gets|stays))\b|before (?:i|we)\b)",
         re.IGNORECASE,
-    )
+    ),
+    "de": re.compile(
+        r"(?<=\w) (?=(?:damit|nicht dass|weil) (?:ich|wir|er|sie|es|man|die|der|das|mein\w*|"
+        r"unser\w*|keiner|niemand|nichts|alle)\b)"
+    ),
 }
 """Where a reason begins without a pause."""
 _WANTS = re.compile(
@@ -52,9 +57,12 @@ _OF_ANOTHER = {"de": re.compile(r"(?:\bzu \w+n|\w{2,}zu\w{2,}n)$")}
 _PURPOSE = {
     "en": re.compile(
         r"^(?:in case|before|so) (?:i|we) (?:forget|don't|can|get)\b|^otherwise\b|"
-        r"^(?:so that|now that|because|since|as(?! (?:soon|long|if)\b)) \w"
+        r"^(?:so that|now that|because|since|as(?! (?:soon|long|if)\b)) \w|"
+        r"^so (?:(?:it|he|she|they|we|i|you|there|that)(?:'s|'re|'m|'ll|'d)|(?:the |my |our )?"
+        r"(?!what|who|how|which|where|when)[\w']+ (?:can|could|can't|doesn't|don't|won't|isn't|is|"
+        r"are|has|have|will|gets?|stays?|starts?))\b"
     ),
-    "de": re.compile(r"^(?:sonst|damit|nicht dass|bis dahin sind)\b"),
+    "de": re.compile(r"^(?:sonst|damit|nicht dass|weil|bis dahin sind)\b"),
     "zh": re.compile(
         "^(?:免得|省得|不然|要不然|否则|好让|别太|不要太|这样(?:就|才|我|好)|以免|以防|没必要|没有必要)|"
         "^别(?:让|老|一直|再?[直对]着|总)|睡过头|(?:千万|可)(?:别|不能)(?:迟到|误|晚)"
@@ -99,7 +107,10 @@ def without_reasons(text: str, known: Lexicon) -> str:
     are none, or nothing else."""
     pieces = [one for one in BREAK.split(parted(text, known)) if known.stripped(one)]
     kept = [
-        at for at, one in enumerate(pieces) if not (is_reason(one, known) and _tells(one, known))
+        at
+        for at, one in enumerate(pieces)
+        if not (is_reason(one, known) and _tells(one, known))
+        and not (at > 1 and is_conditional(plain(one)) and is_purpose(pieces[at - 1], known))
     ]
     if not kept or len(kept) == len(pieces) or THEN.search(text):
         return ""
@@ -177,6 +188,13 @@ def _is_done(text: str, known: Lexicon) -> bool:
 def is_purpose(text: str, known: Lexicon) -> bool:
     """Whether a clause says what a command is good for, or against."""
     return _PURPOSE.get(known.language, NEVER).search(plain(text)) is not None
+
+
+def has_purpose(text: str, known: Lexicon) -> bool:
+    """Whether ``text`` goes on with what something is good for, so that a condition behind it is of
+    that: "turn it on so it's not dark when we get back"."""
+    _, *others = BREAK.split(parted(text, known))
+    return any(is_purpose(one, known) for one in others)
 
 
 def is_conditional(said: str) -> bool:

@@ -25,17 +25,20 @@ def room_instead(text: str, home: Snapshot, language: str) -> Area | None:
 
 
 def sent_by_name(text: str, home: Snapshot, language: str) -> str:
-    """``text`` as a command, where a robot is called and a room named: "have Dusty clean the
-    Hall"; else as it stands."""
+    """``text`` as a command, where a robot is called or sent and a room named: "have Dusty clean
+    the Hall"; else as it stands."""
+    if language not in _words() or "?" in text or "？" in text:
+        return text
     beginning, *rest = _PAUSE.split(text.strip(), maxsplit=1)
-    if not rest or language not in _words() or "?" in text or "？" in text:
-        return text
-    robots = [one for one in home.entities if one.domain == ROBOT and _is_called(one, beginning)]
-    room = _room_in(rest[0], home, language, "called") if len(robots) == 1 else None
-    if room is None:
-        return text
+    sent = first_match(plain(text), _words()[language]["sent"])
+    ways = [(sent["robot"], Names.area(home, sent["room"]))] if sent else []
+    ways += [(beginning, _room_in(one, home, language, "called")) for one in rest]
     command: str = _words()[language]["command"]
-    return command.format(name=robots[0].name, room=room.name)
+    for name, room in ways:
+        robots = [one for one in home.entities if one.domain == ROBOT and _is_called(one, name)]
+        if room is not None and len(robots) == 1:
+            return command.format(name=robots[0].name, room=room.name)
+    return text
 
 
 def _room_in(text: str, home: Snapshot, language: str, way: str) -> Area | None:
