@@ -20,6 +20,7 @@ from plugins.reminder_entries import (
     part_of_day,
     rings,
     shift_of,
+    told,
 )
 from plugins.speech import say
 from plugins.when import When, parse
@@ -83,13 +84,16 @@ async def _the_one(context: ToolContext, said: When) -> Entry | None:
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext, which: reminders.Which = "") -> ToolResult:
+async def list_(
+    context: ToolContext, which: reminders.Which = "", besides: reminders.Which = ""
+) -> ToolResult:
     """Tell the alarms, soonest first.
 
     which: an id, or a day; empty: all
+    besides: the id of one that is left out
     """
     found = asked_of(context, await entries(context), which)
-    return reminders.told(context, [entry for entry in found if entry.kind == "alarm"])
+    return told(context, [entry for entry in found if entry.kind == "alarm"], besides)
 
 
 def _says_when(arguments: Mapping[str, Any], language: str) -> bool:

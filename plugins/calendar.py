@@ -141,11 +141,12 @@ def _is_day(arguments: Mapping[str, Any], language: str) -> bool:
 
 
 @plugin.tool(risk="read", fits=_is_day)
-async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
+async def agenda(context: ToolContext, day: Said = "", besides: Key = "") -> ToolResult:
     """Tell what is in the family's calendars on a day, and what else waits for its time then.
 
     day: for instance tomorrow, Friday, this weekend, the next 7 days; empty: what is in the
         calendars today, and no more
+    besides: the id of an event that is left out
     """
     today = context.now.date()
     span = span_of(day, context.language, today) if day else (today, today)
@@ -165,10 +166,12 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         data = {"events": [], "calendars": 0, **asked}
         text = also if waiting else say(context.language, "no_calendar")
         return ToolResult(text=text, data=data)
-    found = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
+    there = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
+    found = [e for e in there if not besides or e.occurrence.uid != besides]
     title = day_name(span[0], today, context.language) if one_day else day
     if not found:
         text = say(context.language, "no_events", value=title)
+        text = say(context.language, "nothing_else") if len(there) > len(found) else text
         if is_week and (coming := matching(await kept_calendars(context), "", context.now)):
             line = _line(context, coming[0], with_day=True)
             text += f" {say(context.language, 'then_next', [line])}"
@@ -177,7 +180,9 @@ async def agenda(context: ToolContext, day: Said = "") -> ToolResult:
         text = say(context.language, "events", [_together(lines, context.language)], title)
     text = f"{text[:1].upper()}{text[1:]}{_as_of(context, kept)}"
     data = {"events": [_data(e) for e in found], **asked}
-    return ToolResult(text=f"{text} {also}" if waiting else text, data=data)
+    if waiting:
+        text = also if besides and not found else f"{text} {also}"
+    return ToolResult(text=text, data=data)
 
 
 def _together(lines: Sequence[str], language: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from plugins.api import ToolContext, ToolError
+from plugins.api import ToolContext, ToolError, ToolResult
 from plugins.german_clauses import task
 from plugins.lengths import length_of
 from plugins.moments import coming, repeated
@@ -420,3 +420,12 @@ def _moment(context: ToolContext, entry: Entry) -> str:
     if not entry.repeat:
         return moment(due, context.now, context.language)
     return repeated(context, entry.repeat, entry.time, due)
+
+
+def told(context: ToolContext, found: Sequence[Entry], besides: str = "") -> ToolResult:
+    """The entries in words, but for that of one id; that there are none, where there are none."""
+    others = [entry for entry in found if entry.id != besides]
+    text = " ".join(line(context, entry) for entry in others[:10])
+    none = say(context.language, "nothing_else" if besides else "nothing_set")
+    listed = [data(context, entry) for entry in others]
+    return ToolResult(text=text or none, data={"reminders": listed})

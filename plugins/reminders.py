@@ -50,6 +50,7 @@ from plugins.reminder_entries import (
     rings,
     shift_of,
     skip,
+    told,
     wait,
 )
 from plugins.speech import say
@@ -119,12 +120,13 @@ def task_in(said: When) -> str:
 
 
 @plugin.tool(risk="read")
-async def list_(context: ToolContext, which: Which = "") -> ToolResult:
+async def list_(context: ToolContext, which: Which = "", besides: Which = "") -> ToolResult:
     """Tell the reminders and alarms, soonest first.
 
     which: an id, or a day; empty: all
+    besides: the id of one that is left out
     """
-    return told(context, asked_of(context, await entries(context), which))
+    return told(context, asked_of(context, await entries(context), which), besides)
 
 
 @plugin.tool(risk="act")
@@ -307,13 +309,6 @@ async def _wait_or_ring_once(context: ToolContext, entry: Entry) -> None:
         await context.storage.put(entry.id, msgspec.to_builtins(entry))
         text = f"{name_of(context, entry)}: {error}"
         context.emit("announcement", {"text": text, "at": context.now.isoformat()})
-
-
-def told(context: ToolContext, found: list[Entry]) -> ToolResult:
-    """The entries in words; that there are none, where there are none."""
-    text = " ".join(line(context, entry) for entry in found[:10])
-    listed = [data(context, entry) for entry in found]
-    return ToolResult(text=text or say(context.language, "nothing_set"), data={"reminders": listed})
 
 
 async def set_entry(

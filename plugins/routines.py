@@ -17,9 +17,15 @@ from plugins.api import (
     ToolResult,
 )
 from plugins.moments import asked_when, coming
-from plugins.routine_words import asked_when_done, defined, forgotten, is_good_night, key_of
+from plugins.routine_words import (
+    asked_when_done,
+    defined,
+    forgotten,
+    is_good_night,
+    key_of,
+    run_beside,
+)
 from plugins.routine_words import run as run_of
-from plugins.routine_words import run_beside
 from plugins.scenes import scene_for
 from plugins.scheduled import (
     all_scheduled,

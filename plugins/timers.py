@@ -97,11 +97,16 @@ async def start(context: ToolContext, length: Length, name: Name = "") -> ToolRe
 
 @plugin.tool(risk="read")
 async def list_(
-    context: ToolContext, how_set: HowSet, name: Name = "", until: bool = False
+    context: ToolContext,
+    how_set: HowSet,
+    name: Name = "",
+    until: bool = False,
+    besides: Name = "",
 ) -> ToolResult:
     """How long is left on the timers, soonest first.
 
     name: only the timers of this name
+    besides: the id of one that is left out
     of_hours: only those that were set for so long; with of_minutes and of_seconds
     area: only those that were started in this room
     until: whether it is asked when they end, by the clock
@@ -109,10 +114,12 @@ async def list_(
     timers = await all_timers(context)
     if name or how_set != HowSet():
         timers = chosen_of(context, timers, name or "all", how_set)
+    timers = [timer for timer in timers if timer.id != besides]
     standing = " ".join(
         _until(context, timer) if until else _standing(context, timer) for timer in timers
     )
-    return _result(context, standing or say(context.language, "timer_none"), timers)
+    none = say(context.language, "nothing_else" if besides else "timer_none")
+    return _result(context, standing or none, timers)
 
 
 def _is_name(arguments: Mapping[str, Any], language: str) -> bool:

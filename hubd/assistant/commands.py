@@ -15,6 +15,7 @@ from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.execution import Execution
 from hubd.assistant.follow_ups import follow, revise
 from hubd.assistant.follow_ups.behind_remarks import behind_remarks
+from hubd.assistant.follow_ups.besides_it import besides_it
 from hubd.assistant.follow_ups.corrections import corrects
 from hubd.assistant.follow_ups.exchanged_items import exchanged
 from hubd.assistant.follow_ups.going_on import goes_on
@@ -317,6 +318,7 @@ class Commands:
 
     def step_of(self, decision: Decision, conversation: str, text: str, person: Person) -> Step:
         """What a decision has done or asked."""
+        decision = besides_it(decision, text, self._dialogues.of(conversation))
         return self._asked(self._steps.of(decision, text, person), conversation, text, person)
 
     def asking_back(
