@@ -16,6 +16,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.matched import asking, decided, of_what_is_set, tool_of
 from hubd.assistant.misread import OF_WORDS, House, free_text, is_misread
 from hubd.assistant.understanding import garbled, intents, words
+from hubd.assistant.understanding.asked_first import as_command
 from hubd.assistant.understanding.compose import A_BIT, compose
 from hubd.assistant.understanding.fluent import fluent, owned_up
 from hubd.assistant.understanding.grammar import (
@@ -382,6 +383,7 @@ class Router:
         text = in_own_room(text, snapshot, language)
         text = locked_up(text, snapshot) if language == "zh" else text
         text = sent_by_name(text, snapshot, language)
+        text = as_command(text, known, self.phrases(language))
         if (others := self._paraphrases.get(language)) is None:  # another thread may ask as well
             self._paraphrases[language] = others = paraphrases_of(snapshot, known)
         place = Names.area(snapshot, area) if area else None

@@ -19,8 +19,8 @@ _IDS = {
 """What tells all that there is → the plugin that sets one, and the argument of the call that takes
 that back which says which it is."""
 _ELSE = {
-    "en": re.compile(r"\b(?:else|others?|another)\b"),
-    "de": re.compile(r"\b(?:sonst|andere[rns]?|weitere[rns]?|noch (?:et)?was)\b"),
+    "en": re.compile(r"(?<!what )\b(?:else|others?|another)\b"),
+    "de": re.compile(r"\b(?:sonst|andere[rns]?|weitere[rns]?)\b"),
     "zh": re.compile("别的|其他|其它|另外"),
 }
 

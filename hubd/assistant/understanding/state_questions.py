@@ -19,7 +19,6 @@ from hubd.assistant.understanding.locks import LOCK, locks_of
 from hubd.assistant.understanding.mentions import Mentions, named_entities, places
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
-from hubd.assistant.understanding.reasons import BREAK
 from hubd.home.model import Entity, Snapshot
 
 STATELESS = frozenset({"scene", "script", "button", "input_button", "automation", "weather"})
@@ -86,9 +85,6 @@ def asked_state(
     stripped = known.stripped(text)
     if forms.otherwise.search(stripped) or known.commands(stripped) or known.is_elsewhere(text):
         return ()
-    _, *others = BREAK.split(text)
-    if any(known.commands(known.stripped(one)) for one in others):
-        return ()  # "isn't it a bit bright, dim it"
     said_so = forms.asks.search(stripped) or forms.asks.search(spoken)
     if not (said_so or text.rstrip().endswith(("?", "？"))):
         return ()
