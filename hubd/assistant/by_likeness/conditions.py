@@ -4,6 +4,7 @@ The words have to leave its call possible, it has to be sure enough, and nothing
 change what it means. Looks at what was said and at the household; decides nothing itself.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -43,6 +44,11 @@ MOVED = frozenset({"cover", "valve", "lock"})
 """Domains of what is switched, and of what is opened."""
 OPENS = frozenset({"home.open", "home.close"})
 ACTIVATE = "home.activate"
+_TELLS_OF_IT = re.compile(
+    r"^(?:i|we|they|he|she|you|everyone|the kids)(?: just| really| all)* (?:\w{2,}ed|had|saw|did) "
+    r"|^(?:ich|wir|sie|er|alle) (?:hatten?|habe?n?|fanden?|mochten?) |^.{0,4}(?:用了|看了|挺|很好)"
+)
+"""What says that a scene was on, or how it was: "they loved movie night"."""
 TURN_ON = "home.turn_on"
 PAUSE = "media.pause"
 CLIMATE = "climate.change"
@@ -100,6 +106,8 @@ def agrees(filled: Filled, said: Mentions, snapshot: Snapshot, language: str) ->
     spelled = said.spelled(said.names)
     if filled.call.tool == ACTIVATE and not (spelled or (said.names and said.actions)):
         return False  # a room is no scene, and "my phone in the" sounds like a movie night
+    if filled.call.tool == ACTIVATE and _TELLS_OF_IT.search(plain(said.text)):
+        return False
     others = {entity.domain for entity in named} - kinds
     if filled.call.tool == ACTIVATE and others and said.actions & SWITCHING:
         return False  # 电热毯打开奶奶要睡觉了: why it shall be on is no scene

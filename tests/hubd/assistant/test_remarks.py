@@ -37,3 +37,18 @@ async def test_what_shall_run_for_a_while_is_no_remark(make_house):
     now, then = [part.decision for part in parts]
     assert (now.tool, now.entities) == ("home.turn_on", ["fan.extractor"])
     assert (then.tool, then.arguments["when"]) == ("routines.later", "in 10 minutes")
+
+
+@pytest.mark.parametrize(
+    ("home", "language", "said"),
+    [
+        ("home.en.yaml", "en", "they loved movie night"),
+        ("home.en.yaml", "en", "we watched movie night"),
+        ("home.de.yaml", "de", "wir hatten Filmabend"),
+        ("home.zh.yaml", "zh", "观影模式挺好的"),
+    ],
+)
+async def test_how_a_scene_was_starts_it_not_unasked(make_house, home, language, said):
+    house = await make_house(home)
+    (part,) = await house.commands.decider.parts(said, language, "")
+    assert part.decision.call is None or part.decision.asks == "confirm"
