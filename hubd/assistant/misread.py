@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.for_later.timed import lacks_when
+from hubd.assistant.understanding.announced import tells_when, waits
 from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
@@ -43,7 +44,7 @@ SOUND = re.compile(
 SEARCH, VOLUME = "media.search", "media.change_volume"
 STATE, TIMERS = "home.state", "timers.list"
 STARTS = "timers.start"
-LATER, REMINDER = "routines.later", "reminders.add"
+LATER, REMINDER, ANNOUNCE = "routines.later", "reminders.add", "announce.say"
 ELSEWHERE = re.compile(r"\b(?:on|in|at|auf|im|am|dans|sur|en)\b(?: [^\s]+){1,4}$")
 PURPOSE = re.compile(
     r"[,，]\s*(?:免得|不然|省得|好让|我|"
@@ -173,12 +174,6 @@ MAY = re.compile(
     re.IGNORECASE,
 )
 """What no event's name begins with, but a wish about one."""
-ANNOUNCES = re.compile(
-    r"(?:please |can you |could you )*(?:announce|broadcast|(?:tell|let) (?:everyone|everybody|"
-    r"them|the family)(?: know)?) that .+ in .+"
-    r"|(?:bitte )?(?:sag|gib)e? (?:allen|bescheid|durch).*\bdass\b.+"
-)
-"""What is announced of a later time, and not later."""
 COMMA = re.compile("[,，]")
 NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| steht)?|welche)$")
 """What asks for a list, and is nothing on it."""
@@ -238,10 +233,12 @@ def is_misread(
         return True  # 洗衣机好了没
     if tool.name == LATER and (
         _is_at_another_time(match, text, language)
-        or ANNOUNCES.match(plain(text))
+        or tells_when(text, language)
         or _joins_another(match, known)
     ):
         return True  # "announce that dinner's in ten minutes" is said now
+    if tool.name == ANNOUNCE and waits(str(match.slots.get("message", "")), language):
+        return True  # "tell everyone in ten minutes that supper is ready"
     query = str(match.slots.get("search_query") or match.slots.get("query", ""))
     if len(query.split()) > LONGEST_TITLE and home.mentions(query, language).names:
         return True  # "schick den Rasenmäher zurück, die Kinder möchten auf dem Rasen spielen"
@@ -290,8 +287,8 @@ def is_misread(
     if lacking and any(_is_here(one, home) or UNLISTED.fullmatch(one) for one in items):
         return True  # "das Licht ist aus", "we're out of time"
     named = str(match.slots.get("name") or match.slots.get("timer") or "")
-    if tool.name.startswith("timers.") and OF_TWO.search(named):
-        return True  # "set an alarm for 7 and a timer for 10 minutes"
+    if tool.name.startswith("timers.") and (OF_TWO.search(named) or COMMA.search(named)):
+        return True  # "set an alarm for 7 and a timer for 10 minutes", „die sind gut, kannst den“
     if tool.name.startswith("calendar.") and _rings(match, language):
         return True  # "move tomorrow's alarm to seven" is no event
     if tool.name == REMINDER and _has_a_clock_in_it(match, language):

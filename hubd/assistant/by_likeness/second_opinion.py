@@ -57,7 +57,10 @@ FREE = (
     }
 )
 """Tools whose sentences have a place for anything at all."""
-_WORKING = ("home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.")
+_WORKING = (
+    "home.", "lights.", "climate.", "fans.", "media.", "vacuum.", "mower.", "humidifiers.",
+    "announce.",
+)  # fmt: skip
 """Tools that may be left for later."""
 ALIKE = {tool: together for together in _ALIKE for tool in together} | {
     tool: (tool, "timers.start") for tool in ("timers.add", "timers.subtract")

@@ -21,7 +21,6 @@ from hubd.assistant.for_later.timed import (
     has_happened,
     is_bare,
     knows_times,
-    lacks_when,
     named_command,
     of_the_same,
     parted,
@@ -29,6 +28,7 @@ from hubd.assistant.for_later.timed import (
     when_it_ends,
     without_and,
 )
+from hubd.assistant.understanding.announced import tells_when
 from hubd.assistant.understanding.compose import STEPPED, VALUED
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import NEVER, plain
@@ -38,6 +38,8 @@ from plugins.when import parse
 
 LATER, ALARM = "routines.later", "alarms.set"
 ROUTINE, ROUTINE_RUN, TALK = "routines.define", "routines.run", "help."
+OF_NO_THING = frozenset({ROUTINE_RUN, "announce.say"})
+"""What can wait, though it names nothing that is worked."""
 CLOSING, LIT = frozenset({"home.close", "home.lock"}), frozenset({"home.turn_on", "lights.set"})
 _IN_THE_MIDDLE = {
     "en": re.compile(
@@ -118,7 +120,7 @@ async def _left(
         return None
     if known.negates(command) or known.asks(command):
         return None
-    if lacks_when(command):
+    if tells_when(text, known.language):
         return None  # "tell everyone dinner is in ten minutes" tells when that is
     _, *others = re.split(r",? (?:and|und) ", command)
     if any(known.inquires_first(known.stripped(other)) for other in others):
@@ -246,11 +248,12 @@ def _plainly(command: str, known: Lexicon) -> str:
 
 
 def _can_wait(decision: Decision, *, bare: bool) -> bool:
-    """Whether something in the home is worked, and not set to what the number may as well be."""
-    if decision.tool == ROUTINE_RUN:
-        return True
-    if decision.tool is None or not decision.entities or decision.route == "semantic":
+    """Whether something in the home is worked, and not set to what the number may as well be; or
+    everyone is told something."""
+    if decision.tool is None or decision.route == "semantic":
         return False
+    if not decision.entities:
+        return decision.tool in OF_NO_THING
     valued = {tool for tool, _, _ in VALUED.values()} | set(STEPPED.values())
     return not (bare and decision.tool in valued)
 

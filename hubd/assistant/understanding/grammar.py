@@ -17,6 +17,7 @@ from hassil.intents import RangeSlotList
 from hassil.recognize import RecognizeResult
 from hassil.util import normalize_for_matching
 
+from hubd.assistant.understanding.announced import tells_when
 from hubd.assistant.understanding.data_files import values
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.sieve import Sieve
@@ -125,7 +126,10 @@ class Grammar:
         last = 2 if shared and shared.intent.name in self._yields else 0
         best = min(
             found,
-            key=lambda r: _rank(r, 1 if r is not shared else last, surely=r.intent.name in fits),
+            key=lambda r: (
+                _is_said_now(r, text, self.language),
+                *_rank(r, 1 if r is not shared else last, surely=r.intent.name in fits),
+            ),
         )
         return _match(best, original or text, surely=best.intent.name in fits)
 
@@ -191,19 +195,22 @@ def compiled(language: str, sentence_files: tuple[Path, ...]) -> Grammar:
         return Grammar(language, sentence_files)
 
 
-def _rank(result: RecognizeResult, place: int, surely: bool) -> tuple[bool, int, int, int]:
+def _rank(result: RecognizeResult, place: int, surely: bool) -> tuple[int, int, int]:
     """The least free text first; then by place: Home Assistant's before ours, unless it yields.
 
     surely: the tool has looked at the free text, which then counts as understood
     """
     free = 0 if surely else _free_text(result)
-    return _is_reminder(result), free, place, -result.text_chunks_matched
+    return free, place, -result.text_chunks_matched
 
 
-def _is_reminder(result: RecognizeResult) -> bool:
-    """Whether it would carry out "remind me to …" after a while: that is a reminder."""
+def _is_said_now(result: RecognizeResult, text: str, language: str) -> bool:
+    """Whether it would carry out after a while what has to be said at once: "remind me to …" is a
+    reminder, and of "tell everyone supper is in ten minutes" the time is told."""
     command = result.entities.get("conversation_command")
-    return command is not None and REMIND.match(command.text.strip()) is not None
+    if command is None:
+        return False
+    return REMIND.match(command.text.strip()) is not None or tells_when(text, language)
 
 
 def _match(result: RecognizeResult, text: str, *, surely: bool = False) -> Match:

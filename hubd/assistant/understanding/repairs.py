@@ -87,6 +87,8 @@ _ASKS = re.compile(r"(.)[不没]\1|[吗么]$|几[点号个]|多少|什么|有没
 """What makes a Chinese clause a question."""
 DAYS = frozenset({"clock"})
 """The plugin whose words are in a day by itself."""
+LEAST_REPEATED, MOST_REPEATED = 2, 4
+"""Words that are said again."""
 BEGINNING = 4
 """Characters by which a verb is told: "remind me at four, no, remind me at five" is one command."""
 _PARTS_OF_AN_HOUR = (
@@ -212,6 +214,8 @@ def _asks(said: str, known: Lexicon, of_subjects: bool) -> bool:
 
 
 def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Iterator[str]:
+    if whole := _begun_again(first, instead, known):
+        yield whole
     if rest := _after_the_same(first, instead, known):
         instead = rest
     elif whole := _of_the_same_thing(first, instead, known, phrases):
@@ -291,6 +295,22 @@ def _is_value(text: str, known: Lexicon) -> bool:
     said = _LEADS.sub("", digits(plain(text), known.language))
     found = re.match(VALUE.get(known.language, NEVER), said)
     return known.spaces and found is not None and found.end() == len(said) and bool(found["unit"])
+
+
+def _begun_again(first: str, instead: str, known: Lexicon) -> str:
+    """``first`` taken up where ``instead`` repeats some words from within it: "tell everybody we're
+    leaving in ten, no, we're leaving in five minutes"; empty where it repeats none, or would lose a
+    number."""
+    before, after = first.split(), instead.split()
+    for length in range(min(len(after), MOST_REPEATED), LEAST_REPEATED - 1, -1):
+        for at in range(len(before) - length, 0, -1):
+            if before[at : at + length] == after[:length]:
+                lost, said = (
+                    re.findall(r"\d+", digits(" ".join(one), known.language))
+                    for one in (before[at:], after)
+                )
+                return "" if len(said) < len(lost) else " ".join([*before[:at], *after])
+    return ""
 
 
 def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
