@@ -168,6 +168,8 @@ def as_time(text: str, language: str, now: datetime) -> str:
     time or day, or more than that."""
     for said in (text, *(f"{at}{text}" for at in _AT.get(language, ()))):
         when = parse(said, language, now, awake=True)
+        if said != text and when.cycle.minutes:
+            continue  # 二十分钟 is a while, and not 每二十分钟
         if (when.said or when.on or when.repeat) and not re.search(r"\w", when.rest):
             return said
     return ""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plugins.days import DAILY, WEEKDAYS
 from plugins.next_time import kept_as, kept_time, next_time
-from plugins.when import When, parse
+from plugins.when import When, as_time, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SATURDAY_NOON = datetime(2026, 3, 28, 12, tzinfo=BERLIN)  # the clocks change that night
@@ -273,3 +273,8 @@ def test_sunday_has_three_names_in_chinese(said):
     when = parse(said, "zh", now)
     assert when.on == date(2026, 3, 8)
     assert parse("这周天气怎么样", "zh", now).on is None
+
+
+def test_a_while_is_no_time_of_each_day():
+    assert as_time("二十分钟", "zh", SATURDAY_NOON) == ""
+    assert as_time("周六", "zh", SATURDAY_NOON) == "周六"

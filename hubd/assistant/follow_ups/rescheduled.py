@@ -128,11 +128,17 @@ def _changed(whole: str, last: Decision, now: datetime) -> ToolCall | None:
                 return ToolCall(tool=CHANGE, arguments={"by": sign * minutes})
     if at := in_that_hour(said, language, when_of(last, now).at):
         return ToolCall(tool=CHANGE, arguments={"to": at})
-    found = re.fullmatch(f"(?P<put>{words['put']} ?)?(?P<to>.+?){words['ending']}", said)
+    found = re.fullmatch(
+        f"(?P<put>{words['put']} ?)?(?P<to>.+?)(?P<ending>{words['ending']})", said
+    )
     to = found["to"].strip(" ,") if found else ""
-    if not to:
+    if found is None or not to:
         return None
-    put = found is not None and bool(found["put"])
+    ending = found["ending"].strip(" ,")
+    corrected = bool(ending) or said != digits(whole, language)
+    if re.search(words["enough"], ending) and not _NUMBER.fullmatch(to):
+        corrected = False  # that is set anew, so that all of it can be taken back
+    put = bool(found["put"]) or (corrected and _waits(last, now))
     if _NUMBER.fullmatch(to):
         to = _in_its_unit(to, last, now) if put else ""
     else:
@@ -199,12 +205,24 @@ def _in_its_unit(number: str, last: Decision, now: datetime) -> str:
     given, language = _given(last), last.language
     if _has_a_number(last):
         return ""
-    before = str(given.get("to") or given.get("when") or "")
-    waited = parse(before, language, now).delay is not None
-    in_hours = bool(given.get("hours")) or re.search(_words()[language]["hours"], before)
-    if waited or any(given.get(unit) for unit in ("minutes", "hours", "seconds")):
+    in_hours = bool(given.get("hours")) or re.search(_words()[language]["hours"], _before(last))
+    if _waits(last, now):
         return _wait_in(f"{number} {_UNITS[language][bool(in_hours)]}", language, now)
     return as_time(number, language, now)
+
+
+def _before(last: Decision) -> str:
+    """When the command was to be done, as that was said last."""
+    given = _given(last)
+    return str(given.get("to") or given.get("when") or "")
+
+
+def _waits(last: Decision, now: datetime) -> bool:
+    """Whether the command waits for a while to pass, and not for a time of day."""
+    given = _given(last)
+    if any(given.get(unit) for unit in ("minutes", "hours", "seconds")):
+        return True
+    return parse(_before(last), last.language, now).delay is not None
 
 
 def _given(last: Decision) -> dict[str, Any]:
