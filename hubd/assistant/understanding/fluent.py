@@ -10,12 +10,16 @@ _STUTTERS = {
 """What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
     "en": re.compile(
-        r"(?i)(^|[ ,])(?:(?<=, )oh(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
+        r"(?i)(^|[ ,])(?:(?<=, )[oa]h(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
     ),
-    "de": re.compile(r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|(?<=, )na(?=,))\b[,.…]*\s*"),
+    "de": re.compile(
+        r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|"
+        r"(?<=, )na(?=,)|(?<=, )also(?=,| d(?:er|ie|as|en)\b))\b[,.…]*\s*"
+        r"(?:also (?=d(?:er|ie|as|en)\b))?"
+    ),
     "zh": re.compile(
         r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]|"
-        r"(?<=[，,把给让])(?:那个|那什么|就是说?)[，,…]+"
+        r"(?<=[，,把给让点首])(?:那个|那什么|就是说?)[，,…]+|那个谁[，,…]+"
     ),
 }
 _WITHIN = re.compile(
@@ -28,13 +32,14 @@ _WITHIN = re.compile(
 """A hesitation within a clause: "klebt, äh, unterm Router", "a bit, um, higher"."""
 _CHINESE_RESTARTED = re.compile(
     r"([\u4e00-\u9fff]{0,5}(?:[给把到成在对叫让的跟和]|还有))[，,…]+(?:那个?[，,…]+)?(?=\1(?!啥|什么|哪))|"
-    r"(?<=[上里单])[，,]?([加记写买放添])[，,…]+\2?(?:那个|那什么|个)?[，,…]+"
+    r"([\u4e00-\u9fff]{2,4})[，,…]+(?:对+|没错|就是)[，,…]+(?=\2)|"
+    r"(?<=[上里单])[，,]?([加记写买放添])[，,…]+\3?(?:那个|那什么|个)?[，,…]+"
 )
 """The same in Chinese, which needs no space: 开到，开到百分之三十."""
 _CHINESE_IS = re.compile(r"([是在要把])[，,…]+(?=\1)")
 """今年中秋节是，是几月几号."""
 _SMALL = (
-    "the|a|an|my|our|his|her|to|of|in|on|at|for|till|until|with|from|"
+    "the|a|an|my|our|his|her|to|of|in|on|at|by|for|till|until|with|from|"
     "der|die|das|den|dem|im|am|auf|mit|bis|bei|von|zum|zur|für"
 )
 _RESTARTED = re.compile(
@@ -43,7 +48,7 @@ _RESTARTED = re.compile(
 )
 """A small word that is said again after a pause: "how many cups in a, in a quart"."""
 _SOUGHT = re.compile(
-    rf"(?i)\b((?:{_SMALL}) (?:{_SMALL}))"
+    rf"(?i)\b((?:{_SMALL})(?: (?:{_SMALL}))?)"
     rf"(?:,? (?:{_SMALL}|na|nun|also|dings(?:da)?|thingy|well|like))*, \1\b"
 )
 """The same with what one says while a word does not come: "auf der, der, na, auf der Packliste"."""
@@ -92,21 +97,35 @@ _WHAT_ELSE = {
 
 _RECALLED = {
     "en": re.compile(
-        r"(?i),? (?:(?:oh|now),? )?what (?:(?:was|is) (?:it|that)|(?:did|had|have) (?:we|i|you) "
-        r"(?:say|said|decided?|agreed?(?: on)?))(?: again| now)?[,.…]+"
+        r"(?i),? (?:(?:oh|now),? )?what(?:'s (?:his|her|its|their) name| (?:was|is) (?:it|that)|"
+        r" (?:did|had|have) (?:we|i|you) (?:say|said|decided?|agreed?(?: on)?))"
+        r"(?: again| now)?[,.…]+"
         r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
     ),
     "de": re.compile(
         r"(?i),? (?:(?:ach|ja|na),? )?(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
         r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
+        r"wie hei(?:ß|ss)(?:t|en) (?:der|die|das|er|sie)(?: noch| gleich| nochmal)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
         r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),
     "zh": re.compile(
-        "[，,](?:是|叫)?(?:什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+        "(?:那个)?[，,]?(?:是|叫)?(?:谁来着|什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
     ),
 }
 """What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""
+_CONFIRMED = {
+    "en": re.compile(
+        r"(?i)(?<=\w\w), (?:yeah|yep|yes|exactly|that's (?:it|the one|him|her))"
+        r"(?:[.!]*$|,(?= (?:on|in|at|upstairs|downstairs)\b))"
+    ),
+    "de": re.compile(
+        r"(?i)(?<=\w\w), (?:(?:ja,? )?genau|ja|stimmt)"
+        r"(?:[.!]*$|,(?= (?:auf|in|im|oben|unten)\b))"
+    ),
+    "zh": re.compile("(?<=..)[，,](?:对+|没错|就是(?:他|她|它|这个))[。！]*$"),
+}
+"""What one says to oneself when the word has come: „… von Max Giesinger, genau“."""
 _FROM_NOW_ON = re.compile(
     "^(?:就是(?:说)?)?(?:从今(?:天|儿)?(?:起|往后)|以后|往后)[啊呢呀嘛吧]?[，,…]*(?=每)"
 )
@@ -167,10 +186,11 @@ def fluent(text: str, language: str) -> str:
     between = "" if language == "zh" else " "
     said = _WHAT_ELSE[language].sub(between, text) if language in _WHAT_ELSE else text
     said = _RECALLED[language].sub(between, said) if language in _RECALLED else said
+    said = _CONFIRMED[language].sub("", said) if language in _CONFIRMED else said
     said = _WITHIN.sub(" ", said)
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said
     if language == "zh":
-        said = _CHINESE_RESTARTED.sub(lambda begun: begun[2] or "", said)
+        said = _CHINESE_RESTARTED.sub(lambda begun: begun[3] or "", said)
         said = _CHINESE_IS.sub("", said)
         said = _FROM_NOW_ON.sub("", said)
     said = _BEGUN_AGAIN.get(language, _BEGUN_AGAIN["words"]).sub("", said)

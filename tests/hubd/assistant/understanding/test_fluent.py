@@ -19,6 +19,16 @@ from hubd.assistant.understanding.fluent import fluent, said_once
         ("de", "Was ist, äh, was steht auf der Liste?", "was steht auf der Liste?"),
         ("en", "how is, how warm is it in the kitchen", "how warm is it in the kitchen"),
         ("zh", "提醒我，嗯，半小时以后收衣服", "提醒我，半小时以后收衣服"),
+        ("en", "stop the, ah, the rice timer", "stop the rice timer"),
+        ("en", "play something by, um, by Neil Young, yeah", "play something by Neil Young"),
+        ("en", "play Yeah by Usher", "play Yeah by Usher"),
+        ("de", "spiel was von, ähm, von, na, von Max, genau", "spiel was von Max"),
+        (
+            "de",
+            "den Timer, ähm, also den kannst du abbrechen",
+            "den Timer, den kannst du abbrechen",
+        ),
+        ("zh", "放点那个，谁来着，王菲，对，王菲的歌", "放点王菲的歌"),
         ("en", "um", "um"),
     ],
 )
