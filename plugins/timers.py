@@ -52,8 +52,10 @@ LATE = timedelta(seconds=30)
 MAXIMUM_TIMERS = 100
 LONGEST_SAID = 120
 """Characters of what may be said of a timer that is there."""
-_NO_NAME = re.compile(r"[,，]\s*|^\d.* from |^[把将]", re.IGNORECASE)
-"""What is in no name of a timer."""
+_NO_NAME = re.compile(
+    r"[,，]\s*|^\d.* from |^[把将]|\b(?:the|my|our|den|der|die|das|meinen?)$", re.IGNORECASE
+)
+"""What is in no name of a timer; and none ends with an article („kannst den Timer ausmachen“)."""
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
 

@@ -100,10 +100,10 @@ def _said(said: str, language: str, timers: Sequence[Kept], things: Collection[s
 
 def _without_reason(text: str, known: dict[str, Any]) -> list[str]:
     """The plain text, and without the reason that stands behind a comma."""
-    said = [_plain(text)]
-    command, *rest = re.split(r"[,，]\s*", text.casefold(), maxsplit=1)
-    if rest and known["reason"].match(rest[0]):
-        said.append(_plain(command))
+    said, lower = [_plain(text)], text.casefold()
+    for comma in re.finditer(r"[,，]\s*", lower):
+        if known["reason"].match(lower[comma.end() :]):
+            said.append(_plain(lower[: comma.start()]))
     return said
 
 
@@ -136,7 +136,7 @@ def _meant(
         return alike[0] if len(alike) == 1 else None
     if not found["plain"] and any(_is_part(name, thing) for thing in things):
         return None
-    alike = [one for one in timers if one.name and _is_called(one.name, name)]
+    alike = [one for one in timers if one.name and is_called(one.name, name)]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -159,7 +159,7 @@ def _seconds(name: str, language: str) -> set[int]:
     return {int(number) * 60} if _BARE.fullmatch(number) else set()
 
 
-def _is_called(name: str, said: str) -> bool:
+def is_called(name: str, said: str) -> bool:
     """Whether a timer of that name is meant: the same word, the one in the plural, or a part."""
     one, two = name.casefold(), said.casefold()
     if _CHINESE.search(two):

@@ -10,7 +10,7 @@ import msgspec
 
 from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.decider import Decider
-from hubd.assistant.decision import Decision, lacks, of_a_timer_there
+from hubd.assistant.decision import Decision, lacks, of_what_is_there
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.execution import Execution
 from hubd.assistant.follow_ups import follow, revise
@@ -21,10 +21,12 @@ from hubd.assistant.follow_ups.exchanged_items import exchanged
 from hubd.assistant.follow_ups.going_on import goes_on
 from hubd.assistant.follow_ups.in_full import in_full, of_it_in_full
 from hubd.assistant.follow_ups.narrowed import narrowed
+from hubd.assistant.follow_ups.of_a_timer import of_a_timer
 from hubd.assistant.follow_ups.of_events import asked_when, put_in
 from hubd.assistant.follow_ups.of_lists import on_other_list
 from hubd.assistant.follow_ups.of_set import (
     all_given_up,
+    another_done,
     of_its_order,
     of_the_timer_meant,
     of_what_was_set,
@@ -186,11 +188,13 @@ class Commands:
         where ``text`` begins something new."""
         memory = self._dialogues.of(conversation)
         home = self._tools.home.snapshot()
-        continued = goes_on(text, memory, home, datetime.now(UTC), area)
+        timed = of_a_timer(text, memory)
+        continued = None if timed else goes_on(text, memory, home, datetime.now(UTC), area)
         continued = self._spoken_of.the_one_meant(continued, text, memory.last, area)
-        if continued is None and (of_set := of_what_was_set(text, memory)) is not None:
+        of_set = of_what_was_set(text, memory) or timed
+        if continued is None and of_set is not None:
             named = await self.decider.by_rules(text, of_set.language, area)
-            other = of_a_timer_there(named) and not of_its_order(of_set)
+            other = of_what_is_there(named) and not of_its_order(of_set)
             continued = named if other else of_set  # "the eggs are done, cancel"
         if continued is not None and continued.declined:
             return Step(decision=continued, text=ask(continued.language, continued.declined))
@@ -264,6 +268,8 @@ class Commands:
             return None
         if awaited(text, known):
             return None  # "when it's all done, send it home" is not of now
+        if another_done(text, memory):
+            return None  # "the noodles are out, cancel that one" is of no fish timer
         if on_other_list(self._router, text, memory):
             return None  # "put a torch, matches and rope on there" has no reason in it
         said = "" if known.corrected(text) else without_reasons(text, known)

@@ -18,6 +18,7 @@ LATER = "routines.later"
 LEFT = frozenset({LATER, "routines.change"})
 ON_A_LIST = "lists.add"
 PLAYED = "media.search"
+ANNOUNCED = "announce.say"
 OF_EVENTS = frozenset({"calendar.add", "calendar.move"})
 CONVERSATIONS = 256
 """Conversations that are remembered; the one that was silent longest is forgotten first."""
@@ -77,10 +78,20 @@ class Memory(msgspec.Struct, kw_only=True):
     played: Decision | None = None
     """What put something on to be heard last."""
     played_at: datetime | None = None
+    announced: Decision | None = None
+    """What everyone was told last, or would have been if somebody had heard it."""
+    announced_at: datetime | None = None
     pending: Pending | None = None
     about: Decision | None = None
     """What it was asked last whether it shall be done, and has not been."""
     about_at: datetime | None = None
+
+    @property
+    def announced_last(self) -> bool:
+        """Whether nothing was done since everyone was told something."""
+        if self.announced_at is None:
+            return False
+        return self.last_at is None or self.last_at <= self.announced_at
 
     @property
     def spoken_of(self) -> Decision | None:
@@ -139,6 +150,8 @@ class Dialogues:
             memory.put_on, memory.put_on_at = (), None
         if memory.played_at and now - memory.played_at > REMEMBERED:
             memory.played = memory.played_at = None
+        if memory.announced_at and now - memory.announced_at > REMEMBERED:
+            memory.announced = memory.announced_at = None
         if memory.events_at and now - memory.events_at > EVENT_REMEMBERED:
             memory.events, memory.events_at = (), None
         return memory
@@ -165,6 +178,11 @@ class Dialogues:
             until=self._clock() + ANSWER_WITHIN,
             argument=argument,
         )
+
+    def announced(self, conversation: str, decision: Decision) -> None:
+        """Remember what everyone was told, heard or not: it may be told once more."""
+        memory = self.of(conversation)
+        memory.announced, memory.announced_at = decision, self._clock()
 
     def not_told(self, conversation: str, decision: Decision) -> None:
         """Remember a question that its tool could not answer: it may be asked of another day."""

@@ -6,7 +6,7 @@ import msgspec
 
 from hubd.assistant.confirmations import confirmation
 from hubd.assistant.decider import Decider
-from hubd.assistant.dialogue import Dialogues
+from hubd.assistant.dialogue import ANNOUNCED, Dialogues
 from hubd.assistant.for_later.later import LATER
 from hubd.assistant.step import Outcome, Step, Steps
 from hubd.tool_context import Speaker
@@ -59,6 +59,8 @@ class Execution:
         except ToolError as error:
             if self._tools.only_reads(step.call.tool):
                 self._dialogues.not_told(conversation, step.decision)
+            if step.call.tool == ANNOUNCED:
+                self._dialogues.announced(conversation, step.decision)
             return Outcome(call=step.call, text=str(error), ok=False)
         self._dialogues.done(
             conversation,
@@ -70,6 +72,8 @@ class Execution:
             reads=self._tools.only_reads(step.call.tool),
             further=step.further,
         )
+        if step.call.tool == ANNOUNCED:
+            self._dialogues.announced(conversation, step.decision)
         return Outcome(call=step.call, text=result.text, ok=True, result=result)
 
     async def _refused_later(self, call: ToolCall, speaker: Speaker) -> str:

@@ -27,7 +27,7 @@ SURELY_MINUTES = 10
 
 
 class _Rule(NamedTuple):
-    after: str
+    after: tuple[str, ...]
     said: re.Pattern[str]
     means: str
 
@@ -72,6 +72,9 @@ def _length_told(last: Decision) -> str:
 def _rules() -> dict[str, list[_Rule]]:
     read = texts_in(Path(__file__).with_suffix(".yaml"))
     return {
-        language: [_Rule(one["after"], re.compile(one["said"]), one["means"]) for one in rules]
+        language: [
+            _Rule(tuple(one["after"].split()), re.compile(one["said"]), one["means"])
+            for one in rules
+        ]
         for language, rules in read.items()
     }

@@ -18,6 +18,7 @@ from hubd.assistant.follow_ups.other_places import of_another_place
 from hubd.assistant.follow_ups.other_rooms import in_another_room
 from hubd.assistant.follow_ups.played_elsewhere import played_elsewhere, stopped_here
 from hubd.assistant.follow_ups.rescheduled import rescheduled
+from hubd.assistant.follow_ups.said_again import said_again
 from hubd.assistant.follow_ups.that_day import of_that_day, put_down_then
 from hubd.assistant.follow_ups.the_other import of_the_other
 from hubd.home.model import Snapshot
@@ -37,6 +38,7 @@ def goes_on(
 
 def _ways(text: str, memory: Memory, home: Snapshot, now: datetime, area: str) -> Iterator[Way]:
     last, told = memory.last, memory.told
+    yield lambda: said_again(text, memory, now)
     yield lambda: of_another_day(text, told)
     yield lambda: of_that_day(text, memory)
     yield lambda: put_down_then(text, memory, home, now)

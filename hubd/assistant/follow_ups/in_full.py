@@ -9,7 +9,9 @@ from datetime import datetime
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.completed import completed
 from hubd.assistant.follow_ups.later_of_it import at_that_time, of_it_later, says_that_time
+from hubd.assistant.follow_ups.of_a_timer import of_a_timer
 from hubd.assistant.follow_ups.of_events import of_events
+from hubd.assistant.follow_ups.of_set import timer_told
 from hubd.assistant.follow_ups.their_room import in_their_room, of_their_own, says_their_room
 from hubd.assistant.follow_ups.their_things import of_their_things
 from hubd.assistant.for_later.later import of_what_was_left
@@ -36,7 +38,9 @@ def in_full(
         whole = of_their_things(whole, memory.last, home, language)
     whole = _at_the_time_meant(whole, memory, now) if whole else ""
     whole = of_what_was_left(whole, memory.last, memory.last_text, [one.name for one in worked])
-    return completed(whole, memory.last) if whole else ""
+    if not whole or (timer_told(memory) and of_a_timer(whole, memory)):
+        return whole  # 再来五分钟 is more of the timer that was asked about
+    return completed(whole, memory.announced if memory.announced_last else memory.last)
 
 
 def of_it_in_full(text: str, memory: Memory, worked: Sequence[Entity]) -> str:

@@ -31,6 +31,7 @@ from hubd.assistant.follow_ups.set_for_a_time import (
 )
 from hubd.assistant.replies import besides_no
 from hubd.assistant.understanding.data_files import words_beside
+from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.reasons import BREAK
@@ -39,8 +40,9 @@ from plugins.api import ToolCall
 from plugins.lengths import length_of
 from plugins.numbers import digits
 from plugins.reminder_entries import order_of, shift_of
+from plugins.running_timers import clean_name
 from plugins.when import When, as_time, parse
-from plugins.which_timer import LONGEST_NAME
+from plugins.which_timer import LONGEST_NAME, is_called
 
 _words = partial(words_beside, __file__)
 
@@ -73,17 +75,17 @@ def of_what_was_set(text: str, memory: Memory) -> Decision | None:
         if alone and memory.undo and re.fullmatch(known["never_mind"], clause):
             return _ended(memory, last)
         if alone and plugin == TIMERS and _is_one([known["ready"]], *ways):
-            return _told(last, memory, plugin, timer=_timer_spoken_of(memory))
+            return _told(last, memory, plugin, timer=timer_spoken_of(memory))
         if alone and _is_one(known["asked"], *ways):
             return _told(last, memory, plugin)
         if alone and plugin != TIMERS and (which := _asked_which(ways, memory, last, known)):
             return continuing(last, ToolCall(tool=f"{plugin}.list", arguments={"which": which}))
         if plugin == TIMERS and (halted := _paused_or_resumed(clause, memory, last, known)):
             return halted  # „stopp ihn kurz“ ends nothing
-        if _is_one(known["ended"], *ways) or (
-            not alone and re.fullmatch(known["ended_beside"], said)
-        ):
-            return _ended(memory, last)
+        ends = [*known["ended"], *([known["timer_ended"]] if plugin == TIMERS else [])]
+        if _is_one(ends, *ways) or (not alone and re.fullmatch(known["ended_beside"], said)):
+            other = "" if alone else another_done(text, memory)
+            return _of_that_timer(other, last) if other else _ended(memory, last)
         if plugin == TIMERS and (name := _called(ways, text, known)):
             return _named(name, memory, last)
         if not alone and (ended_all := all_of(clause, memory)) is not None:
@@ -121,8 +123,9 @@ def of_the_timer_meant(decision: Decision, memory: Memory) -> Decision:
     call = decision.call
     if call is None or not call.tool.startswith("timers."):
         return decision
-    meant = _timer_spoken_of(memory) if call.tool in _LENGTHENS else _timer_told(memory)
-    if not meant or call.arguments.get("timer") != "latest":
+    meant = timer_spoken_of(memory) if call.tool in _LENGTHENS else timer_told(memory)
+    named = call.arguments.get("timer") or ("latest" if call.tool in _LENGTHENS else "")
+    if not meant or named != "latest":
         return decision
     arguments = {**call.arguments, "timer": meant}
     return msgspec.structs.replace(
@@ -130,7 +133,7 @@ def of_the_timer_meant(decision: Decision, memory: Memory) -> Decision:
     )
 
 
-def _timer_told(memory: Memory) -> str:
+def timer_told(memory: Memory) -> str:
     """The timer of which alone it was told last how long it runs; empty where none was."""
     told = memory.told
     if told is None or told.call is None or told.tool != "timers.list":
@@ -138,13 +141,27 @@ def _timer_told(memory: Memory) -> str:
     return str(told.call.arguments.get("name") or "")
 
 
-def _timer_spoken_of(memory: Memory) -> str:
+def timer_spoken_of(memory: Memory) -> str:
     """The same, else the timer that was set or changed last."""
-    if timer := _timer_told(memory):
+    if timer := timer_told(memory):
         return timer
     last = memory.last.tool if memory.last else None
     undo = memory.undo[0].arguments if memory.undo and last in _RUNNING else {}
     return str(undo.get("timer") or "")
+
+
+def another_done(text: str, memory: Memory) -> str:
+    """What a clause of ``text`` tells to be done, where the timer that was set last is named by
+    something else: "the noodles are out, cancel that one" ends no fish timer; empty where it is
+    not."""
+    last = memory.last
+    known = _words().get(last.language) if last else None
+    name = str(last.call.arguments.get("name") or "") if last and last.call else ""
+    if known is None or last is None or last.tool != TIMER or not name:
+        return ""
+    told = (re.fullmatch(known["done"], plain(one)) for one in BREAK.split(text))
+    which = next((one["which"] for one in told if one), "")
+    return which if which and not is_called(clean_name(name), which) else ""
 
 
 def put_right(text: str, last: Decision) -> str:
@@ -183,10 +200,27 @@ def made_long(text: str, last: Decision) -> str:
     if known is None or (last.tool or "").partition(".")[0] != TIMERS:
         return ""
     clause = re.sub(known["ending"] + "$", "", plain(text))
+    for one, _ in _clauses(text, last.language, known["opening"]):
+        if length := _needed(re.sub("^" + known["opening"], "", one), last, known):
+            return length
     for said in (clause, re.sub("^" + known["opening"], "", clause)):
         found = re.fullmatch(known["made"], said)
         length = next(filter(None, found.groups()), "") if found else ""
         if length_of(length, last.language) or digits(length, last.language).isdigit():
+            return length
+    return ""
+
+
+def _needed(said: str, last: Decision, known: dict[str, Any]) -> str:
+    """How long what the timer that was set last is for is said to need: "the tea only needs five";
+    empty where that is of something else."""
+    name = str(last.call.arguments.get("name") or "") if last.call else ""
+    for found in filter(None, (re.fullmatch(one, said) for one in known["needs"])):
+        which, length = found["which"] or "", found["length"]
+        its_own = re.fullmatch(known["it"], which) or (name and is_called(clean_name(name), which))
+        if its_own and (
+            length_of(length, last.language) or digits(length, last.language).isdigit()
+        ):
             return length
     return ""
 
@@ -261,6 +295,11 @@ def _is_one(patterns: list[str], *said: str) -> bool:
     return any(re.fullmatch(pattern, one) for pattern in patterns for one in said if one)
 
 
+def _of_that_timer(name: str, last: Decision) -> Decision:
+    """The end of the timer of that name, which may be none."""
+    return continuing(last, ToolCall(tool="timers.cancel", arguments={"timer": name}))
+
+
 def _ended(memory: Memory, last: Decision) -> Decision | None:
     """The end of what was set last, or was put off while it rang; not of what was only told of."""
     if (last.tool or "").endswith(".cancel"):
@@ -330,7 +369,7 @@ def _paused_or_resumed(
 
 def _told_timer_paused(text: str, memory: Memory) -> Decision | None:
     """The timer of that name paused, of which it was told last how long it runs."""
-    timer, told = _timer_told(memory), memory.told
+    timer, told = timer_told(memory), memory.told
     if not timer or told is None:
         return None
     known = _words().get(told.language)
