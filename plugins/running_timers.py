@@ -87,6 +87,7 @@ def duration_of(language: str, length: Length) -> timedelta:
 
 _WHERE_IT_IS = re.compile(r" (?:is|are|ist|sind|steht|liegt) .+$")
 """ "The rice is on the hob": rice."""
+_ONLY = re.compile(r" (?:only|just|still|also|nur|bloß|noch|auch)$")
 _ARTICLES = frozenset({
     "the", "my", "a", "an", "den", "der", "mein", "meinen", "le", "la", "les", "mon", "ma", "mes",
     "el", "los", "las", "mi", "mis",
@@ -94,8 +95,9 @@ _ARTICLES = frozenset({
 
 
 def clean_name(name: str) -> str:
-    """A name as people mean it: without article, the word timer, odd spaces, or where it is."""
-    words = _WHERE_IT_IS.sub("", name.casefold()).split()
+    """A name as people mean it: without article, the word timer, odd spaces, where it is, or the
+    "only" of "the pasta only needs five minutes"."""
+    words = _ONLY.sub("", _WHERE_IT_IS.sub("", name.casefold())).split()
     if words and words[0] in _ARTICLES:
         words = words[1:]
     whole = " ".join(words)

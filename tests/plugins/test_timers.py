@@ -249,6 +249,7 @@ def test_names_are_told_as_people_mean_them():
     assert clean_name("The Pasta timer") == "pasta"
     assert clean_name("rice is on the hob") == "rice"
     assert clean_name("my  egg   timer") == "egg"
+    assert clean_name("pasta only") == clean_name("the pasta just") == "pasta"
 
 
 LANGUAGES = {
