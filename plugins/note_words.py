@@ -133,6 +133,10 @@ def said_now(text: str, language: str) -> str:
     return found["now"] if found and not words.no_fact.fullmatch(found["now"]) else ""
 
 
+_MOVED_TO = re.compile("^(?:挪|移|搬|换|改放|放)(?:到|在|进)")
+"""What says that something was moved, where the note says that it is there."""
+
+
 def changed(note: str, to: str, language: str) -> str:
     """The note with what it says by now: of another day where ``to`` is one, else behind what it is
     about."""
@@ -144,8 +148,9 @@ def changed(note: str, to: str, language: str) -> str:
     if (held := words.held.fullmatch(to)) and (thing := _IS.sub("", subject_of(note)).strip()):
         who = next(filter(None, held.groups()))
         return words.holds.format(who=who, thing=thing)
-    joint = "" if language == "zh" else " "
-    return f"{subject_of(note)}{joint}{to}".strip()
+    if language == "zh":
+        return f"{subject_of(note)}{_MOVED_TO.sub('', to)}".strip()
+    return f"{subject_of(note)} {to}".strip()
 
 
 def as_of(note: str, noted: date, today: date, language: str) -> str:

@@ -181,14 +181,18 @@ def _seconds_in(said: str, language: str) -> int:
     return round(float(found["number"]) * factor) if found else 0
 
 
+_ENGLISH_LENGTH = re.compile(r"(\d+) (hour|minute|second)s?\b")
+
+
 def called(timer: Timer, language: str) -> str:
-    """``the pasta timer``, or ``the 9 minutes timer`` when it has no name."""
+    """``the pasta timer``, or ``the 9-minute timer`` when it has no name."""
     if timer.name:
         name = _CAPITALS.sub(lambda word: word[0].upper(), timer.name)
         return say(language, "timer_named", [name if language == "de" else timer.name])
-    return say(
-        language, "timer_unnamed", value=duration(timedelta(seconds=timer.duration_s), language)
-    )
+    length = duration(timedelta(seconds=timer.duration_s), language)
+    if language == "en":
+        length = _ENGLISH_LENGTH.sub(r"\1-\2", length)
+    return say(language, "timer_unnamed", value=length)
 
 
 def data(timer: Timer, now: datetime) -> dict[str, Any]:

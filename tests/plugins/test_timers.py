@@ -118,7 +118,7 @@ async def test_an_unknown_name_is_answered_with_those_that_there_are(house):
 async def test_the_only_one_is_meant_by_any_name_if_it_has_none(house):
     await house("start", minutes=5)
     told = await house("add", minutes=2, timer="rice")
-    assert told.text == "The 5 minutes timer has 7 minutes left now."
+    assert told.text == "The 5-minute timer has 7 minutes left now."
     await house("start", minutes=1, name="eggs")
     with pytest.raises(ToolError, match=r"no rice timer"):
         await house("add", minutes=2, timer="rice")

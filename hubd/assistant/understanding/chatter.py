@@ -61,6 +61,10 @@ def without_openings(text: str, language: str, people: Sequence[str]) -> str:
     return rest[then.end() :] if then else rest
 
 
+_WISHES = {"zh": re.compile("吧[。！! ]*$")}
+"""What ends as a wish does, and tells no reason: 算了，全拉开吧."""
+
+
 def behind_never_mind(text: str, language: str) -> str:
     """What is said behind a "never mind" that stands first; empty where none does."""
     gap = BREAK.search(text)
@@ -88,7 +92,8 @@ def _is_waived(text: str, known: Lexicon) -> bool:
         return False
     why = known.stripped(text[gap.end() :])
     asks = text.rstrip().endswith(("?", "？")) or known.inquires(why) or known.corrected(text)
-    return not (asks or known.commands(why, whole=False))
+    wishes = _WISHES.get(known.language, NEVER).search(text) is not None
+    return not (asks or wishes or known.commands(why, whole=False))
 
 
 def _consists(text: str, language: str, *kinds: str) -> bool:

@@ -15,7 +15,7 @@ _HESITATION = {
     "de": re.compile(
         r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|"
         r"(?<=, )na(?=,)|(?<=, )also(?=,| d(?:er|ie|as|en)\b))\b[,.…]*\s*"
-        r"(?:also (?=d(?:er|ie|as|en)\b))?"
+        r"(?:dings,+\s*)?(?:na,+\s*)?(?:also (?=d(?:er|ie|as|en)\b))?"
     ),
     "zh": re.compile(
         r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]|"
@@ -103,14 +103,14 @@ _RECALLED = {
         r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
     ),
     "de": re.compile(
-        r"(?i),? (?:(?:ach|ja|na),? )?(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
+        r"(?i),? (?:(?:ach|ja|na|dings),? )*(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
         r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
         r"wie hei(?:ß|ss)(?:t|en) (?:der|die|das|er|sie)(?: noch| gleich| nochmal)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
         r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),
     "zh": re.compile(
-        "(?:那个)?[，,]?(?:是|叫)?(?:谁来着|什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+        "(?:那个[，,]?|[，,])(?:是|叫)?(?:谁来着|什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
     ),
 }
 """What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""
