@@ -103,7 +103,8 @@ _RECALLED = {
         r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
     ),
     "de": re.compile(
-        r"(?i),? (?:(?:ach|ja|na|dings),? )*(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
+        r"(?i),? (?:(?:ach|ja|na|dings),? )*"
+        r"(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
         r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
         r"wie hei(?:ß|ss)(?:t|en) (?:der|die|das|er|sie)(?: noch| gleich| nochmal)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
