@@ -427,8 +427,10 @@ class Decider:
             return decision
         speaker = Speaker(language=decision.language, area=area)
         forms = (text, fluent(text, spoken), lexicon(decision.language).stripped(text))
-        answers = [await self._tools.answer(one, speaker) for one in dict.fromkeys(forms)]
-        return answering(next(filter(None, answers), None), decision)
+        for form in dict.fromkeys(forms):
+            if (answer := await self._tools.answer(form, speaker)) is not None:
+                return answering(answer, decision)
+        return answering(None, decision)
 
     async def language_of(self, text: str, language: str | None) -> str:
         """The language that ``text`` is in."""

@@ -130,7 +130,7 @@ class Model(NamedTuple):
         times = sum(counts.values())
         told = sum(max(count - DISCOUNT, 0.0) for count in counts.values())
         row = Row(counts, times, 1.0 - told / times if times else 1.0)
-        if before in self.single:
+        if counts:  # as many at most as there are words, and the beginning
             self.rows[before] = row
         return row
 

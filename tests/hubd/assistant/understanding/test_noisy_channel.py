@@ -66,6 +66,18 @@ def test_a_word_that_nobody_knows_is_told(channels):
     assert not likeliest("activate the bad time seen", channels["en"])[0].strange
 
 
+def test_what_stands_behind_a_word_or_the_beginning_is_worked_out_once(channels):
+    channel = channels["en"]
+    likeliest("turn on the zyzzyvaqx lam", channel)
+    rows = channel.model.rows
+    assert noisy_channel.START in rows
+    before = dict(rows)
+    channel.found.clear()
+    likeliest("turn on the zyzzyvaqx lam", channel)
+    assert rows.keys() == before.keys()
+    assert all(rows[word] is row for word, row in before.items())
+
+
 def test_a_long_text_is_left_alone(channels):
     assert likeliest("counsel my alarm " * 20, channels["en"]) == []
     assert likeliest("启动睡叫莫式" * 20, channels["zh"]) == []
