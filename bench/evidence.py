@@ -71,8 +71,8 @@ WEIGHT |= {"families": 2.0, "families-": 2.0, "known": 2.0, "known-": 2.0}
 WEIGHT |= {"samples": 20.0, "samples-": 20.0}
 """Of a question: the household's and the samples weigh about equal, the families and XQuAD half."""
 MINING_ROUNDS = 3
-SET = ("foreign_code", "foreign_owner", "foreign_year")
-"""Features whose weights are set: too few questions name codes, owners or years."""
+SET = ("foreign_code", "foreign_owner", "foreign_year", "foreign_appliance")
+"""Features whose weights are set: too few questions name codes, owners, years or appliances."""
 
 
 class Fit(NamedTuple):

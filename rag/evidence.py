@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.answer_types import holds, is_of_a_person
+from rag.appliances import appliances_in
 from rag.candidates import Candidate, candidates_of, embedded_sentence, read_text
 from rag.errors import EmbedderError
 from rag.lexical import coverage, inverse_frequency, keys, name_words, terms_of
@@ -90,6 +91,9 @@ class Features(NamedTuple):
     """1 when the question names somebody ("Ella's", "may Ella"), and the sentence other people."""
     foreign_year: float
     """1 when the question is about a year, and the sentence or what stands above it of another."""
+    foreign_appliance: float
+    """1 when the question is about an appliance, the document about another one, and the passage
+    does not name it: the dishwasher has a filter as the washing machine has."""
     headed: float
     """1 when the heading right above says all that the question does, its verb too."""
 
@@ -127,6 +131,7 @@ WITH_ENCODER = Model(
         -5.0,
         -4.0,
         -4.0,
+        -4.0,
         HEADED,
     ),
 )
@@ -134,7 +139,7 @@ WITH_READER = Model(
     -2.2,
     Features(
         *(0.14, 3.5, 2.5, 0.2, -2.4, -2.6, -0.4, -1.2, 0.1, -2.5, -2.3, -2.3, -5.3),
-        *(-5.0, -4.0, -4.0, HEADED),
+        *(-5.0, -4.0, -4.0, -4.0, HEADED),
     ),
 )
 LEXICAL = Model(
@@ -154,6 +159,7 @@ LEXICAL = Model(
         -2.0,
         -2.8,
         -5.0,
+        -4.0,
         -4.0,
         -4.0,
         HEADED,
@@ -177,6 +183,7 @@ CHINESE = Model(
         -3.0,
         -5.0,
         0.0,
+        -4.0,
         -4.0,
         0.0,
     ),
@@ -256,7 +263,7 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
     people = asked.people
     if asked.perhaps_people and is_of_a_person(asked.text):
         people = people | (asked.perhaps_people & _names_in(candidates))
-    everything = keys(asked.text)
+    everything, appliances = keys(asked.text), appliances_in(asked.text)
     counted = {
         id(candidate.passage)
         for candidate in candidates
@@ -301,6 +308,7 @@ def lexical_features(asked: Question, candidates: Sequence[Candidate]) -> list[F
                 ),
                 foreign_owner=float(not meant and _names_others(asked, people, candidate)),
                 foreign_year=float(_is_of_another_year(asked, candidate)),
+                foreign_appliance=float(_is_of_another_appliance(appliances, candidate)),
                 headed=float(_is_headed(asked, everything, candidate)),
             )
         )
@@ -387,6 +395,18 @@ def _is_of_another_year(asked: Question, candidate: Candidate) -> bool:
     above = " ".join((sentence.context, passage.heading, name_words(passage.document)))
     years = years_in(sentence.text) | years_in(above)
     return bool(years) and not asked.years & years
+
+
+def _is_of_another_appliance(asked: frozenset[str], candidate: Candidate) -> bool:
+    """Whether the document is about another one, and the passage names none that is asked about."""
+    if not asked:
+        return False
+    passage = candidate.passage
+    title = f"{name_words(passage.document)}\n{passage.heading.split(' > ', 1)[0]}"
+    about = appliances_in(title)
+    return bool(about) and asked.isdisjoint(
+        about | appliances_in(f"{passage.heading}\n{passage.text}")
+    )
 
 
 def _names_in(candidates: Sequence[Candidate]) -> frozenset[str]:

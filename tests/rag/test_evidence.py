@@ -16,6 +16,7 @@ from rag.embed_chunks import Text, embed_chunks
 from rag.errors import EmbedderError
 from rag.evidence import (
     ANSWERABLE,
+    CLOSE,
     MAX_EMBEDDED,
     Embed,
     evidence,
@@ -202,6 +203,29 @@ async def test_in_lower_case_somebody_is_somebody_as_well() -> None:
     otto = await evidence("when's granddad otto's birthday?", [passage(page)], None)
     lea = await evidence("when's lea's birthday?", [passage(page)], None)
     assert lea.answerable >= ANSWERABLE > otto.answerable
+
+
+FILTER = "# {}\n\n## Cleaning the filter\n\nTurn the filter of the {} to the left and rinse it."
+
+
+async def test_the_filter_of_another_appliance_is_another_filter() -> None:
+    manual = passage(FILTER.format("Dishwasher DW 7", "machine"), document="dishwasher-manual.pdf")
+    own = await evidence("How do I clean the filter of the dishwasher?", [manual], None)
+    other = await evidence("How do I clean the filter of the washing machine?", [manual], None)
+    assert own.answerable >= ANSWERABLE > CLOSE > other.answerable
+
+
+async def test_a_passage_that_names_an_appliance_may_tell_of_it() -> None:
+    boiler = "The boiler's filter and that of the washing machine are rinsed in May."
+    notes = passage(f"# Boiler\n\n## Filters\n\n{boiler}")
+    asked = take_apart("How do I clean the filter of the washing machine?")
+    assert [f.foreign_appliance for f in lexical_features(asked, candidates_of([notes]))] == [0.0]
+
+
+async def test_a_paper_on_no_appliance_is_on_no_other() -> None:
+    notes = passage("# Chores\n\nThe filter is rinsed in May.", document="chores.md")
+    asked = take_apart("How do I clean the filter of the washing machine?")
+    assert [f.foreign_appliance for f in lexical_features(asked, candidates_of([notes]))] == [0.0]
 
 
 async def test_a_medicine_is_nobody_else() -> None:
