@@ -118,8 +118,8 @@ def table(name: str, found: dict[str, list[Outcome]]) -> str:
     """The outcomes by style, and all together."""
     lines = [
         f"\n{name}",
-        "| style | said | right | proposed | asks | none | wrong | opposite |",
-        "|---" * 8 + "|",
+        "| style | said | right | proposed | asks | none | worded | wrong | opposite |",
+        "|---" * 9 + "|",
     ]
     everything = [outcome for style in found.values() for outcome in style]
     for style, judged in [*found.items(), ("all", everything)]:

@@ -7,7 +7,7 @@ fixture it is said in, ours give tool, entities and arguments.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -26,7 +26,7 @@ from plugins.reminders import task_in
 from plugins.running_timers import clean_name
 from plugins.when import parse
 
-Outcome = Literal["right", "proposed", "asks", "none", "wrong", "opposite"]
+Outcome = Literal["right", "proposed", "asks", "none", "worded", "wrong", "opposite"]
 
 OPPOSITES = {
     ("home.turn_on", "home.turn_off"),
@@ -45,6 +45,12 @@ OPPOSITES = {
 _ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+|[《》“”]", re.IGNORECASE)
 """What is no part of an item that stands on a list, and does not matter to a search."""
 SECONDS = {"hours": 3600, "minutes": 60, "seconds": 1}
+
+
+TEXTS = frozenset(
+    {"name", "what", "message", "text", "title", "query", "items", "item", "list_name", "event"}
+)
+"""Arguments in a person's own words."""
 
 
 class Sample(NamedTuple):
@@ -71,8 +77,10 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
     """What would happen to the person who said it.
 
     ``asks`` is a question back with nothing done, ``proposed`` one whether to do the right thing,
-    of which it was not sure; asking for the confirmation of the right thing is
-    right. A tool that only reads and is not the right one counts as not understood.
+    of which it was not sure; asking for the confirmation of the right thing is right. ``worded`` is
+    the right act with other words in a text of the person's ("the reminder to by stamps"),
+    ``wrong`` another act, other things, another number or time. A tool that only reads and is not
+    the right one counts as not understood.
     """
     if decision.proposed:
         meant_so = judged(sample, msgspec.structs.replace(decision, proposed=False)) == "right"
@@ -110,8 +118,11 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
         return "opposite"
     if entities != sample.entities:
         return "wrong" if not _only_reads(tool) else "none"
-    right = all(_same(arguments.get(name), value) for name, value in wanted.items())
-    return "right" if right else "wrong"
+    other = {name: v for name, v in wanted.items() if not _same(arguments.get(name), v)}
+    if not other:
+        return "right"
+    worded = all(_is_worded(name, arguments.get(name), value) for name, value in other.items())
+    return "worded" if worded else "wrong"
 
 
 def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
@@ -124,7 +135,7 @@ def judged_parts(sample: Sample, decisions: Sequence[Decision]) -> Outcome:
         entities = [entity for one in acting for entity in one.entities]
         return judged(sample, msgspec.structs.replace(acting[0], entities=entities))
     found = [judged(sample, one) for one in decisions]
-    for worst in ("opposite", "wrong"):
+    for worst in ("opposite", "wrong", "worded"):
         if worst in found:
             return worst
     return max(found, key=("none", "asks", "proposed", "right").index)
@@ -229,9 +240,15 @@ def tools_of(intent: str, slots: Mapping[str, Any]) -> set[str]:
     return {rule.tool} if rule else set()
 
 
+def _is_worded(name: str, said: Any, wanted: Any) -> bool:
+    """Whether a text, or as many items as are wanted, are only said in other words."""
+    as_many = not isinstance(said, list) or len(said) == len(wanted)
+    return name in TEXTS and bool(said) and as_many
+
+
 def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How often each outcome came."""
-    counts = dict.fromkeys(("right", "proposed", "asks", "none", "wrong", "opposite"), 0)
+    counts = dict.fromkeys(get_args(Outcome), 0)
     for outcome in outcomes:
         counts[outcome] += 1
     return counts

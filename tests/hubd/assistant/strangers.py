@@ -68,4 +68,4 @@ def within(counts, right, wrong, worded=0):
     assert counts.all["right"] >= worded
     for found in counts:
         assert found["opposite"] == 0
-        assert found["wrong"] <= wrong
+        assert found["wrong"] + found["worded"] <= wrong

@@ -28,7 +28,7 @@ def test_paraphrases_are_understood_and_nothing_does_the_opposite(
     ]
     counts = counted(outcomes)
     assert counts["opposite"] == 0
-    assert counts["wrong"] <= 0.02 * len(outcomes)
+    assert counts["wrong"] + counts["worded"] <= 0.02 * len(outcomes)
     assert counts["right"] >= 0.94 * len(outcomes)
 
 

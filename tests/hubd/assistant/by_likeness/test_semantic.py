@@ -122,7 +122,7 @@ async def test_alone_it_is_right_about_what_it_accepts(semantics, real_router, a
     counts = await outcomes(semantics, router, said, area, rules=False)
     assert sum(counts.values()) >= 100, "it accepts what it is sure of"
     assert counts["opposite"] == 0
-    assert counts["wrong"] <= 0.05 * sum(counts.values())
+    assert counts["wrong"] + counts["worded"] <= 0.05 * sum(counts.values())
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ async def test_with_the_rules_strangers_are_understood(semantics, real_router, a
     counts = await outcomes(semantics, real_router("home.en.yaml"), said, area, rules=True)
     assert counts["opposite"] == 0
     assert counts["right"] >= 132
-    assert counts["wrong"] <= 1
+    assert counts["wrong"] + counts["worded"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ async def test_another_household_is_understood(
     counts = await second_house(assistant_data, name, language)
     assert counts["opposite"] == 0
     assert counts["right"] >= right
-    assert counts["wrong"] <= wrong
+    assert counts["wrong"] + counts["worded"] <= wrong
 
 
 @pytest.mark.parametrize(
