@@ -160,15 +160,18 @@ async def agenda(context: ToolContext, day: Said = "", besides: Key = "") -> Too
     # A week that ends today is one day, too, but not what was asked for.
     is_week = bool(day) and day_of(day, context.language, today) is None
     one_day = span[0] == span[1] and not is_week
+    title = day_name(span[0], today, context.language) if one_day else day
+    alone = also
+    if span[0] != today:
+        alone = say(context.language, "events", [_together(waiting, context.language)], title)
     asked = {"date": span[0].isoformat()} if one_day and day else {}
     kept = await calendars(context, days=(first, until))
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0, **asked}
-        text = also if waiting else say(context.language, "no_calendar")
-        return ToolResult(text=text, data=data)
+        text = alone if waiting else say(context.language, "no_calendar")
+        return ToolResult(text=_capital(text), data=data)
     there = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     found = [e for e in there if not besides or e.occurrence.uid != besides]
-    title = day_name(span[0], today, context.language) if one_day else day
     if not found:
         text = say(context.language, "no_events", value=title)
         text = say(context.language, "nothing_else") if len(there) > len(found) else text
@@ -178,11 +181,15 @@ async def agenda(context: ToolContext, day: Said = "", besides: Key = "") -> Too
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         text = say(context.language, "events", [_together(lines, context.language)], title)
-    text = f"{text[:1].upper()}{text[1:]}{_as_of(context, kept)}"
+    text = f"{_capital(text)}{_as_of(context, kept)}"
     data = {"events": [_data(e) for e in found], **asked}
     if waiting:
-        text = also if besides and not found else f"{text} {also}"
+        text = also if besides and not found else f"{text} {also if found else _capital(alone)}"
     return ToolResult(text=text, data=data)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _together(lines: Sequence[str], language: str) -> str:

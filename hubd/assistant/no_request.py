@@ -1,5 +1,6 @@
 """What is no request that could be carried out: what the hub cannot do, what is said to others in
-the room, and thanks and chatter. It is answered in a few words, and nothing is done.
+the room, thanks and chatter, and a yes to nothing. It is answered in a few words, and nothing is
+done.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from hubd.assistant.decision import Decision, lacks
 from hubd.assistant.follow_ups.follow import CANCELS
 from hubd.assistant.questions import ask
+from hubd.assistant.replies import begins_with_no, besides_no, says_yes
 from hubd.assistant.several import Part
 from hubd.assistant.understanding.beyond import beyond
 from hubd.assistant.understanding.chatter import chatter
@@ -49,6 +51,10 @@ async def answered_alone(
         return None
     if (kind := chatter(text, language)) is not None:
         return say(language, REPLIES[kind])
+    if says_yes(text, language):
+        return ask(language, "nothing_asked")
+    if begins_with_no(text, language) and besides_no(text, language) == "":
+        return say(language, "all_right")
     if _calls_a_thing(text, snapshot):
         return None
     if said_to_others(text, language, here) and not await _asks_the_hub(

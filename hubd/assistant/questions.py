@@ -214,6 +214,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "Ce n'était sans doute pas pour moi.",
         "es": "Supongo que eso no era para mí.",
     },
+    "nothing_asked": {
+        "en": "I did not ask anything.",
+        "zh": "我没有问什么。",
+        "de": "Ich habe nichts gefragt.",
+        "fr": "Je n'ai rien demandé.",
+        "es": "No he preguntado nada.",
+    },
     "other_person": {
         "en": "Only the person who asked can confirm that.",
         "zh": "只有提出要求的人可以确认。",
