@@ -35,6 +35,7 @@ from hubd.assistant.follow_ups.other_places import with_place
 from hubd.assistant.for_later import later, timed
 from hubd.assistant.joined.joined import Joined
 from hubd.assistant.music import on_its_player
+from hubd.assistant.named_as_here import named_as_here
 from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part
@@ -91,6 +92,7 @@ class Decider:
 
         The route is ``model`` where the model would be asked.
         """
+        text = await self.named_as_here(text, await self.language_of(text, language), area)
         parts = await self.parts(text, language, area)
         first, *further = await self.with_proposal(parts, text, area)
         decision = first.decision
@@ -108,6 +110,10 @@ class Decider:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
         whole = await self.by_rules(text, language, area)
         return await self.resolved(whole, text, area)
+
+    async def named_as_here(self, text: str, language: str, area: str) -> str:
+        """``text`` with the house's own names, where it names rooms by another language's words."""
+        return await named_as_here(text, language, area, self._tools.home.snapshot(), self.parts)
 
     async def behind_never_mind(self, text: str, language: str | None, area: str) -> str:
         """What is to be done behind a "never mind", which takes nothing of it away: "forget it,
