@@ -37,6 +37,8 @@ _ALIKE = frozenset({"blind", "shade"})
 """Device classes of what people call by either word."""
 _STAND_INS = _ALIKE | {"shutter"}
 """The same where the house has none of the very class: a "Rollo" may be a shutter."""
+_AT_WINDOWS = _STAND_INS | {"curtain"}
+"""What hangs at the windows of a room that is named: there any word for it does."""
 
 
 class Targets(NamedTuple):
@@ -79,6 +81,7 @@ def find(
     if places is not None:
         there = [e for e in candidates if e.area in places]
         there = there or _called_after(places, candidates, snapshot)
+        there = there or _at_windows(places, snapshot, domains, device_class)
         return _chosen(_called_so(there, device_class))
     near = _called_so([e for e in candidates if area and e.area == area], device_class)
     candidates = _called_so(candidates, device_class)
@@ -146,6 +149,21 @@ def _called_after(
         if entity.area is None
         and any(plain(name).startswith(room) for name in called(entity) for room in rooms)
     ]
+
+
+def _at_windows(
+    places: Collection[str],
+    snapshot: Snapshot,
+    domains: Collection[str],
+    device_class: str | Collection[str] | None,
+) -> list[Entity]:
+    """What hangs at the windows there: "the bedroom curtains" where it has a blind alone."""
+    wanted = _classes(device_class)
+    if not wanted & _AT_WINDOWS:
+        return []
+    there = [e for e in _fitting(snapshot.entities, domains, _AT_WINDOWS) if e.area in places]
+    hard = [e for e in there if wanted & _STAND_INS and class_of(e) in _STAND_INS]
+    return hard or there
 
 
 def _classes(device_class: str | Collection[str] | None) -> set[str]:
