@@ -8,10 +8,14 @@ from hubd.home.file import read_description
 HOME = """
 areas: [{name: Kitchen}, {name: Bedroom}, {name: Study}]
 entities:
-  - {id: cover.kitchen, name: Kitchen Blind, area: Kitchen, state: open, attributes: {device_class: blind}}
-  - {id: cover.bedroom, name: Long Drapes, area: Bedroom, state: open, attributes: {device_class: curtain}}
-  - {id: cover.roller, name: Roller, area: Bedroom, state: open, attributes: {device_class: shutter}}
-  - {id: cover.garage, name: Garage Door, area: Study, state: closed, attributes: {device_class: garage}}
+  - {id: cover.kitchen, name: Kitchen Blind, area: Kitchen, state: open,
+     attributes: {device_class: blind}}
+  - {id: cover.bedroom, name: Long Drapes, area: Bedroom, state: open,
+     attributes: {device_class: curtain}}
+  - {id: cover.roller, name: Roller, area: Bedroom, state: open,
+     attributes: {device_class: shutter}}
+  - {id: cover.garage, name: Garage Door, area: Study, state: closed,
+     attributes: {device_class: garage}}
 """
 
 
