@@ -17,7 +17,10 @@ SHOPPING = "shopping"
 WORKED = 1 | 2 | 4
 """``TodoListEntityFeature``: items are created, deleted and updated."""
 OPEN, DONE = "needs_action", "completed"
-_LIST = re.compile(r"\b(?:the|my|our|list|liste|lista)\b|清单|列表")
+_LIST = re.compile(
+    r"^(?:an?|eine[rm]?|un[ae]?) (?:(?:new|neuen?|neue[nr]?|nouvelle|nueva) )?(?=\S)|"
+    r"\b(?:the|my|our|list|liste|lista)\b|清单|列表"
+)
 _SHOPPING = frozenset({
     "", "groceries", "grocery", "shop", "shop in", "einkauf", "einkaufs", "einkaufsliste",
     "einkaufszettel", "courses", "de courses", "la compra", "de la compra", "compra", "购物",

@@ -54,6 +54,9 @@ def test_lists_that_can_be_worked_are_known_by_all_their_names():
         "jobs": "todo.chores",
     }
     assert key_of("the Jobs list") == "jobs"
+    assert key_of("a hardware list") == "hardware"
+    assert key_of("a new packing") == "packing"
+    assert key_of("a list") == "shopping"
 
 
 async def test_only_what_changed_is_changed():
