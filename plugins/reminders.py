@@ -75,8 +75,8 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 """What joins the time to what is to be done, where the time comes first: "in an hour to …"."""
-_PARTICLES = re.compile("^(?:吧|呀|啊|哦|了|一下)+$")
-"""What says nothing by itself."""
+_PARTICLES = re.compile("^(?:吧|呀|啊|哦|了|一下)+$|(?<=..)(?<![酒网书茶氧冰影])吧$")
+"""What says nothing by itself, or at the end."""
 _SOMEBODY = re.compile("(?P<when>.+?)提醒(?P<what>.+)")
 """A reminder for another person, in Chinese, where their name may begin with a number: 一凡."""
 Text = Annotated[str, Meta(min_length=1, max_length=300)]

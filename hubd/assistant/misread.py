@@ -297,6 +297,9 @@ def is_misread(
         return True  # "im Kalender müsste der Zahnarzt auf Donnerstag rücken"
     if tool.name == REMINDER and ANOTHER.search(str(match.slots.get("when", ""))):
         return True  # 七点叫我起床，八点提醒我打电话
+    *before, _ = COMMA.split(str(match.slots.get("when", "")))
+    if tool.name in (REMINDER, ALARM) and any(_is_worked(one, language, home) for one in before):
+        return True  # 空调调到二十六度，七点提醒我吃药
     if tool.name == REMINDER and _is_called_by_another(match, text, language):
         return True
     if tool.name == ALARM and OF_ONE_THAT_IS.search(str(match.slots.get("when", ""))):
@@ -329,6 +332,12 @@ def _commands_here(text: str, language: str, home: House) -> bool:
     said = home.mentions(text, language)
     named = said.names or said.nouns
     return bool(named) and lexicon(language).commands(lexicon(language).stripped(text))
+
+
+def _is_worked(text: str, language: str, home: House) -> bool:
+    """Whether ``text`` says what something of the house shall do."""
+    said = home.mentions(text, language)
+    return bool((said.names or said.nouns) and (said.actions or said.numbers))
 
 
 def _goes_on(text: str, language: str, home: House) -> bool:

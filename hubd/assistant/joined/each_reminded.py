@@ -23,11 +23,26 @@ _TWO = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        r"(?P<lead>)(?P<one>.+?提醒.+?)[，,；;]?(?:还有|另外|然后|再就是|并且)[，,]?(?P<two>.+?提醒.+)"
+        r"(?P<lead>)(?P<one>.+?提醒.+?)(?:[，,；;]?(?:还有|另外|然后|再就是|并且)[，,]?|"
+        r"[，,；;。](?=[^，,；;。]{1,8}[点刻半分后早晚]提醒))(?P<two>.+?提醒.+)"
     ),
 }
 NOON, EVENING = 12, 17
 _TONIGHT = {"en": "tonight", "de": "heute Abend", "zh": "今晚"}
+_DAY = {
+    "en": re.compile(
+        r"\b(?:the day after )?tomorrow\b|"
+        r"\b(?:on |next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\bübermorgen\b|(?<!am )\bmorgen\b|"
+        r"\b(?:am )?(?:(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile("明(?=[天早晚])天?|大?后天|下?个?(?:周|星期|礼拜)[一二三四五六日天]"),
+}
+"""The day of what is said first, which goes on for what is said of no day."""
 
 
 def each_reminded(text: str, language: str) -> list[str]:
@@ -40,6 +55,8 @@ def each_reminded(text: str, language: str) -> list[str]:
         one, two = shared
     elif _is_of_the_same_evening(one, two, language):
         two = f"{_TONIGHT[language]} {two}"
+    elif day := _day_of_both(one, two, language):
+        two = f"{day} {two}"
     return [f"{found['lead']} {said}".strip() for said in (one, two)]
 
 
@@ -57,13 +74,22 @@ def _at_both(one: str, two: str, language: str) -> tuple[str, str] | None:
     return f"{one} {second.rest}", two
 
 
+def _day_of_both(one: str, two: str, language: str) -> str:
+    """The day that ``one`` names, where ``two`` says an hour and no day; empty else."""
+    day, second = _DAY[language].search(one), parse(two, language, datetime.now(UTC))
+    if day is None or second.on or second.repeat or not second.at:
+        return ""
+    return "明天" if day[0] == "明" else day[0]
+
+
 def _is_of_the_same_evening(one: str, two: str, language: str) -> bool:
     """Whether the first is for this evening and the second for an hour behind that, of which it
     does not say more: "at seven tonight to … and at half nine to …"."""
     now = datetime.now(UTC)
     first, second = parse(one, language, now), parse(two, language, now)
     tonight = parse(_TONIGHT.get(language, ""), language, now).on
-    if not (first.at and second.at and first.exact) or first.repeat or first.on != tonight:
+    on = first.on or tonight
+    if not (first.at and second.at and first.exact) or first.repeat or on != tonight:
         return False
     bare = not (second.exact or second.on or second.repeat) and second.at.hour < NOON
     evening = first.at.hour >= EVENING

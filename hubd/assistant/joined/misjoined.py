@@ -14,6 +14,8 @@ from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import Lexicon
 from plugins.numbers import digits
 
+TIMED = frozenset({"reminders.add", "alarms.set", "calendar.add"})
+"""What says a time that is its own."""
 _MOVED = re.compile("改[成到为]|挪[到成]|调[到成]|推迟|提前")
 """What is said of an alarm that there is already: 七点的闹钟，改成八点 sets none for seven."""
 
@@ -40,7 +42,11 @@ def is_misjoined(
     if any(VALUE.search(digits(said, known.language)) for said in lost):
         return True  # "a warmer white, say 2700 kelvin": a value that nobody heeds
     works = any(part.decision.entities for part in parts) and not known.corrected(text)
-    if works and LATER not in tools and timed.says_when_apart(text, known):
+    timed_alone = [part for part in parts if part.decision.tool in TIMED]
+    rest = text
+    for part in timed_alone:
+        rest = rest.replace(part.text, "")
+    if works and LATER not in tools and timed.says_when_apart(rest, known):
         return True  # "tonight, turn the dryer on" is not for now
     likened = {part.decision.tool for part in parts if part.decision.route == "semantic"}
     if works and TIMER in likened and "timers" not in said_of:

@@ -159,20 +159,104 @@ _THOUGHT = {
     )
 }
 """Thinking aloud between commas."""
-_NUMBER = (
-    r"(?:\d+|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?(?:zwan|drei|vier|fünf|sech|sieb|"
-    r"acht|neun)(?:zig|ßig|ssig)|\w{3,5}zehn|zehn|elf|zwölf|zwei|drei|vier|fünf|sechs|sieben|acht|neun)"
-)
-_TWO_NUMBERS = {
-    "de": re.compile(rf"(?i)\b({_NUMBER}),? (?:ä+h*m*|ö+hm*|hm+)[,.…]* (?={_NUMBER}\b)"),
+_UM = {
+    "en": r",? (?:u+h+m*|u+m+|er+m*|hm+)[,.…]* (?:(?:maybe|or|rather|better|perhaps),? )*",
+    "de": r",? (?:ä+h*m*|ö+hm*|hm+)[,.…]* (?:(?:oder|eher|lieber|vielleicht),? )*",
+    "zh": "[，,](?:(?:[呃额嗯啊哦]+[，,….]+)+(?:那|要不)?(?:还是)?|"
+    "(?:那|要不)?(?:还是)?(?=[^，,]{2,9}吧))",
 }
-"""A number that is said anew after a pause: "siebzehn, äh, achtzehn Grad"."""
+"""A pause before a value that is said anew; in Chinese a comma, where that is settled for: 九点，
+九点半吧."""
+_NUMBER = {
+    "en": (
+        r"(?:(?:half|quarter|ten|five|twenty) (?:past|to) )?"
+        r"(?:\d+(?:[:.]\d+)?|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[ -](?:one|two|three|"
+        r"four|five|six|seven|eight|nine))?|\w{3,5}teen|one|two|three|four|five|six|seven|eight|"
+        r"nine|ten|eleven|twelve)(?: (?:thirty|fifteen|forty[ -]five))?"
+    ),
+    "de": (
+        r"(?:(?:halb|viertel(?: (?:vor|nach))?|dreiviertel|(?:zehn|fünf) (?:vor|nach)) )?"
+        r"(?:\d+(?:[:.,]\d+)?|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?(?:zwan|drei|"
+        r"vier|fünf|sech|sieb|acht|neun)(?:zig|ßig|ssig)|\w{3,5}zehn|zehn|elf|zwölf|zwei|drei|vier|"
+        r"fünf|sechs|sieben|acht|neun)"
+    ),
+    "zh": r"(?:百分之)?(?:\d+(?:[.:]\d+)?|[一二两三四五六七八九十百半]+)",
+}
+_UNITS = {
+    "en": {
+        "clock": r"o'clock|[ap]\.?m\b|tonight|in the (?:morning|afternoon|evening)",
+        "length": "minutes?|hours?|seconds?",
+        "heat": "degrees",
+        "part": "%|per ?cent",
+    },
+    "de": {
+        "clock": "uhr(?: dreißig)?|morgens|abends|früh",
+        "length": "minuten?|stunden?|sekunden?",
+        "heat": "grad",
+        "part": "%|prozent",
+    },
+    "zh": {
+        "clock": "点(?:半|[一三]刻|[零一二三四五六七八九十\\d]{1,3}分?)?",
+        "delay": "(?:分钟|个?半?(?:小时|钟头))(?:之?后|以后)",
+        "length": "分钟|个?半?(?:小时|钟头)|秒钟?",
+        "heat": "度",
+        "part": "%",
+    },
+}
+"""What a value is of."""
+_BEHIND_VALUE = {
+    "en": r"(?=$|[,.!?]| (?:to|on|for|please|maybe|instead)\b)",
+    "de": r"\b",
+    "zh": "(?=$|[吧，,。！])|(?<=[点度钟半刻分时头后])",
+}
+"""What may follow the value that is meant: "at nine, um, two pills" is no other time."""
+_SAID_ANEW = {"en": "no", "de": "nein", "zh": "不对"}
+
+
+def _two_values(language: str) -> re.Pattern[str]:
+    """A value, a hesitation and another value, which may repeat the preposition of the first."""
+    space = "" if language == "zh" else " ?"
+    units = {
+        side: "|".join(f"(?P<{kind}{side}>{unit})" for kind, unit in _UNITS[language].items())
+        for side in "12"
+    }
+    number, joint = _NUMBER[language], "at|in|for|to|um|auf|für|凌晨|早上|上午|中午|下午|傍晚|晚上"
+    return re.compile(
+        rf"(?i)(?P<first>(?:(?P<joint>{joint}){space})?(?:(?<![\w.:])|(?<=[\u4e00-\u9fff])){number}"
+        rf"(?:{space}(?:{units['1']}))?)(?P<um>{_UM[language]})"
+        rf"(?=(?:(?P=joint){space})?{number}(?:{space}(?:{units['2']}))?"
+        rf"(?:{_BEHIND_VALUE[language]}))"
+    )
+
+
+_TWO_VALUES = {language: _two_values(language) for language in _UM}
+"""A value that is said anew after a pause: "siebzehn, äh, achtzehn Grad"."""
+
+
+_SETTLED = re.compile(
+    r"(?<=[\d一二两三四五六七八九十半])(?P<unit>点|分钟|度)(?P<rest>[^，,。？?]{0,15})"
+    r"[，,](?:[呃额嗯啊哦]+[，,])?(?=[\d一二两三四五六七八九十]+(?P=unit)[^，,吗呢]{0,3}吧[。！]*$)"
+)
+"""What is settled for behind a whole command: 明天七点叫我起床，八点吧."""
 
 
 def owned_up(text: str, language: str) -> str:
-    """``text`` with a "no" where a number is said anew after a pause."""
-    pattern = _TWO_NUMBERS.get(language)
-    return pattern.sub(r"\1, nein, ", text) if pattern else text
+    """``text`` with a "no" where a value is said anew after a pause, of the same kind as before:
+    "at nine, uh, half past nine", but not "to 21 degrees, um, at seven"."""
+    if language == "zh":
+        text = _SETTLED.sub(r"\g<unit>\g<rest>，不对，", text)
+    pattern = _TWO_VALUES.get(language)
+    return pattern.sub(lambda two: _with_no(two, language), text) if pattern else text
+
+
+def _with_no(two: re.Match[str], language: str) -> str:
+    first, second = (
+        next((kind for kind in _UNITS[language] if two[f"{kind}{side}"]), "") for side in "12"
+    )
+    if first and second and first != second:
+        return two[0]
+    between = "，" if language == "zh" else ", "
+    return f"{two['first']}{between}{_SAID_ANEW[language]}{between}"
 
 
 def without_thoughts(text: str, language: str) -> str:

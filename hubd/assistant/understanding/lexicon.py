@@ -41,7 +41,7 @@ from typing import Any, Literal, NamedTuple
 
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.denied import verb_denied
-from hubd.assistant.understanding.fluent import said_once
+from hubd.assistant.understanding.fluent import owned_up, said_once
 from hubd.assistant.understanding.frames import without_frames
 from hubd.assistant.understanding.plain import pattern_of, plain
 from hubd.assistant.understanding.sounds import sound
@@ -293,6 +293,7 @@ class Lexicon:
         """What was said first and what was said instead, where ``text`` corrects itself: "turn on
         the lamp, no wait, the radio"."""
         folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+        folded = owned_up(folded, self.language)
         for pattern in self._corrected:
             if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
                 return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")

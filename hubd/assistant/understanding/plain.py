@@ -26,6 +26,12 @@ def as_said(text: str, part: str) -> str:
     return text[at : at + len(part)] if at >= 0 else part
 
 
+def words_as_said(text: str, part: str) -> str:
+    """``part``, of plain words of ``text`` in any order, with these as they are written there."""
+    written = {plain(word): word for word in re.findall(r"\w+", text)}
+    return re.sub(r"\w+", lambda word: written.get(word[0], word[0]), part)
+
+
 def pattern_of(phrases: Sequence[str], *, spaces: bool) -> re.Pattern[str]:
     """Finds the longest of ``phrases`` in plain text, as whole words where ``spaces`` part them.
 

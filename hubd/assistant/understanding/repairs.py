@@ -14,7 +14,7 @@ from hubd.assistant.understanding.asides import is_aside
 from hubd.assistant.understanding.fluent import fluent, without_thoughts
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER as NEVER_FOUND
-from hubd.assistant.understanding.plain import plain
+from hubd.assistant.understanding.plain import plain, words_as_said
 from hubd.assistant.understanding.values import (
     DAY_BEFORE,
     NEVER,
@@ -134,7 +134,7 @@ def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
     anew = [one for said in (*again, instead) for one in _said_anew(first, said, known, phrases)]
     made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
-    return list(dict.fromkeys([*anew, *made]))
+    return list(dict.fromkeys(words_as_said(text, one) for one in (*anew, *made)))
 
 
 def _begun(first: str, known: Lexicon) -> str:

@@ -155,7 +155,7 @@ CORRECTED = [
     ("de", "die Leselampe, sagen wir zwanzig Prozent, oder nein, fünfzehn reicht auch",
      "lights.set", {"brightness": 15}),
     ("de", "schreib auf die Einkaufsliste Sahne und Lauch, nee, keinen Lauch, Petersilie",
-     "lists.add", {"items": ["sahne und petersilie"]}),
+     "lists.add", {"items": ["Sahne und Petersilie"]}),
     ("zh", "落地灯调到一半，不，太亮了，百分之十", "lights.set", {"brightness": 10}),
     ("zh", "计时十分钟，不对，包装上写的十五，十五分钟", "timers.start", {"minutes": 15}),
 ]  # fmt: skip
