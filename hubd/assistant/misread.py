@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hubd.assistant.decision import Decision
 from hubd.assistant.for_later.timed import lacks_when
 from hubd.assistant.understanding.announced import tells_when, waits
+from hubd.assistant.understanding.appointments import is_none
 from hubd.assistant.understanding.asides import without_meanwhile
 from hubd.assistant.understanding.compose import UNCLEAR, VALUED, is_awning
 from hubd.assistant.understanding.grammar import Match
@@ -180,7 +181,7 @@ NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| s
 WONDERED_AT = re.compile("怎么|咋|为什么|为啥|是不是|谁")
 """What is no part of an item: 沐浴露怎么又用完了 wonders at it."""
 NO_NAME = re.compile(
-    r"\b(?:it|but|about to|needs?|is|are|stelle?|mache?|turn|set)\b|\b(?:timer|alarm)'s\b",
+    r"\b(?:it|but|about to|needs?|is|are|stelle?|mache?|turn|set|change)\b|\b(?:timer|alarm)'s\b",
     re.IGNORECASE,
 )
 """What no timer is called, but is said of one."""
@@ -289,6 +290,8 @@ def is_misread(
     named = str(match.slots.get("name") or match.slots.get("timer") or "")
     if tool.name.startswith("timers.") and (OF_TWO.search(named) or COMMA.search(named)):
         return True  # "set an alarm for 7 and a timer for 10 minutes", „die sind gut, kannst den“
+    if tool.name == "calendar.next" and is_none(str(match.slots.get("event", "")), language):
+        return True  # 日历上今天是几号
     if tool.name.startswith("calendar.") and _rings(match, language):
         return True  # "move tomorrow's alarm to seven" is no event
     if tool.name == REMINDER and _has_a_clock_in_it(match, language):

@@ -8,11 +8,21 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
         r"(?P<what>[a-z'-]+(?: [a-z'-]+)?) (?:appointment|meeting|lesson)s?\b",
         r"(?:appointment|meeting|lesson)s? (?:with|at|for|to see) (?P<what>[a-z'-]+(?: [a-z'-]+)*?)"
         r"(?= (?:is|was|be|at|on|this|next)\b|$)",
+        r"(?:when(?:'s| is| was)|(?:what|which) (?:day|date|time) is) "
+        r"(?P<what>(?!(?:the |my |our )?(?:next|thing|event|entry))[\w' -]+?) (?:in|on) "
+        r"(?:the|my|our) (?:family )?(?:calendar|diary)\b",
+        r"(?:what|which) (?:day|date|time) (?P<what>[\w' -]+?) is (?:in|on) "
+        r"(?:the|my|our) (?:family )?(?:calendar|diary)\b",
     ),
     "de": (
         r"(?P<what>\w{3,}?)[- ]?termin(?:en?|s)?\b",
         r"termin(?:en?|s)? (?:beim?|mit|in|im|für) (?P<what>\w+(?: \w+)*?)"
         r"(?= (?:ist|war|steht|habe?n?|hat|hab|am|um|diese\w?|nächste\w?)\b|$)",
+        r"(?:wann|an welchem tag|um wie ?viel uhr) (?:ist|war|steht) "
+        r"(?P<what>(?!(?:der |die |das )?(?:nächste|termin|eintrag))[\w -]+?) "
+        r"(?:laut|im) (?:familien)?kalender\b",
+        r"(?:wann|an welchem tag) (?P<what>[\w -]+?) (?:laut|im) (?:familien)?kalender "
+        r"(?:ist|steht)\b",
     ),
     "zh": (r"(?P<what>[\u4e00-\u9fff]{1,12}?)(?:的)?(?:预约|约)",),
 }
@@ -34,6 +44,18 @@ _NAMELESS: Mapping[str, re.Pattern[str]] = {
     ),
 }
 """What stands beside it and names none."""
+
+
+_DAY_OR_ANY = re.compile(
+    ".|(?:[今明昨]|大?[后前])天|(?:[这本上下]个?)?(?:周|星期|礼拜)[一二三四五六日天]?|[这下]个月|"
+    "(?:我们?|家里|咱们?)?的?(?:(?:下一?|最近)(?:一?个|的|次)?)?(?:安排|日程|活动|事情?|日历)?"
+)
+"""What 日历上 … 是几号 asks of no event: 日历上今天是几号."""
+
+
+def is_none(event: str, language: str) -> bool:
+    """Whether ``event`` is a day, or whatever comes next, and no event's name."""
+    return language == "zh" and bool(event) and _DAY_OR_ANY.fullmatch(event.strip()) is not None
 
 
 def appointment_in(text: str, language: str) -> str:

@@ -72,7 +72,7 @@ _BEGUN_AGAIN = {
 }
 """A few words that are said again after a pause: "when does the, when does the sun set"."""
 _SAY = re.compile(
-    r"(?i)(?<!\bi)(?<!\bwe)(?<!\byou)"
+    r"(?i)(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bjust)"
     r",? (?:say|let's say|sagen wir(?: mal)?),(?= )|, (?:you know|moment(?: mal)?),(?= )|"
     r"(?<=\w)(?<!, no)(?<!, or), (?:let's say|sagen wir(?: mal)?)(?= \w)|"
     r"(?:, (?:what|like|oh|ooh|maybe|perhaps|i don't know|i dunno))+,(?= (?:\d|an? |half |"
