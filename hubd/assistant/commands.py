@@ -14,7 +14,12 @@ from hubd.assistant.decision import Decision, lacks, of_what_is_there
 from hubd.assistant.dialogue import Dialogues, Memory
 from hubd.assistant.execution import Execution
 from hubd.assistant.follow_ups import follow, revise
-from hubd.assistant.follow_ups.behind_remarks import behind_remarks
+from hubd.assistant.follow_ups.behind_remarks import (
+    OF_ANY_WORDS,
+    behind_remarks,
+    beside_a_remark,
+    goes_on_alike,
+)
 from hubd.assistant.follow_ups.besides_it import besides_it
 from hubd.assistant.follow_ups.corrections import corrects
 from hubd.assistant.follow_ups.exchanged_items import exchanged
@@ -158,6 +163,10 @@ class Commands:
         if len(parts) > 1:
             parts = [self._spoken_of.part_followed(part, memory, area) for part in parts]
             parts = without_chatter(parts, self._tools.home.snapshot())
+        if all(lacks(part.decision) or part.decision.proposed for part in parts) and (
+            step := await self._among_remarks(text, conversation, language, area, person)
+        ):
+            return step
         if revise.says_enough(text, decision.language):
             parts = self.decider.asked_about(parts)
         if not continues and all(tells_of_people(part.decision, part.text) for part in parts):
@@ -291,6 +300,24 @@ class Commands:
         if further is None or (follow.names_more(alone) and not elliptic):
             return None
         return self.step_of(further, conversation, said, person)
+
+    async def _among_remarks(
+        self, text: str, conversation: str, language: str | None, area: str, person: Person
+    ) -> Step | None:
+        """The step of the clause of ``text`` that goes on with the timer, the event or whatever was
+        set last, where the others only tell something: "make it twelve, the rice is still hard"."""
+        last, mentioned = self._dialogues.of(conversation).last, self.decider.mentions
+        if last is None or last.entities or (last.tool or "").startswith(OF_ANY_WORDS):
+            return None
+        if (known := lexicon(last.language)).corrected(text):
+            return None
+        if not (said := await beside_a_remark(text, known, mentioned)):
+            return None
+        if step := await self._going_on(said, conversation, language, area, person):
+            return step
+        alone = await self.decider.by_rules(said, language, area)
+        alike = goes_on_alike(alone, last)
+        return self.step_of(alone, conversation, said, person) if alike else None
 
     async def _revised(
         self, text: str, conversation: str, area: str, person: Person

@@ -127,7 +127,7 @@ UNLISTED = re.compile(
     r"(?:the |my |our |die |den |der |das |unsere? |meine? )?"
     r"(?:time|luck|energy|patience|ideas?|breath|money|options|words|signal|space|room|power|battery|"
     r"zeit|glück|energie|geduld|ideen?|geld|kraft|lust|strom|batterie|akku|platz|empfang|nerven|worte|"
-    r"时间|耐心|力气|运气|办法|主意|钱|电|人|个人|信号|地方|空间)",
+    r"快|都|也|又|全|已经|早就|时间|耐心|力气|运气|办法|主意|钱|电|人|个人|信号|地方|空间)",
     re.IGNORECASE,
 )
 """What runs out and is bought nowhere: "we're out of time"."""

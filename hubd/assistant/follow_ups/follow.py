@@ -135,6 +135,12 @@ _SAME = re.compile(
     r"(?:(?:and|now|then|please|just) )*(?:(?:can|could) you )?(?:do |make it )?(?:exactly )?"
     r"(?:the )?same(?: thing| again)? (?:for|with|to|in|on|at|over in|up in) (?P<en>.+?)"
     r"(?: too| as well| please)*"
+    r"|(?:(?:and|now|then|please) )*(?:(?:set|put|turn|make|bring) )?(?P<to>the .+?)(?: (?:to|at))?"
+    r" the same(?: (?:temperature|brightness|level|volume|height))?(?: too| as well| please)*"
+    r"|(?:(?:und|jetzt|dann|bitte|nun) )*(?:(?:stell|mach|dreh|setz|schalt|fahr)e? )?(?:bitte )?"
+    r"(?P<auf>(?:im|in|bei|beim|den|die|das)\b.+?)(?: bitte| auch)* auf (?:dasselbe|das gleiche|"
+    r"das selbe|(?:denselben|den gleichen|dieselbe|die gleiche)"
+    r" (?:wert|stufe|temperatur|helligkeit|lautstärke|höhe))(?: bitte| stellen| machen)*"
     r"|(?:(?:und|jetzt|dann|bitte|nun) )*(?:mach(?:e|st du)?(?:'s)? )?(?:bitte )?"
     r"(?:das (?:gleiche|selbe)|dasselbe|genauso|ebenso)(?: bitte| noch| auch| mal)* "
     r"(?:mit |für )?(?P<de>(?:im|in|bei|beim|dem|der|den|die|das|oben|unten)\b.*?)"
@@ -144,6 +150,9 @@ _SAME = re.compile(
     r"(?:genauso|ebenso|dasselbe|das gleiche|das selbe)(?: machen| bitte)*"
     r"|(?:那|然后|还有|把)*(?P<zh>.{1,8}?)(?:的|那个|那边)*(?:也|都)+(?:要|给我|帮我)?"
     r"(?:这样|一样|同样|这么|照样)(?:弄|做|调|开|关|处理|来)?(?:一下)?(?:吧|就行|就好|好了)*"
+    r"|(?:那|然后|还有|把)*(?P<so>.{1,8}?)(?:的|那个|那边)*(?:(?:也|都)+是(?:这样|一样|同样)?|"
+    r"(?:也|都|给我|帮我)*(?:调|设|弄|改|换|开|关|拉|放)[成到为得](?:跟它|和它)?(?:一样|同样|这样))"
+    r"的?(?:亮|亮度|温度|音量|颜色|高)?(?:吧|就行|就好|好了)*"
 )
 """What shall be just so elsewhere: "do the same in the bedroom", 书房的也一样."""
 _OF_ONE = re.compile(r"\b(?:the|that) (?:\w+ )?one\b|\b(?:den|das) (?!\w+n auch)|那[个盏]")
