@@ -16,6 +16,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -26,6 +27,7 @@ from engine.embed import TextEncoder
 from hubd.assistant.by_likeness.semantic import Semantics
 from hubd.assistant.decision import Decision
 from hubd.assistant.evaluate import (
+    Outcome,
     corpus_home,
     corpus_verdict,
     counted,
@@ -122,8 +124,8 @@ def measure_paraphrases(house: Household, path: Path, show: bool) -> None:
             print("  ", outcome, sample.text, "|", sample.tool, *sample.entities, "→",
                   decision.tool, *decision.entities, decision.arguments)  # fmt: skip
     print(f"\n{path.name}: {shown(times)}")
-    print("| style | sentences | right | asks | not understood | wrong | opposite |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"| style | sentences | {' | '.join(get_args(Outcome))} |")
+    print("|---" * (2 + len(get_args(Outcome))) + "|")
     everything = [outcome for style in outcomes.values() for outcome in style]
     for style, found in [*outcomes.items(), ("all", everything)]:
         counts = counted(found)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import yaml
@@ -118,8 +118,8 @@ def table(name: str, found: dict[str, list[Outcome]]) -> str:
     """The outcomes by style, and all together."""
     lines = [
         f"\n{name}",
-        "| style | said | right | proposed | asks | none | worded | wrong | opposite |",
-        "|---" * 9 + "|",
+        f"| style | said | {' | '.join(get_args(Outcome))} |",
+        "|---" * (2 + len(get_args(Outcome))) + "|",
     ]
     everything = [outcome for style in found.values() for outcome in style]
     for style, judged in [*found.items(), ("all", everything)]:
