@@ -44,7 +44,12 @@ _BETWEEN = {
     "zh": re.compile("([的和跟])"),
 }
 """What stands between a title and whose it is."""
-_NO_TITLE = re.compile(r"^(?:mahl|mal|von|by) (?=\w)|^放(?=..)| for (?:me|us)$", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"^(?:mahl|mal|von|by) (?=\w)|^(?:me|us|mir|uns) (?=(?:some|something|a bit of|a little|was|"
+    r"etwas|ein bisschen|bitte) )|(?<= )bitte (?=(?:was|etwas|ein bisschen) )|^放(?=..)|"
+    r",? for (?:me|us)(?:,? please)?$|(?<!please) please$",
+    re.IGNORECASE,
+)
 """What belongs to "play" and was left with the title."""
 _DIVIDED = {
     "en": re.compile(r"\w+s\b", re.IGNORECASE),

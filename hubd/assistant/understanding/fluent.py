@@ -49,7 +49,8 @@ _RESTARTED = re.compile(
 """A small word that is said again after a pause: "how many cups in a, in a quart"."""
 _SOUGHT = re.compile(
     rf"(?i)\b((?:{_SMALL})(?: (?:{_SMALL}))?)"
-    rf"(?:,? (?:{_SMALL}|na|nun|also|dings(?:da)?|thingy|well|like))*, \1\b"
+    rf"(?:,? (?:{_SMALL}|na|nun|also|dings(?:da|bums)?|thing(?:y|ummy|amajig|ie)|whatsit|"
+    r"what(?:cha|d'?you|dya)(?:ma)?-?call-?it|well|like))*, \1\b"
 )
 """The same with what one says while a word does not come: "auf der, der, na, auf der Packliste"."""
 _ASKED_AGAIN = re.compile(
@@ -97,7 +98,9 @@ _WHAT_ELSE = {
 
 _RECALLED = {
     "en": re.compile(
-        r"(?i),? (?:(?:oh|now),? )?what(?:'s (?:his|her|its|their) name| (?:was|is) (?:it|that)|"
+        r"(?i),? (?:(?:oh|now),? )?what(?:'s (?:his|her|its|their) name|"
+        r"(?:'s| was| is| are| were) (?:it|that|they|he|she)(?: called| named)?|"
+        r" (?:do|d'|would) ?(?:you|ya|they|we) call (?:it|that|them)|"
         r" (?:did|had|have) (?:we|i|you) (?:say|said|decided?|agreed?(?: on)?))"
         r"(?: again| now)?[,.…]+"
         r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
@@ -106,12 +109,13 @@ _RECALLED = {
         r"(?i),? (?:(?:ach|ja|na|dings),? )*"
         r"(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
         r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
-        r"wie hei(?:ß|ss)(?:t|en) (?:der|die|das|er|sie)(?: noch| gleich| nochmal)*|"
+        r"wie (?:hei(?:ß|ss)(?:t|en)|nennt man|sagt man)(?: zu)?"
+        r"(?: (?:der|die|das|den|er|sie|es|dem))?(?: (?:ding|teil|zeug))?(?: noch| gleich| nochmal| wieder)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
         r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),
     "zh": re.compile(
-        "(?:那个[，,]?|[，,])(?:是|叫)?(?:谁来着|什么来着|怎么说来着|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+        "(?:那个[，,]?|[，,])(?:是|叫)?(?:谁来着|什么来着|怎么说(?:来着|呢)|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
     ),
 }
 """What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""
@@ -271,6 +275,7 @@ def fluent(text: str, language: str) -> str:
     between = "" if language == "zh" else " "
     said = _WHAT_ELSE[language].sub(between, text) if language in _WHAT_ELSE else text
     said = _RECALLED[language].sub(between, said) if language in _RECALLED else said
+    said = re.sub(" {2,}", " ", said)
     said = _CONFIRMED[language].sub("", said) if language in _CONFIRMED else said
     said = _WITHIN.sub(" ", said)
     said = hesitation.sub(r"\1", said).strip(" ,，…") if hesitation else said

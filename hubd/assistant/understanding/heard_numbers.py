@@ -1,5 +1,6 @@
 """Numerals that speech recognition wrote as other words of the same sound, where nothing but a
-numeral can stand: 六点办 is 六点半, 百分之武十 is 百分之五十, "in to ours" is "in two hours".
+numeral can stand: 六点办 is 六点半, 百分之武十 is 百分之五十, "in to ours" is "in two hours"; and
+the verb of what somebody shall be reminded of.
 """
 
 import re
@@ -17,7 +18,7 @@ _TEN = re.compile(
 )
 _AFTER = re.compile("(?<=[时钟天周月年])[一已]后")
 _DIGIT = re.compile(
-    f"(?:(?<=百分之)|(?<=[调开设]到))[{''.join(_DIGITS)}](?=十)|(?<=[上午晚早天])[刘流](?=点)"
+    f"(?:(?<=百分之)|(?<=[调开设]到))[{''.join(_DIGITS)}](?=十)|(?<=[上午晚早天])[刘流思斯](?=点)"
 )
 
 _ENGLISH = {
@@ -38,9 +39,21 @@ _AMOUNT = re.compile(
 )
 _CLOCK = re.compile(
     rf"(?<!\w)(?P<before>at|past|before|until|till) (?P<number>{_HEARD})(?= (?:o'?clock|thirty|"
-    r"fifteen|twenty|forty|fifty|a\.?m|p\.?m|to ?night|to ?morrow|sharp)(?!\w))",
+    r"fifteen|twenty|forty|fifty|a\.?m|p\.?m|to ?night|to ?morrow|sharp)(?!\w))|"
+    rf"(?<!\w)(?P<set>for) (?P<hour>{_HEARD})(?= (?:o'?clock|a\.?m|p\.?m)(?!\w))|"
+    r"(?<!\w)(?P<at>at) (?P<of_day>to|too|for|fore|ate|won|sicks)(?= (?:(?:this|in the) (?:morning|"
+    r"afternoon|evening)|(?:to|and|on|every|each|so) \w)|[,.!?]|$)",
     re.IGNORECASE,
 )
+"""An hour: nothing but a numeral stands behind "at" and before the part of the day, what shall be
+done then, or nothing more."""
+_TO_DO = {"by": "buy", "bye": "buy", "right": "write", "male": "mail", "meat": "meet", "sea": "see"}
+_REMINDED = re.compile(
+    r"(?<!\w)(?P<before>remind (?:me|us|him|her|them)\b(?:(?! to ).)*? to) "
+    rf"(?P<verb>{'|'.join(_TO_DO)})(?= \w)",
+    re.IGNORECASE,
+)
+"""What shall be done begins with its verb: "remind me to by stamps"."""
 _DAY = re.compile(r"(?<!\w)(?:to|two|too) (?=(?:night|morrow)(?!\w))", re.IGNORECASE)
 _WEEKDAY = re.compile(r"(?<!\w)(mon|tues|wednes|thurs|fri|satur|sun) (?=day(?!\w))", re.IGNORECASE)
 _GERMAN_DIGIT = "ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun"
@@ -50,6 +63,15 @@ _GERMAN = re.compile(
     r"(?<=\wtausend) (?=\w+hundert)",
     re.IGNORECASE,
 )
+_GERMAN_HOURS = {
+    "für": "vier", "fier": "vier", "fir": "vier", "vir": "vier", "ach": "acht", "sex": "sechs",
+}  # fmt: skip
+_UHR = re.compile(
+    r"(?<!\w)(?P<before>um|gegen|ab|bis) (?P<number>(?:fier|fir|vir|ach|sex)(?= (?:Uhr|heute|"
+    r"morgen|übermorgen|am|früh|abends|morgens|nachmittags|daran)(?!\w))|für(?= Uhr(?!\w)))",
+    re.IGNORECASE,
+)
+"""The same of a German hour; "um für morgen zu kochen" is none."""
 
 
 def numerals_heard(text: str, language: str) -> str:
@@ -68,15 +90,20 @@ def _heard_in_english(text: str) -> str:
     hours = _HOURS.sub(lambda found: f"{found[1]} h{found[2].lower()}", text)
     for pattern in (_AMOUNT, _CLOCK):
         hours = pattern.sub(_numeral, hours)
+    hours = _REMINDED.sub(lambda found: f"{found['before']} {_TO_DO[found['verb'].lower()]}", hours)
     return _WEEKDAY.sub(r"\1", _DAY.sub("to", hours))
 
 
 def _heard_in_german(text: str) -> str:
     """The parts of a number word as one: "zwei tausend sieben hundert", "fünf und zwanzig"."""
+    text = _UHR.sub(
+        lambda found: f"{found['before']} {_GERMAN_HOURS[found['number'].lower()]}", text
+    )
     for _ in range(2):  # thousands are joined with what is joined by then
         text = _GERMAN.sub(lambda found: found[0].replace(" ", ""), text)
     return text
 
 
 def _numeral(found: re.Match[str]) -> str:
-    return f"{found['before']} {_ENGLISH[found['number'].lower()]}"
+    before, number = filter(None, found.groups())
+    return f"{before} {_ENGLISH[number.lower()]}"

@@ -65,6 +65,13 @@ def test_items_that_people_put_on_lists_stay_as_they_are(assistant_data, languag
         ("mahl helene fischer", "helene fischer", "de"),
         ("von Reinhard Mey", "Reinhard Mey", "de"),
         ("Pulp", "Pulp", "en"),
+        ("some Fleetwood Mac for us please", "some Fleetwood Mac", "en"),
+        ("us some Fleetwood Mac please", "some Fleetwood Mac", "en"),
+        ("uns bitte etwas Jazz", "etwas Jazz", "de"),
+        ("Us and Them", "Us and Them", "en"),
+        ("Please Please Me", "Please Please Me", "en"),
+        ("Please Please Please", "Please Please Please", "en"),
+        ("Me and Bobby McGee", "Me and Bobby McGee", "en"),
         ("周杰伦", "周杰伦", "zh"),
     ],
 )

@@ -29,6 +29,17 @@ from hubd.assistant.understanding.fluent import fluent, said_once
             "den Timer, den kannst du abbrechen",
         ),
         ("zh", "放点那个，谁来着，王菲，对，王菲的歌", "放点王菲的歌"),
+        ("en", "cancel the, what's it called, the pasta timer", "cancel the pasta timer"),
+        ("en", "put the, what do you call them, wet wipes on", "put the wet wipes on"),
+        ("en", "stop the, whatchamacallit, the fan", "stop the fan"),
+        (
+            "en",
+            "what is that called, the thing on the wall",
+            "what is that called, the thing on the wall",
+        ),
+        ("de", "mach die, wie nennt man das, die Lampe aus", "mach die Lampe aus"),
+        ("de", "setz, wie heißt das Zeug, Natron auf die Liste", "setz Natron auf die Liste"),
+        ("zh", "关掉那个，怎么说呢，灯带", "关掉灯带"),
         ("en", "um", "um"),
     ],
 )

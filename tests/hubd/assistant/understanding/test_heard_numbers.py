@@ -20,6 +20,7 @@ from hubd.assistant.understanding.heard_numbers import numerals_heard
         ("早上六点四时五的闹钟", "早上六点四十五的闹钟"),
         ("提醒我半个小时一后收衣服", "提醒我半个小时以后收衣服"),
         ("明天早上刘点五十叫我", "明天早上六点五十叫我"),
+        ("下午思点提醒我买邮票", "下午四点提醒我买邮票"),
     ],
 )
 def test_what_can_only_be_a_numeral_is_one(heard, said):
@@ -37,6 +38,18 @@ def test_what_can_only_be_a_numeral_is_one(heard, said):
         ("how many grams are in ate ounces", "how many grams are in eight ounces"),
         ("turn it off in half an our", "turn it off in half an hour"),
         ("In an our turn it off", "In an hour turn it off"),
+        (
+            "remind me to by stamps at for this afternoon",
+            "remind me to buy stamps at four this afternoon",
+        ),
+        ("remind me at to to call mum", "remind me at two to call mum"),
+        (
+            "remind us at ate on Friday to put the bins out",
+            "remind us at eight on Friday to put the bins out",
+        ),
+        ("set an alarm for for o'clock", "set an alarm for four o'clock"),
+        ("wake me at for", "wake me at four"),
+        ("remind me to right to the council", "remind me to write to the council"),
     ],
 )
 def test_what_can_only_be_a_numeral_is_one_in_english(heard, said):
@@ -50,6 +63,10 @@ def test_what_can_only_be_a_numeral_is_one_in_english(heard, said):
         ("auf fünf und zwanzig Grad", "auf fünfundzwanzig Grad"),
         ("Milch und zwei Brötchen", "Milch und zwei Brötchen"),
         ("zwei und drei", "zwei und drei"),
+        ("erinner mich um für Uhr ans Tanken", "erinner mich um vier Uhr ans Tanken"),
+        ("erinner mich heute um fier daran", "erinner mich heute um vier daran"),
+        ("um ach heute Abend", "um acht heute Abend"),
+        ("um für morgen zu kochen", "um für morgen zu kochen"),
     ],
 )
 def test_a_number_word_in_german_is_one_word(heard, said):
@@ -64,6 +81,9 @@ def test_a_number_word_in_german_is_one_word(heard, said):
         "put it in ours, please",
         "it is free for minutes",
         "look at to do",
+        "remind me to turn right at the lights",
+        "remind me to go by the shop",
+        "remind me to reply to by Friday",
     ],
 )
 def test_what_may_be_a_word_stays_one_in_english(text):
