@@ -341,8 +341,8 @@ class Commands:
         if step.call is None and found.undo is not None:  # asked which, but not the one that was
             back = msgspec.structs.replace(found.decision, asks=None, tool=found.undo.tool)
             return Step(decision=back, call=found.undo, then=(step,))
-        if found.further:
-            memory.undo = memory.undo[1:]
+        if found.kept is not None:
+            memory.undo = found.kept
             step = msgspec.structs.replace(step, further=True)
         return msgspec.structs.replace(step, undo=found.undo, said=found.said)
 

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from hubd.assistant import all_but
+from hubd.assistant.as_named import as_named
 from hubd.assistant.by_likeness.doubts import doubted
 from hubd.assistant.by_likeness.excerpts import Excerpts
 from hubd.assistant.by_likeness.hearing import Hearing
@@ -18,7 +19,6 @@ from hubd.assistant.by_likeness.misheard_things import heard_rightly
 from hubd.assistant.by_likeness.reconsider import reconsidered
 from hubd.assistant.by_likeness.second_opinion import asked_about
 from hubd.assistant.by_likeness.semantic import Semantics
-from hubd.assistant.by_likeness.timer_names import timer_named
 from hubd.assistant.decision import (
     HELPS,
     Decision,
@@ -30,7 +30,6 @@ from hubd.assistant.decision import (
     taken_back,
     told,
 )
-from hubd.assistant.follow_ups.named_ones import named_one
 from hubd.assistant.follow_ups.other_places import with_place
 from hubd.assistant.for_later import later, timed
 from hubd.assistant.joined.joined import Joined
@@ -40,18 +39,15 @@ from hubd.assistant.questions import ask
 from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part
 from hubd.assistant.that_clauses import with_that
-from hubd.assistant.ticked_off import ticked_off
 from hubd.assistant.understanding.awaited import awaited, is_limited
 from hubd.assistant.understanding.chatter import behind_never_mind
 from hubd.assistant.understanding.danger import trouble
-from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.frames import unframed
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.heard_numbers import numerals_heard
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions, named_entities
-from hubd.assistant.understanding.moments import asks_for_a_moment
 from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.of_papers import of_papers
 from hubd.assistant.understanding.otherwise import said_otherwise
@@ -61,6 +57,7 @@ from hubd.assistant.understanding.remedies import WATERING, remedy
 from hubd.assistant.understanding.repairs import is_taken_back
 from hubd.assistant.understanding.targets import Targets
 from hubd.assistant.understanding.watched import is_watched_for
+from hubd.assistant.understanding.whose import where_said
 from hubd.assistant.understanding.wished import wished
 from hubd.home.model import Entity, Snapshot
 from hubd.tool_context import Speaker
@@ -167,6 +164,7 @@ class Decider:
         if len(text) > MAXIMUM_UTTERANCE:
             return parts
         language = first.decision.language
+        area = where_said(text, language, area)
         if further or not is_open(first.decision):
             if continues:
                 return parts
@@ -190,7 +188,7 @@ class Decider:
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
-        proposal = ticked_off(_of_a_timer(proposal, text), text)
+        proposal = as_named(proposal, text)
         return [Part(text=text, decision=with_that(proposal, text))]
 
     async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
@@ -246,7 +244,7 @@ class Decider:
             named = await asyncio.to_thread(by_names, said, whole.language, area)
         parts = await self._resolved(whole, named, area, last)
         if len(parts) == 1:
-            decision = ticked_off(_of_a_timer(parts[0].decision, text), text)
+            decision = as_named(parts[0].decision, text)
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
@@ -402,6 +400,7 @@ class Decider:
         """The decision, or where it is open the one by likeness to examples."""
         if not is_open(decision) or len(text) > MAXIMUM_UTTERANCE:
             return decision
+        area = where_said(text, decision.language, area)
         found = await self.semantics.decide(text, decision.language, area) or decision
         worked = bool(found.entities) and not self._tools.only_reads(found.tool or "")
         if worked and timed.says_when_again(text, decision.language):
@@ -418,6 +417,7 @@ class Decider:
         """The router's decision, made beside the event loop: it may take tens of milliseconds."""
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
+        area = where_said(text, spoken, area)
         if len(text) <= MAXIMUM_UTTERANCE:
             text = arrival_last(unframed(text, lexicon(spoken).framing), spoken)
             speaker = Speaker(language=spoken, area=area)
@@ -487,12 +487,3 @@ class Decider:
 def _workable(said: Mentions, snapshot: Snapshot) -> list[Entity]:
     """The things that are named and could be worked: no people, and not the weather."""
     return [one for one in named_entities(said, snapshot) if one.domain not in ONLY_THERE]
-
-
-def _of_a_timer(decision: Decision, text: str) -> Decision:
-    """The decision with the timer, or the list, that ``text`` names; nothing where it only asks
-    somebody to wait."""
-    if decision.tool == TIMER and asks_for_a_moment(text, decision.language):
-        reason = "it asks somebody for a moment"
-        return Decision(route="documents", reason=reason, language=decision.language)
-    return named_one(timer_named(decision, text), text)

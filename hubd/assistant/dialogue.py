@@ -58,6 +58,8 @@ class Memory(msgspec.Struct, kw_only=True):
     last_at: datetime | None = None
     before: Decision | None = None
     """What was done before the last."""
+    beside: tuple[Decision, tuple[ToolCall, ...]] | None = None
+    """What was done before the last in the same sentence, and what takes it back."""
     undo: tuple[ToolCall, ...] = ()
     """What takes back the last utterance that did something, its last command first."""
     done: str = ""
@@ -215,6 +217,8 @@ class Dialogues:
         memory.told, memory.told_at = (decision, self._clock()) if reads else (None, None)
         if not reads:
             taken_back = (undo,) if undo else ()
+            known = further and len(memory.undo) <= 1
+            memory.beside = (memory.last, memory.undo) if known and memory.last else None
             memory.undo = (*taken_back, *memory.undo) if further else taken_back
             memory.done = f"{memory.done} {told}" if further and memory.done else told
         day = _day_told(data or {}, self._clock().tzinfo)

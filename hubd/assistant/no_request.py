@@ -47,7 +47,7 @@ async def answered_alone(
     may_be_mistaken = whole.tool in MISTAKEN and whole.route not in IN_SO_MANY_WORDS
     if (lacks(whole) or may_be_mistaken) and (cannot := beyond(text, language, here)):
         return cannot
-    if not (lacks(whole) or whole.declined or _only_of_people(whole, text)):
+    if not (lacks(whole) or whole.declined or only_of_people(whole, text)):
         return None
     if (kind := chatter(text, language)) is not None:
         return say(language, REPLIES[kind])
@@ -90,7 +90,7 @@ def tells_of_people(decision: Decision, text: str) -> bool:
     return guessed and of_people and not asks_whether_there(text, decision.language)
 
 
-def _only_of_people(decision: Decision, text: str) -> bool:
+def only_of_people(decision: Decision, text: str) -> bool:
     """Whether only the state of a person would be told, who is named and not asked about."""
     of_people = {one.partition(".")[0] for one in decision.entities} == {PERSON}
     asks = text.rstrip().endswith(("?", "？")) or lexicon(decision.language).inquires(text)

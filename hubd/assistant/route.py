@@ -56,6 +56,7 @@ from hubd.assistant.understanding.robots import sent_by_name
 from hubd.assistant.understanding.rooms import rooms_not_here
 from hubd.assistant.understanding.state_questions import asked_state, quantity_in
 from hubd.assistant.understanding.targets import Targets
+from hubd.assistant.understanding.whose import of_who_is_named
 from hubd.assistant.understanding.wished import wished
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
@@ -380,7 +381,7 @@ class Router:
         text = wished(commanded(owned_up(text, language), language), language)
         known, snapshot = lexicon(language), self._snapshot()
         self._refresh(snapshot)
-        text = in_own_room(text, snapshot, language)
+        text = of_who_is_named(in_own_room(text, snapshot, language), snapshot, language)
         text = locked_up(text, snapshot) if language == "zh" else text
         text = sent_by_name(text, snapshot, language)
         text = as_command(text, known, self.phrases(language))

@@ -11,8 +11,8 @@ import msgspec
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups.set_for_a_time import continuing
-from hubd.assistant.follow_ups.their_room import is_room_of
 from hubd.assistant.understanding.plain import NEVER, plain
+from hubd.assistant.understanding.whose import is_room_of
 from hubd.home.model import Snapshot
 from plugins.api import ToolCall
 

@@ -5,11 +5,11 @@ Schlafzimmer ganz“, 小宇那个也关了, "and the one upstairs as well". Dec
 from collections.abc import Sequence
 
 from hubd.assistant.decision import Decision
-from hubd.assistant.follow_ups.their_room import is_room_of
 from hubd.assistant.understanding.kinds import class_of
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.targets import OPENINGS, Targets
+from hubd.assistant.understanding.whose import is_room_of
 from hubd.home.model import Entity, Snapshot
 
 OPEN, CLOSE = "open", "close"

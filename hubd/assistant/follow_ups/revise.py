@@ -110,8 +110,8 @@ class Revised(msgspec.Struct, frozen=True, kw_only=True):
     undo: ToolCall | None = None
     said: str
     """The utterance as it would have been said at once."""
-    further: bool = False
-    """Whether what was done in the same sentence before stays."""
+    kept: tuple[ToolCall, ...] | None = None
+    """What takes back what else was done in the same sentence, and stays."""
 
 
 Decide = Callable[[str], Awaitable[Decision]]
@@ -244,7 +244,9 @@ def _at_another_time(rest: str, memory: Memory, last: Decision) -> Revised | Non
     arguments = {**last.call.arguments, "when": when}
     call = ToolCall(tool=LATER, arguments=arguments)
     decision = msgspec.structs.replace(last, arguments=arguments, call=call)
-    return Revised(decision=decision, undo=_undo(memory), said=memory.last_text, further=True)
+    return Revised(
+        decision=decision, undo=_undo(memory), said=memory.last_text, kept=memory.undo[1:]
+    )
 
 
 async def _other_item(
@@ -280,11 +282,26 @@ async def _other_things(
         return Revised(decision=other, undo=undo, said=rest)
     decision = follow(router, rest, last, router.snapshot())
     if decision is None or _kind(decision.tool) != _kind(last.tool):
+        if of_the_first := _of_the_one_before(router, rest, memory):
+            return of_the_first
         decision = await decide(rest)
         if decision.tool != last.tool:
             return None
     again = set(decision.entities) & set(last.entities)
     return Revised(decision=decision, undo=None if again else _undo(memory), said=rest)
+
+
+def _of_the_one_before(router: Router, rest: str, memory: Memory) -> Revised | None:
+    """The same of what was done in the same sentence before: "turn on the hall light and close the
+    blind", "no, the bedroom light"."""
+    if memory.beside is None:
+        return None
+    before, back = memory.beside
+    decision = follow(router, rest, before, router.snapshot())
+    if decision is None or decision.tool != before.tool or decision.entities == before.entities:
+        return None
+    kept = tuple(call for call in memory.undo if call not in back)
+    return Revised(decision=decision, undo=next(iter(back), None), said=rest, kept=kept)
 
 
 def _undo(memory: Memory) -> ToolCall | None:

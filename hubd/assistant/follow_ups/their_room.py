@@ -10,7 +10,8 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
-from hubd.home.model import Area, Entity, Snapshot
+from hubd.assistant.understanding.whose import is_room_of
+from hubd.home.model import Entity, Snapshot
 
 _THEIR = {
     "en": re.compile(r"\b(?:in|into) (?:his|her) (?:own )?(?:bed)?room\b", re.IGNORECASE),
@@ -51,13 +52,6 @@ def _is_named(person: Entity, text: str, language: str) -> bool:
     if language == "zh":
         return any(plain(name) in said for name in called(person))
     return any(re.search(rf"\b{re.escape(plain(name))}\b", said) for name in called(person))
-
-
-def is_room_of(area: Area, person: Entity, language: str) -> bool:
-    """Whether a room is called after somebody."""
-    end = "" if language == "zh" else r"(?:'?s|')?(?!\w)"
-    names = "|".join(re.escape(plain(name)) for name in called(person))
-    return any(re.match(rf"(?:{names}){end}", plain(room)) for room in called(area))
 
 
 def of_their_own(text: str, home: Snapshot, language: str) -> str:

@@ -31,6 +31,7 @@ from hubd.assistant.joined.each_reminded import each_reminded
 from hubd.assistant.joined.each_timed import each_timed
 from hubd.assistant.joined.each_woken import each_woken
 from hubd.assistant.joined.misjoined import is_misjoined, of_something_else
+from hubd.assistant.no_request import only_of_people
 from hubd.assistant.route import Router
 from hubd.assistant.several import TALK, Part, after_a_cry, commands_in
 from hubd.assistant.understanding.fill import TIMER
@@ -189,7 +190,10 @@ class Joined:
 
     def _without_what_is_told(self, parts: list[Part], known: Lexicon) -> list[Part]:
         """Without what only hints at something beside a question, which is what is asked for:
-        "it's freezing in here, what's the temperature?"."""
+        "it's freezing in here, what's the temperature?"; and without where somebody is beside what
+        is done: "Ann's gone out, turn her lamp off"."""
+        of_things = [part for part in parts if not only_of_people(part.decision, part.text)]
+        parts = of_things if any(part.decision.entities for part in of_things) else parts
         asked = [part for part in parts if self._tools.only_reads(part.decision.tool or "")]
         told = [part for part in parts if part not in asked]
         if not asked or parts[-1] not in asked or not known.inquires(asked[-1].text):

@@ -110,7 +110,8 @@ _RECALLED = {
         r"(?:was war(?:'s| das| es)?(?: (?:noch|gleich|nochmal))*|"
         r"wie war(?:'s| das| es)(?: (?:noch|gleich|nochmal))*|wie hieß das(?: noch| gleich)*|"
         r"wie (?:hei(?:ß|ss)(?:t|en)|nennt man|sagt man)(?: zu)?"
-        r"(?: (?:der|die|das|den|er|sie|es|dem))?(?: (?:ding|teil|zeug))?(?: noch| gleich| nochmal| wieder)*|"
+        r"(?: (?:der|die|das|den|er|sie|es|dem))?(?: (?:ding|teil|zeug))?"
+        r"(?: noch| gleich| nochmal| wieder)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
         r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),

@@ -15,6 +15,24 @@ MOST_WRONG = 2
 LEAST_AS_LONG = 0.5
 """How long a word that sounds like a name has to be at least, as a part of it."""
 
+_OWNING = frozenset(
+    (
+        "his",
+        "her",
+        "their",
+        "sein",
+        "seine",
+        "seinen",
+        "seinem",
+        "seiner",
+        "ihr",
+        "ihre",
+        "ihren",
+        "ihrem",
+    )
+)
+"""Words that say whose it is, and are no part of a name: "his light" is no Big Light."""
+
 Nearest = tuple[int, tuple[Tag, ...]]
 """How many letters are wrong, and what is meant."""
 
@@ -69,6 +87,8 @@ def spellings_of(phrases: Mapping[str, tuple[Tag, ...]], lexicon: Lexicon) -> Sp
 
 def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
     """What the words of ``heard`` together spell nearly so, or sound like, if one is nearest."""
+    if len(heard) > 1 and heard[0] in _OWNING:
+        return None
     joined = "".join(heard).replace(" ", "")
     parts = len(heard) > 1 and known.spaces
     sounding = sound(joined, known.language)
