@@ -413,6 +413,8 @@ def follow(
     if domain == "cover" and known.a_bit(text) and (tool_name := SIMPLE.get((action, domain))):
         once_more = _again(router, last, tool_name, {}, found, {})
         return router.by_a_bit(once_more, text) if once_more else None
+    if reading.numbers and {STEPS[one][0] for one in reading.actions & STEPS.keys()} - {domain}:
+        return None  # "heat up to 90" is of no lamp
     fully = FULLY in reading.actions and not reading.actions & LESSENING
     if domain in VALUED and (reading.numbers or (fully and VALUED[domain][0] in FULL)):
         tool, argument, _ = VALUED[domain]
