@@ -19,6 +19,7 @@ from hubd.assistant.by_likeness.misheard_things import heard_rightly
 from hubd.assistant.by_likeness.reconsider import reconsidered
 from hubd.assistant.by_likeness.second_opinion import asked_about
 from hubd.assistant.by_likeness.semantic import Semantics
+from hubd.assistant.days_left_out import on_days_kept, without_days
 from hubd.assistant.decision import (
     HELPS,
     Decision,
@@ -105,8 +106,7 @@ class Decider:
 
     async def parts(self, text: str, language: str | None, area: str) -> list[Part]:
         """The commands of ``text``: by sentences and words, else of its parts, else by likeness."""
-        whole = await self.by_rules(text, language, area)
-        return await self.resolved(whole, text, area)
+        return await self.resolved(await self.by_rules(text, language, area), text, area)
 
     async def named_as_here(self, text: str, language: str, area: str) -> str:
         """``text`` with the house's own names, where it names rooms by another language's words."""
@@ -161,7 +161,7 @@ class Decider:
         self, parts: list[Part], text: str, area: str, *, continues: bool
     ) -> list[Part]:
         first, *further = parts
-        if len(text) > MAXIMUM_UTTERANCE:
+        if len(text) > MAXIMUM_UTTERANCE or without_days(text, first.decision.language):
             return parts
         language = first.decision.language
         area = where_said(text, language, area)
@@ -238,6 +238,10 @@ class Decider:
         last: what was done before, with which its first command may go on
         """
         text = wished(numerals_heard(text, whole.language), whole.language)
+        if kept := without_days(text, whole.language):
+            again = await self.by_rules(kept.text, whole.language, area)
+            parts = await self.resolved(again, kept.text, area, last=last)
+            return [on_days_kept(part, kept.out) for part in parts]
         async with self._routing:
             by_names = self._router.by_names
             said = unframed(text, lexicon(whole.language).framing)
@@ -418,6 +422,9 @@ class Decider:
         async with self._routing:  # the router keeps what it compiled
             spoken = await self._router.prepare(text, language)
         area = where_said(text, spoken, area)
+        if kept := without_days(text, spoken):
+            decision = await self.by_rules(kept.text, spoken, area)
+            return on_days_kept(Part(text=text, decision=decision), kept.out).decision
         if len(text) <= MAXIMUM_UTTERANCE:
             text = arrival_last(unframed(text, lexicon(spoken).framing), spoken)
             speaker = Speaker(language=spoken, area=area)

@@ -12,7 +12,7 @@ from hubd.assistant.understanding.plain import NEVER
 _DENIED = {
     "en": re.compile(
         r"(?<=\w)[,;.… -]+(?:(?:oh|um|uh|er|erm|ah|hmm|well|no|wait|sorry|actually|i mean),? )*"
-        r"not (?P<verb>[a-z]+)[,;.… ]+(?:but )?"
+        r"not (?P<verb>(?!on (?:\w+days?|the weekend|weekends)\b)[a-z]+)[,;.… ]+(?:but )?"
     ),
     "de": re.compile(
         r"(?<=\w)[,;.… -]+(?:(?:ach|äh|ähm|oh|nein|nee|ne|hm|halt|moment|also|doch)[, ]+)*"
