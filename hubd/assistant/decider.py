@@ -188,7 +188,7 @@ class Decider:
         if proposal is None:
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
-        proposal = as_named(proposal, text)
+        proposal = as_named(proposal, text, self._router.snapshot())
         return [Part(text=text, decision=with_that(proposal, text))]
 
     async def _put_right(self, proposal: Decision, text: str) -> Decision | None:
@@ -246,14 +246,13 @@ class Decider:
             by_names = self._router.by_names
             said = unframed(text, lexicon(whole.language).framing)
             named = await asyncio.to_thread(by_names, said, whole.language, area)
-        parts = await self._resolved(whole, named, area, last)
+        parts, home = await self._resolved(whole, named, area, last), self._router.snapshot()
         if len(parts) == 1:
-            decision = as_named(parts[0].decision, text)
+            decision = as_named(parts[0].decision, text, home)
             parts = [msgspec.structs.replace(parts[0], decision=decision)]
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
             return [Part(text=text, decision=taken_back(whole.language))]
-        home = self._router.snapshot()
         return [
             msgspec.structs.replace(
                 part,

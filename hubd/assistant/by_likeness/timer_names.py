@@ -22,7 +22,10 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 """Before a name."""
-_TIMER = re.compile(r"(?<=\w)-(?:timer|wecker)$", re.IGNORECASE)
+_TIMER = re.compile(
+    r"(?<=\w)-(?:timer|wecker)$|(?<=\w) (?:only|just|still|really|probably|nur|bloß|noch)$",
+    re.IGNORECASE,
+)
 """What a name does without."""
 _JOINING = {"en": " and ", "de": " und "}
 """Between the words of a name that were taken for two commands."""

@@ -80,7 +80,8 @@ LASTS = re.compile(
 _OFF = {
     "en": r"(?:take|cross|strike) (?:the )?(?P<a>.+?) off(?: again)?|"
     r"(?:remove|delete|scratch) (?:the )?(?P<b>.+)|(?:take|cross|strike) off (?:the )?(?P<c>.+)",
-    "de": r"(?:nimm|streiche?|tu) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg| raus)?|"
+    "de": r"(?:nimm|streiche?) (?:die |den |das )?(?P<a>.+?)(?: wieder)?(?: runter| weg| raus)?|"
+    r"tu (?:die |den |das )?(?P<c>.+?)(?: wieder)? (?:runter|weg|raus)|"
     r"(?:die |den |das )?(?P<b>.+?) kannst du (?:wieder )?(?:streichen|runternehmen)",
     "zh": r"把?(?P<a>[^,，]+?)(?:去掉|删掉|划掉|拿掉|不要了)|(?:去掉|删掉|划掉|不要)(?P<b>[^,，]+)",
     "fr": r"(?:enlève|retire|supprime|raye) (?:aussi )?"
@@ -113,6 +114,12 @@ _FOR_WHOM = re.compile(
     re.IGNORECASE,
 )
 """Whom an item is for, who may have a room or a thing here: "a scarf for Ann"."""
+_ADDED_TO = re.compile(
+    r"\b(?:to|into) (?:the|my|our|your|this|that)\b|"
+    r"\b(?:in|an) (?:den|die|das|meine[nr]?|unsere[nr]?) \w|\bins \w",
+    re.IGNORECASE,
+)
+"""What is done with an item and not bought: "salt to the soup"."""
 MOST_ITEM_WORDS = 3
 
 
@@ -153,6 +160,8 @@ def put_on(
     pointed: whether it is said that it goes on "it": then it may be called as a thing of the house
     """
     items, known = items_of([said]), lexicon(last.language)
+    if not which and any(map(_ADDED_TO.search, items)):
+        return None
     call = ToolCall(tool=ADD, arguments={"items": items, **which})
     fits = all(
         _may_be(one, known, pointed=pointed) and (pointed or not _of_house(router, one, last, call))

@@ -32,6 +32,8 @@ CHANGE, CANCEL, TOLD = "routines.change", "routines.cancel", "routines.scheduled
 _UNIT = re.compile(r"(?: ?(?:%|°|percent|degrees?|prozent|grad|度))?")
 _NUMBER = re.compile(r"\d{1,3}")
 _QUESTION = ("?", "？")
+MOST_HOURS = 12
+"""Of a clock."""
 MINUTE = 60
 """Seconds."""
 _UNITS = {"en": ("minutes", "hours"), "de": ("minuten", "stunden"), "zh": ("分钟", "个小时")}
@@ -203,12 +205,20 @@ def _in_its_unit(number: str, last: Decision, now: datetime) -> str:
     """A bare number, as a wait where the command was to wait so long, else as an hour; empty where
     it may be a value of the command."""
     given, language = _given(last), last.language
-    if _has_a_number(last):
+    if _has_a_number(last) and not _is_rather_an_hour(number, last, now):
         return ""
     in_hours = bool(given.get("hours")) or re.search(_words()[language]["hours"], _before(last))
     if _waits(last, now):
         return _wait_in(f"{number} {_UNITS[language][bool(in_hours)]}", language, now)
     return as_time(number, language, now)
+
+
+def _is_rather_an_hour(number: str, last: Decision, now: datetime) -> bool:
+    """Whether a number is one of the clock's and far from the values of the command: "make it
+    seven" after "set the heating to twenty at six"."""
+    values = re.findall(r"\d+", digits(plain(str(_given(last).get("command", ""))), last.language))
+    apart = all(int(value) > MOST_HOURS for value in values)
+    return apart and 0 < int(number) <= MOST_HOURS and not _waits(last, now)
 
 
 def _before(last: Decision) -> str:
@@ -238,8 +248,10 @@ def _has_a_number(last: Decision) -> bool:
 def _may_be_its_value(said: str, last: Decision) -> bool:
     """Whether a number alone may be the time or the value: "make it nineteen" after "set the
     heating to twenty at six"."""
-    words, said = _words()[last.language], _unopened(said, last.language)
-    number = rf"{words['put']} ?{_NUMBER.pattern}{_UNIT.pattern}{words['ending']}"
+    words, opened = _words()[last.language], digits(said, last.language)
+    said = _unopened(said, last.language)
+    put = words["put"] if said == opened else f"(?:{words['put']})?"
+    number = rf"{put} ?{_NUMBER.pattern}{_UNIT.pattern}{words['ending']}"
     return _has_a_number(last) and re.fullmatch(number, said) is not None
 
 
