@@ -44,6 +44,10 @@ _NOT = {
     "zh": r"[，,]\s*(?:不是|(?:别|不要|不用)(?:打?开|关(?:掉)?|动|碰)?)(?![，,])",
 }
 """What is not meant beside what is: "the ceiling lamp, not the floor lamp"."""
+_POINTING = re.compile(
+    r"\bnot (?:that|those)(?: ones?)?,|\bnicht (?:de[nmr]|die|das)(?: da)?,", re.IGNORECASE
+)
+"""What only points at what was named, where what is meant follows: "no, not those, the blind"."""
 _PLAINLY = re.compile(
     r"^(?:(?:the|my|our|that|those|den|die|das|dem|der|mein\w*|le|la|les|celle|celui|el|los|las)\b|l')"
     r"(?! ?(?:week-?ends?|fin(?:es)? de semana)\b)"
@@ -116,6 +120,8 @@ def _not_that(
 ) -> Decision | None:
     """The decision on what ``text`` names before it says of what it is not meant; ``None`` where it
     says nothing of that kind, or the command alone is not plain."""
+    if _POINTING.search(text):
+        return None
     said = known.fixed(plain(text)).strip(" ,，")
     parted = re.search(_NOT.get(known.language, NEVER), said)
     taken = _named(said[parted.end() :], "", known, mentioned) if parted else None

@@ -5,8 +5,10 @@ How it is said is in that_day.yaml.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from hubd.assistant.decision import Decision
 from hubd.assistant.dialogue import Memory
@@ -57,7 +59,13 @@ def on_that_day(text: str, memory: Memory, language: str, now: datetime) -> str:
         return text
     if not on_day:
         return "" if puts_down else text
-    return pointed.sub(on_day, text, count=1)
+    return pointed.sub(lambda found: on_day + _part_of(found, words), text, count=1)
+
+
+def _part_of(found: re.Match[str], words: Mapping[str, Any]) -> str:
+    """The part of that day that is meant, as it is said behind it."""
+    part = found.groupdict().get("part") or ""
+    return str(words["part"][part.casefold()]) if part else ""
 
 
 def _names_a_day(said: str, language: str) -> bool:

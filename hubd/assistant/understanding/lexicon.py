@@ -65,6 +65,13 @@ class Tag(NamedTuple):
 
     kind: Kind
     value: str
+_NOT_THAT = re.compile(
+    r"^not (?:them|that|those|it|this|these|him|her)(?: ones?)?[,;.… ]+(?:but )?|"
+    r"^nicht (?:die|das|den|der|es|sie)(?: da)?[,;.… ]+(?:sondern )?|"
+    r"^(?:不是|不要)(?:这|那|它)(?:个|些|盏|们)?[，,]+|"
+    r"[, ]+(?:is what )?i mean(?:t)?[.!]?$|[, ]+mein(?:t)?e ich[.!]?$"
+)
+"""What says no more behind a "no" than that it was not that."""
 
 
 class Lexicon:
@@ -296,7 +303,8 @@ class Lexicon:
         folded = owned_up(folded, self.language)
         for pattern in self._corrected:
             if (found := pattern.search(folded)) and self.stripped(folded[: found.start()]):
-                return folded[: found.start()].strip(" ,"), folded[found.end() :].strip(" ,")
+                meant = _NOT_THAT.sub("", folded[found.end() :].strip(" ,"))
+                return folded[: found.start()].strip(" ,"), meant.strip(" ,，")
         return verb_denied(folded, self.language, lambda verb: bool(self.actions_in(verb)))
 
     def color_word(self, color: str) -> str:
