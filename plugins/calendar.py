@@ -232,6 +232,12 @@ async def next_(context: ToolContext, event: Said = "") -> ToolResult:
     return ToolResult(text=text + _as_of(context, kept), data={"events": [_data(found[0])]})
 
 
+_DAY_OF_A_MONTH = re.compile(r"^the (?=\w+ of )", re.IGNORECASE)
+"""A date without "on", which behind a title would be a part of it."""
+_IN_ANOTHER = re.compile(r"\b(?:in|on|to|into) (?:the|my|our)$", re.IGNORECASE)
+"""What stands between a time and the word "calendar", and ends no calendar's name."""
+
+
 def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
     """Whether there is something to put down, and a time in place of a part of the sentence: "add
     it to the calendar" says nothing, and "can you put …" is no title."""
@@ -243,7 +249,7 @@ def _is_event(arguments: Mapping[str, Any], language: str) -> bool:
     if _AND_REMIND.search(title):
         return False  # that is a second command
     calendar = parse(str(arguments.get("calendar", "")), language, datetime(2026, 1, 1, tzinfo=UTC))
-    if calendar.said or calendar.repeat:
+    if calendar.said or calendar.repeat or _IN_ANOTHER.search(str(arguments.get("calendar", ""))):
         return False  # none is called "the first Tuesday of each month at 8 pm in the"
     return not when or is_when(when, language, datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -259,7 +265,9 @@ async def add(
     calendar: the name of the calendar; empty: the usual one
     """
     try:
-        said = read(f"{title} {when}", context.language, context.now)
+        said = read(
+            f"{title} {_DAY_OF_A_MONTH.sub('on the ', when)}", context.language, context.now
+        )
     except ValueError as error:
         raise ToolError(say(context.language, "time_passed")) from error
     if not said.title:

@@ -82,6 +82,10 @@ _COUNT_TO_TWELVE = frozenset({"en", "zh"})
 _CHINESE_DIGITS = "零一二三四五六七八九"
 
 
+_DAY_OF_A_MONTH = re.compile(r"the \w+ of (?=[a-z])", re.IGNORECASE)
+"""How a date begins that has no figure: "the tenth of June"."""
+
+
 class Cycle(NamedTuple):
     """Which of the days that repeat something comes on; nothing said: on each of them."""
 
@@ -271,7 +275,8 @@ class Reader:
                 if self._language == "zh" and _GOES_ON.match(behind[end:]):
                     continue
                 found = day_of(said, self._language, today)
-                if found and (begin[0].strip() or any(map(str.isdigit, said))):
+                dated = any(map(str.isdigit, said)) or _DAY_OF_A_MONTH.match(said)
+                if found and (begin[0].strip() or dated):
                     self._text = f"{self._text[: begin.start()]} {behind[end:]}"
                     return found
         return None

@@ -47,6 +47,8 @@ OPENINGS = re.compile(
 _BEGUN = re.compile(r"^(?:(?:right|ok(?:ay)?|then|na gut|gut|schön|dann|halt|eben) )+(?=\w)")
 """What is said before anything, and says nothing."""
 _ONLY = re.compile(r"^(?:(?:nur|bloß|but|just|only) )+|^(?:只|就)(?:要)?")
+_IS = re.compile(r"^(?:is|are|ist|sind) (?=\S+(?: \S+){0,2}\??$)")
+"""What asks the same of something else: "is Callum home?", "is Joe?"."""
 _MAY_BE = re.compile(
     r"(?:(?:it|that|they|this|he|she) )?(?:can|may) (?:all )?(?:go |be |come )?"
     r"(?P<en>on|off|up|down)"
@@ -318,6 +320,7 @@ def follow(
         begun = next(filter(None, same.groups()))
     if _ELSEWHERE.fullmatch(plain(text)) is not None:
         begun = _PLACED.sub("", begun)  # so that „bei Mila“ is nobody else
+    begun = _IS.sub("", begun) if last.tool == STATE else begun
     begun = _ONLY.sub("", begun) if is_of_its_kind(text) else begun
     begun = " ".join(_AT_ONCE.sub(" ", begun).split()) if known.spaces else begun
     said = _LITTLE.sub("", ENDINGS.sub("", OPENINGS.sub("", begun)))

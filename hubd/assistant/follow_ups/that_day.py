@@ -59,7 +59,7 @@ def on_that_day(text: str, memory: Memory, language: str, now: datetime) -> str:
         return text
     if not on_day:
         return "" if puts_down else text
-    return pointed.sub(lambda found: on_day + _part_of(found, words), text, count=1)
+    return str(pointed.sub(lambda found: on_day + _part_of(found, words), text, count=1))
 
 
 def _part_of(found: re.Match[str], words: Mapping[str, Any]) -> str:

@@ -144,6 +144,8 @@ _LEFT_OPEN = re.compile(
     r"midnight|mittag|mitternacht|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b)|"
     r"\b(is|are|ist|sind), (?=\d|\w*(?:zig|ßig|zehn|ty|teen)\b)|"
+    r"^(add|put|play|buy|remind me|set|open|close|cancel|move)(?:, like)?, (?=(?:the|a|an|some|my|"
+    r"our|\w+'s|[a-z]+ (?:to|on|in|from|for|at)) )|"
     r"\b(on|auf)(?:, like)?, (?=(?:mute|stumm|pause)\W*$)"
 )
 """A pause after a word that nothing ends with: "to, move the car", "in, like, 40 minutes", "at,

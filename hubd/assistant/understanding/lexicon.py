@@ -65,6 +65,8 @@ class Tag(NamedTuple):
 
     kind: Kind
     value: str
+
+
 _NOT_THAT = re.compile(
     r"^not (?:them|that|those|it|this|these|him|her)(?: ones?)?[,;.… ]+(?:but )?|"
     r"^nicht (?:die|das|den|der|es|sie)(?: da)?[,;.… ]+(?:sondern )?|"
