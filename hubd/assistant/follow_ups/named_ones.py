@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from hubd.assistant.decision import Decision
+from hubd.assistant.decision import Decision, is_open
+from hubd.assistant.several import Part
 from hubd.assistant.understanding.data_files import texts_in
 from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
@@ -67,6 +68,23 @@ def named_one(decision: Decision, text: str) -> Decision:
     shopping = plain(given) in words.whole or _sounds_like_shopping(given, decision.language)
     name = "" if shopping else given or _list_in(text, decision.language)
     return _with(decision, LIST, name) if name != given else decision
+
+
+def with_it_named_closer(parts: list[Part]) -> list[Part]:
+    """The parts, or the timer alone where all that stands behind it says which one it is: „brich
+    den Timer ab, also den für die Nudeln“, "cancel the timer, the one for the rice"."""
+    timer, *rest = parts
+    call = timer.decision.call
+    if not rest or call is None or call.tool not in TIMERS:
+        return parts
+    if not all(is_open(part.decision) for part in rest):
+        return parts
+    closer, known = ", ".join(part.text for part in rest), lexicon(timer.decision.language)
+    if known.commands(closer) or known.keeps(closer) or known.negates(closer):
+        return parts
+    whole = f"{timer.text}, {closer}"
+    named = named_one(timer.decision, whole)
+    return parts if named == timer.decision else [Part(text=whole, decision=named)]
 
 
 def _timer_in(text: str, language: str) -> str:

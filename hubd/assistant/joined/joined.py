@@ -17,6 +17,7 @@ from hubd.assistant.dialogue import Memory
 from hubd.assistant.follow_ups import follow
 from hubd.assistant.follow_ups.continued import continued
 from hubd.assistant.follow_ups.listed import also_listed
+from hubd.assistant.follow_ups.named_ones import with_it_named_closer
 from hubd.assistant.follow_ups.set_for_a_time import ALARM, EVENT, REMINDER, and_remind
 from hubd.assistant.for_later import later, timed
 from hubd.assistant.joined.as_one import (
@@ -181,7 +182,9 @@ class Joined:
         parts = with_same_player(with_its_time(with_items_joined(parts)))
         parts = without_its_noise(without_a_cry(parts), known) if parts else parts
         parts = without_its_occasion(parts)
-        parts = with_what_is_on(with_timer_named(with_timer_alone(parts))) if parts else parts
+        if parts:
+            parts = with_it_named_closer(with_timer_named(with_timer_alone(parts)))
+            parts = with_what_is_on(parts)
         if is_misjoined(parts, text, known, self._tools.only_reads):
             return []
         if of_something_else(parts, text, known) and await self._names_none(parts):
