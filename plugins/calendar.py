@@ -52,6 +52,7 @@ from plugins.calendars import (
     kept_calendars,
     key_of,
     matching,
+    names_one,
     refresh_one,
     sources,
 )
@@ -299,7 +300,11 @@ def _removal_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
     return "dangerous" if _SERIES.search(str(arguments.get("event", "")).casefold()) else "act"
 
 
-@plugin.tool(risk="act", risk_rule=_removal_risk)
+def _which(arguments: Mapping[str, Any], language: str) -> bool:
+    return "event" not in arguments or names_one(str(arguments["event"]))
+
+
+@plugin.tool(risk="act", risk_rule=_removal_risk, fits=_which)
 async def remove(context: ToolContext, event: Key) -> ToolResult:
     """Take an event out of the family's calendar.
 
@@ -335,12 +340,12 @@ def _ids(reminders: ToolResult) -> str:
     return str(reminders.undo.arguments["which"]) if reminders.undo else ""
 
 
-@plugin.tool(risk="act")
-async def move(context: ToolContext, event: Key, to: Said) -> ToolResult:
+@plugin.tool(risk="act", fits=_which)
+async def move(context: ToolContext, event: Key, to: Said = "") -> ToolResult:
     """Put an event of the family's calendar at another time.
 
     event: words of its title, its day or its time
-    to: for instance Thursday, 4 pm, Saturday from 10 to 12
+    to: for instance Thursday, 4 pm, Saturday from 10 to 12; empty: it is asked for
     """
     meant = chosen(context, await calendars(context), event)
     try:

@@ -114,7 +114,7 @@ def is_titled(
         told = words_of(title) - ANY_EVENT
         if in_part and context.language == "zh":
             return rest in title  # its words are single characters
-        return words <= told if in_part else words == told
+        return speaks_of(title, words) if in_part else words == told
 
     return any(
         words and is_it(event.occurrence.title)

@@ -36,7 +36,9 @@ _MOVED = {
           r"(?P<event>.+?) (?:auf|nach) (?:den |die |das )?(?P<to>.+)|"
           r"(?:der |die |das |mein |unser )?(?P<told>[^,]+?),? "
           r"(?:wurde|wird|ist|(?:den|die|das) haben (?:sie|die))(?: jetzt)? "
-          r"auf (?:den |die |das )?(?P<then>.+?) (?:verschoben|verlegt)",
+          r"auf (?:den |die |das )?(?P<then>.+?) (?:verschoben|verlegt)|"
+          r"(?:den |die |das |meinen? |unseren? )?(?P<named>.+?) (?:auf|nach) (?:den |die |das )?"
+          r"(?P<until>.+?) (?:verschieben|verlegen)",
     "zh": r"(?:把|将)?(?P<event>[^，,]+?)(?:的事情?|这事|那个)?"
           r"(?:[，,]?(?:他们|她们|人家|对方|老师|学校|医生|医院|他|她)(?:刚刚?|刚才)?说)?"
           r"(?:[，,]?(?:要|得|想|时间|现在))*"

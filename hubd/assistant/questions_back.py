@@ -55,6 +55,9 @@ _AGAINST = {
 """How what is said against a part of it begins, behind a yes."""
 _AND = {"en": r"^and\b ?", "de": r"^und\b ?", "zh": "^(?:然后|还有|再|并且)", "fr": r"^et\b ?",
         "es": r"^y\b ?"}  # fmt: skip
+_TO = {"en": r"(?i)^to (?:the )?", "de": r"(?i)^(?:auf|nach) (?:den )?",
+       "zh": "^(?:改|挪|推|移|换)(?:到|成)"}  # fmt: skip
+"""Before the time that something is moved to."""
 _THERE = {
     "calendar.add": {
         "en": r"(?:(?:put|pop|add) (?:it|that) )?(?:in|into|on|to) (?:the|my|our)"
@@ -236,7 +239,8 @@ class QuestionsBack:
             is_command = await self._is_of_another(text, decision, area)
             answers = len(text) <= LONGEST_NAME and not is_command
         elif pending.argument in ("when", "to"):
-            answers = says_when(text, language, datetime.now(UTC))
+            answer = re.sub(_TO.get(language, NEVER), "", str(answer))
+            answers = says_when(str(answer), language, datetime.now(UTC))
         else:
             alone = await self._decider.by_rules(text, language, area)
             kind, _ = await self._decider.kind(text, language)

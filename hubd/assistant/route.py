@@ -400,6 +400,7 @@ class Router:
             return text
         if language not in self._compounds:
             more = (self._sentence_words or {}).get(language, frozenset())
+            more |= lexicon(language).compounds
             whole = {phrase.rstrip("$") for phrase in self.phrases(language)}
             parts = {word for phrase in whole for word in phrase.split()}
             self._compounds[language] = frozenset(whole | parts | more | lexicon(language).words)

@@ -19,6 +19,7 @@ from hubd.assistant.understanding.fluent import fluent
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.mentions import Mentions
 from hubd.assistant.understanding.names import Names
+from hubd.assistant.understanding.people import people
 from hubd.assistant.understanding.plain import plain
 from hubd.assistant.understanding.readings import wonders
 from hubd.assistant.understanding.tagger import Parts
@@ -31,6 +32,8 @@ from plugins.when import parse
 
 WHICH = "which"
 """The argument that says which one of those that are kept."""
+EVENT = "event"
+"""The same of a calendar."""
 
 
 class Slots(NamedTuple):
@@ -53,8 +56,8 @@ SLOTS = {
     "notes.recall": Slots("about"),
     "media.search": Slots("query"),
     "calendar.add": Slots("title", "when"),
-    "calendar.move": Slots("event", "to"),
-    "calendar.remove": Slots("event"),
+    "calendar.move": Slots(EVENT, "to"),
+    "calendar.remove": Slots(EVENT),
     "calendar.next": Slots(),
     "weather.on": Slots("", "day"),
     "dates.until": Slots("", "day"),
@@ -143,6 +146,17 @@ _LEFT_OPEN = re.compile(
     re.IGNORECASE,
 )
 """What no title ends with: who or what it is stands behind it."""
+_OWNER = {
+    "en": r"\b(?i:{who})['’]?s? $|\b[A-Z][a-z]+(?<!day)(?:(?<!It|at)['’]s|s['’]) $",
+    "de": r"\b(?i:{who})(?:s|['’])? $|\b(?!(?:Das|Des|Was|Bis|Es|Lass)\b)[A-ZÄÖÜ][a-zäöüß]+s $",
+    "zh": r"(?:{who})的?$",
+}
+"""Whose an event is, right before it, and"""
+_OF_THEM = {
+    "en": r" (?:for|of) (?:our )?(?i:{who})\b",
+    "de": r" (?:von|für) (?:unsere[rmn] |de[rmn] )?(?i:{who})\b",
+}
+"""right behind it."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
@@ -169,6 +183,7 @@ def worded_call(
     if slots.about:
         about = _about(tool.name, parts, language)
         about = _to_its_end(about, parts, language) if isinstance(about, str) else about
+        about = _of_whom(about, parts, snapshot, language) if about and slots.about == EVENT else about
         if not about or (tool.name.startswith(LISTED) and (_is_half(parts) or _only_points(about))):
             return None
         arguments[slots.about] = (
@@ -333,6 +348,16 @@ def _to_its_end(about: str, parts: Parts, language: str) -> str:
         behind = re.sub(rf"{_BEFORE_A_TIME}{re.escape(when)}.*", "", behind)
     between = " " if behind and lexicon(language).spaces else ""
     return f"{about}{between}{behind.strip()}"
+
+
+def _of_whom(event: str, parts: Parts, snapshot: Snapshot, language: str) -> str:
+    """The event with whose it is, where that is said beside it: "Joe's dentist appointment" is not
+    Ann's."""
+    who = "|".join(map(re.escape, people(snapshot, language)))
+    before, said, behind = parts.text.partition(event)
+    owner = re.search(_OWNER[language].format(who=who), before) if language in _OWNER else None
+    of_them = re.match(_OF_THEM[language].format(who=who), behind) if language in _OF_THEM else None
+    return f"{owner[0] if said and owner else ''}{event}{of_them[0] if of_them else ''}"
 
 
 def _of_a_day(which: str, parts: Parts, language: str) -> str:

@@ -30,6 +30,7 @@ pattern of a move that is not all the way. ``slightly``: one of less than a step
 pattern of what is used up, which denies nothing: "keinen Kaffee mehr". ``joints``: words that join
 two things. ``room_kinds``: what the only room of its kind is called besides. ``links``: what stands
 between the two parts of a name, and ``owned_by`` between a thing and its owner.
+``compounds``: what is heard as two words and is one, though no command needs it.
 """
 
 import re
@@ -100,6 +101,7 @@ class Lexicon:
         self._color = pattern([p for p, tag in self.phrases.items() if tag.kind == "color"])
         said_last = [phrase for phrase, tag in self.phrases.items() if tag.kind == "action"]
         self._verb_in_place = pattern(said_last)
+        self.compounds = frozenset(map(plain, data.get("compounds", ())))
         self.common = frozenset(plain(word) for word in data.get("common", ()))
         self._drop = pattern(data["drop"])
         self.frames = [re.compile(pattern) for pattern in data.get("frames", ())]
