@@ -8,8 +8,9 @@ from msgspec import Meta
 
 from plugins.acting import EntityIds, act, act_by_value, as_of, found, shown
 from plugins.api import Entity, Plugin, Risk, Snapshot, ToolContext, ToolError, ToolResult
-from plugins.speech import joined, labelled, say
-from plugins.states import answer, how, told
+from plugins.brought_back import told_again
+from plugins.speech import say
+from plugins.states import answer, how
 
 plugin = Plugin("home", sentences="home.{language}.yaml")
 
@@ -201,26 +202,18 @@ def restoring_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
 @plugin.tool(risk="act", risk_rule=restoring_risk)
 async def restore(context: ToolContext, states: list[Before]) -> ToolResult:
     """Bring things back to how they were: what undo calls."""
-    after: list[Entity] = []
+    ids = [before.id for before in states]
+    there = {one.id: one for one in found(context, ids)}
     for before in states:
         for service, data in _services_to(before):
             result = await context.home.call(service, [before.id], data)
             if result.failed:
                 raise ToolError(next(iter(result.failed.values())))
-        after += found(context, [before.id])
-    names = [labelled(one.name, _told_again(context, one), context.language) for one in after]
+    after = found(context, ids)
     return ToolResult(
-        text=say(context.language, "restored", [joined(context.language, names)]),
+        text=told_again(context, there, after),
         data={"entities": [shown(entity) for entity in after]},
     )
-
-
-def _told_again(context: ToolContext, entity: Entity) -> str:
-    """How a thing is, and how bright a light."""
-    brightness, text = entity.attributes.get("brightness"), told(context, entity)
-    if entity.domain != "light" or entity.state != "on" or brightness is None:
-        return text
-    return text + say(context.language, "and_bright", value=round(float(brightness) / 2.55))
 
 
 def _services_to(before: Before) -> list[tuple[str, dict[str, Any]]]:

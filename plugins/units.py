@@ -40,6 +40,9 @@ VOLUMES = (
     *("milliliter", "centiliter", "deciliter", "liter", "meter**3"),
     *("cup", "tablespoon", "teaspoon", "pint", "quart", "gallon"),
 )
+_DEGREES = {"en": "degrees", "de": "Grad", "fr": "degrés", "es": "grados"}
+_DEGREE_BEHIND = re.compile("[摄华]氏(?!度)")
+"""What a temperature has before its unit, and in Chinese behind it."""
 _LOADING = threading.Lock()
 Words = Annotated[str, Meta(min_length=1, max_length=100)]
 
@@ -67,8 +70,18 @@ async def convert(context: ToolContext, quantity: Words, unit: Words) -> ToolRes
         raise ToolError(say(context.language, "not_the_same", [quantity, unit])) from error
     shown = written(_rounded(value), context.language)
     glue = "" if context.language == "zh" else " "
-    text = f"{quantity} = {shown}{glue}{unit}{full_stop(context.language)}"
+    equation = f"{quantity} = {shown}{glue}{unit}{full_stop(context.language)}"
+    text = _with_degrees(equation, context.language)
     return ToolResult(text=text, data={"value": float(value), "unit": to})
+
+
+def _with_degrees(text: str, language: str) -> str:
+    """``text`` with the word that temperatures have: "176.7 celsius" is told as degrees Celsius."""
+    degrees = _DEGREES.get(language)
+    if degrees is None:
+        return _DEGREE_BEHIND.sub(r"\g<0>度", text)
+    bare = rf"(?i)(?<!{degrees} )(?<!degree )\b(celsius|fahrenheit)\b"
+    return re.sub(bare, lambda unit: f"{degrees} {unit[1].capitalize()}", text)
 
 
 def converted(number: Decimal, unit: str, to: str) -> Decimal:

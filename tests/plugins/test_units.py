@@ -105,9 +105,9 @@ SPOKEN = [
     ("en", "four hundred grams of flour", "ounces", "14.11"),
     ("en", "a hundred and eighty mil", "ounces", "6.087"),
     ("en", "half a pint", "ml", "236.6"),
-    ("en", "um, minus forty degrees fahrenheit", "celsius", "-40"),
-    ("de", "dreihundertfünfzig Grad Fahrenheit", "Celsius", "176,7"),
-    ("de", "achtunddreißig Komma fünf Grad", "Fahrenheit", "101,3"),
+    ("en", "um, minus forty degrees Fahrenheit", "degrees Celsius", "-40"),
+    ("de", "dreihundertfünfzig Grad Fahrenheit", "Grad Celsius", "176,7"),
+    ("de", "achtunddreißig Komma fünf Grad", "Grad Fahrenheit", "101,3"),
     ("de", "ein halbes Pfund", "Gramm", "250"),
     ("de", "anderthalb Liter", "Milliliter", "1500"),
     ("de", "ein Liter und ein halber", "Milliliter", "1500"),
@@ -209,6 +209,8 @@ SENTENCES = [
     ("zh", "把两斤换算成克", "两斤", "克"),
     ("de", "wie viele Gramm sind 2 Pfund", "2 Pfund", "Gramm"),
     ("de", "3 Zoll in cm", "3 Zoll", "cm"),
+    ("de", "wie viel gramm acht unzen sind", "acht unzen", "gramm"),
+    ("de", "Weißt du, wie viel Liter drei Pints sind?", "drei Pints", "liter"),
     ("fr", "combien font 5 miles en km", "5 miles", "km"),
     ("es", "convierte 5 kilómetros a millas", "5 kilómetros", "millas"),
 ]
@@ -225,6 +227,21 @@ def test_a_question_is_understood(understood, language, text, quantity, unit):
 )
 def test_a_question_for_the_documents_is_left_alone(understood, text):
     assert understood(text) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "quantity", "unit", "told"),
+    [
+        ("en", "350 F", "celsius", "350 F = 176.7 degrees Celsius."),
+        ("en", "350 fahrenheit", "celsius", "350 degrees Fahrenheit = 176.7 degrees Celsius."),
+        ("de", "350 Fahrenheit", "Celsius", "350 Grad Fahrenheit = 176,7 Grad Celsius."),
+        ("de", "20 Grad", "Grad Fahrenheit", "20 Grad = 68 Grad Fahrenheit."),
+        ("de", "20 °C", "°F", "20 °C = 68 °F."),
+        ("zh", "350华氏", "摄氏", "350华氏度 = 176.7摄氏度。"),
+    ],
+)
+async def test_a_temperature_is_told_in_degrees(workshop, language, quantity, unit, told):
+    assert (await workshop("units.convert", language, quantity=quantity, unit=unit)).text == told
 
 
 async def test_the_answer(workshop):

@@ -183,7 +183,9 @@ def worded_call(
     if slots.about:
         about = _about(tool.name, parts, language)
         about = _to_its_end(about, parts, language) if isinstance(about, str) else about
-        about = _of_whom(about, parts, snapshot, language) if about and slots.about == EVENT else about
+        about = (
+            _of_whom(about, parts, snapshot, language) if about and slots.about == EVENT else about
+        )
         if not about or (tool.name.startswith(LISTED) and (_is_half(parts) or _only_points(about))):
             return None
         arguments[slots.about] = (
