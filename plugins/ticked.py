@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 _WHO = {
     "en": r"(?:i|we|he|she|they|the \w+|\w+)(?:'ve|'s| have| has)?(?: already| just)*",
-    "de": r"(?:ich|wir|er|sie|die \w+|der \w+|\w+)(?: doch| ja)?(?: schon| gerade| eben| bereits)*",
+    "de": r"(?:ich|wir|er|sie|die \w+|der \w+|\w+)"
+    r"(?: doch| ja)?(?: schon| gerade| eben| bereits| heute| gestern| vorhin| inzwischen)*",
     "zh": "(?:[我他她]们?|妈妈?|爸爸?|外婆|外公|奶奶|姥姥|姥爷|爷爷|[哥姐弟妹]+|叔叔|阿姨)",
 }
 _GOT = {
@@ -21,10 +22,10 @@ _GOT = {
     ),
     "de": (
         r"(?:die |der |das |den )?(?P<item>.+?) (?:hab|habe|hat|haben) {who} "
-        r"(?:geholt|gekauft|besorgt|mitgebracht|eingepackt)",
+        r"(?:geholt|gekauft|besorgt|mitgebracht|eingepackt|gekriegt|bekommen)",
         r"(?:ich|wir|die \w+|der \w+|\w+) (?:hab|habe|hat|haben)(?: schon| gerade| eben)* "
         r"(?:die |das |den )?(?P<item>.+?)(?: schon| gerade| eben)* "
-        r"(?:geholt|gekauft|besorgt|mitgebracht|eingepackt)",
+        r"(?:geholt|gekauft|besorgt|mitgebracht|eingepackt|gekriegt|bekommen)",
         r"(?:die |der |das |den )?(?P<item>.+?) (?:ist|sind)(?: schon| bereits| jetzt)* "
         r"(?:gekauft|geholt|besorgt|eingepackt|im wagen|im korb)",
     ),

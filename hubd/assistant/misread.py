@@ -99,7 +99,7 @@ SWITCHES_ON = frozenset({"home.turn_on", "media.play"})
 OF_ONE = frozenset({"lists.remove", "lists.complete", "timers.start"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
-ADDS = "lists.add"
+ADDS, CREATES = "lists.add", "lists.create"
 LIST_FIRST = re.compile(
     r"(?:(?:the|my|our) )?\w+ list (?!(?:add|put|we|want|needs?)\b)", re.IGNORECASE
 )
@@ -178,6 +178,8 @@ MAY = re.compile(
 COMMA = re.compile("[,，]")
 NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| steht)?|welche)$")
 """What asks for a list, and is nothing on it."""
+NO_LIST_NAME = re.compile(r"(?:und|and|dann|then|damit)\b|[一个张份新的]+$", re.IGNORECASE)
+"""How something else begins that shall be done, and is no name."""
 WONDERED_AT = re.compile("怎么|咋|为什么|为啥|是不是|谁")
 """What is no part of an item: 沐浴露怎么又用完了 wonders at it."""
 NO_NAME = re.compile(
@@ -221,6 +223,8 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == ADDS and NO_ITEM.match(plain(str(match.slots.get("items", "")))):
         return True  # "and what's on the shopping list"
+    if tool.name == CREATES and NO_LIST_NAME.match(str(match.slots.get("list_name", ""))):
+        return True  # "leg eine Liste an und setz Milch drauf"
     if tool.name == ADDS and TAKES_OFF.match(plain(str(match.slots.get("items", "")))):
         return True  # "tick of the eggs on the shop in list"
     if tool.name == ADDS and WONDERED_AT.search(str(match.slots.get("items", ""))):

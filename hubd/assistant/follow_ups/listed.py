@@ -32,7 +32,7 @@ _FURTHER = {
     "en": r"(?:and|also|plus|oh and|and also|add)\s+"
     r"(?:(?:throw|chuck|pop|stick|put|bung) (?:in|on|down) )?(?:some |the |a |an )?",
     "de": r"(?:und(?: auch| noch)?|auch(?: noch)?|noch)\s+",
-    "zh": r"(?:[哦噢啊哎欸嗯]|对了)*(?:还有|还要|再加(?:上)?|再来|另外|加上)",
+    "zh": r"(?:[哦噢啊哎欸嗯]|对了)*(?:还有|还要(?![往给把去到跟])|再加(?:上)?|再来|另外|加上)",
     "fr": r"(?:et|aussi|ajoute)\s+",
     "es": r"(?:y|también|añade)\s+",
 }

@@ -58,7 +58,7 @@ def on_other_list(router: Router, text: str, memory: Memory) -> list[tuple[str, 
         return []
     if further := _pointed_at(router, text, words, last, sure=memory.told in (last, None)):
         return [(text, further)]
-    if got := _got(router, text, last, memory):
+    if got := _got(router, text, last, memory) or _ticked_for(router, text, words, last, memory):
         return [(text, got)]
     if off_again := _off_again(router, text, words, last, memory):
         return [(text, off_again)]
@@ -159,6 +159,24 @@ def _got(router: Router, text: str, last: Decision, memory: Memory) -> Decision 
             return list_call(
                 router, there, TICK, {"item": item, **_list(there)}, item, known, there=True
             )
+    return None
+
+
+def _ticked_for(
+    router: Router, text: str, words: Mapping[str, Any], last: Decision, memory: Memory
+) -> Decision | None:
+    """What is ticked off with what is said of it beside: "I've got the scarf, tick it off" is of
+    the scarf, whatever was put on the list after it."""
+    ticks, known = words["ticked"].replace("{it}", f"(?:{words['it']})"), lexicon(last.language)
+    pieces = [re.sub(f"^{words['opening']}", "", plain(one)) for one in BREAK.split(text)]
+    reasons = [one for one in pieces if one and not re.fullmatch(ticks, one)]
+    if len(reasons) != 1 or len(reasons) == len(pieces):
+        return None
+    for one in ticked_in(reasons[0], last.language):
+        if not re.fullmatch(words["pronoun"], one.item):
+            there, item = _put_there(one.item, memory), as_said(text, one.item)
+            call = {"item": item, **_list(there or last)}
+            return list_call(router, there or last, TICK, call, item, known, there=bool(there))
     return None
 
 
