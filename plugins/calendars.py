@@ -46,7 +46,7 @@ ANY_EVENT = frozenset({
 _POINTING = frozenset({
     "these", "those", "last", "first", "second", "other", "same", "one", "any", "all", "every",
     "dieser", "diesen", "diese", "jener", "jenen", "jene", "nächster", "nächsten", "nächste",
-    "letzten", "letzte", "ersten", "erste", "anderen", "andere", "einen", "keinen", "alle", "unsern",
+    "letzten", "letzte", "ersten", "erste", "anderen", "andere", "einen", "keinen", "alle",
     "把", "这", "那", "个", "的", "所", "有",
 })  # fmt: skip
 """Words that only point at an event."""

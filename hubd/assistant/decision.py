@@ -30,7 +30,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     language: str = "en"
     proposed: bool = False
     """Whether it is only likely: it is asked for in words of its own, and done after a "yes"."""
-    declined: Literal["", "not_later", "not_awaited", "not_one_day", "declined", "dropped"] = ""
+    declined: Literal[
+        "", "not_later", "not_awaited", "not_one_day", "nobody_known", "declined", "dropped"
+    ] = ""
     """What is said (a key of ``questions``) where it is understood and not done; ``reason`` says
     why."""
 

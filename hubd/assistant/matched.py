@@ -16,6 +16,7 @@ from hubd.assistant.understanding.readings import at_no_time
 from hubd.assistant.understanding.targets import Targets
 from hubd.home.model import Snapshot
 from plugins.api import Tool, ToolCall
+from plugins.whereabouts import PEOPLE
 
 Tools = Mapping[str, Tool]
 """Those that there are, by name."""
@@ -62,6 +63,8 @@ def decided(
     if rule.tool == OPEN and not found.entities:
         locks = _lock_here(match, snapshot, area)
         found, rule = (locks, intents.Rule(UNLOCK, (LOCK,))) if locks.entities else (found, rule)
+    if domain == "person" and not any(one.domain in PEOPLE for one in snapshot.entities):
+        return _nobody_known(rule.tool, match, language)
     if rule.domains and rule.needs_entity and not found.entities:
         return _nothing_there(rule.tool, match, language)
     call = intents.call_of(rule, match.intent, match.slots, found.entities)
@@ -79,6 +82,19 @@ def decided(
         reason = f"{decision.reason}; something that it needs was not said"
         return msgspec.structs.replace(decision, asks="missing", reason=reason)
     return asking(decision, found, tools, snapshot)
+
+
+def _nobody_known(tool: str, match: Match, language: str) -> Decision:
+    """The decision on who is at home where no person is described."""
+    return Decision(
+        route="grammar",
+        tool=tool,
+        arguments=match.slots,
+        score=1.0,
+        reason="it asks where people are, and nobody is described",
+        language=language,
+        declined="nobody_known",
+    )
 
 
 def asks_what_is_set(text: str) -> bool:

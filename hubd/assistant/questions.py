@@ -34,6 +34,13 @@ SENTENCES: dict[str, dict[str, str]] = {
         "fr": "« {said} » ({names}) : dois-je le faire ? Oui ou non.",
         "es": "«{said}» ({names}): ¿lo hago? Sí o no.",
     },
+    "nobody_known": {
+        "en": "I know of nobody who lives here, so I cannot tell.",
+        "zh": "我这里还没有登记任何家人，所以不知道谁在家。",
+        "de": "Ich kenne niemanden, der hier wohnt, und kann es deshalb nicht sagen.",
+        "fr": "Je ne connais personne qui habite ici, je ne peux donc pas le dire.",
+        "es": "No conozco a nadie que viva aquí, así que no puedo decirlo.",
+    },
     "unmeasured": {
         "en": "There is nothing there that would tell.",
         "zh": "那里没有能告诉我的设备。",

@@ -194,7 +194,7 @@ _AT: Mapping[str, Sequence[str]] = {
     "zh": ["{}那边", "{}那儿", "{}旁边", "{}边上", "{}附近", "{}上方"],
 }  # fmt: skip
 _QUESTION_WORDS = frozenset({"wie", "how", "so"})
-_TWO_WORDS = frozenset({"dafür"})
+_TWO_WORDS = frozenset({"dafür", "zuhause"})
 """What is two words where it was heard as two: "was läuft da für ein Lied"."""
 _ONLY_VERBS = frozenset({"start", "stop", "play", "pause", "lock", "unlock"})
 """Actions whose words tell of no state that a thing may be in: "close the open blinds"."""
