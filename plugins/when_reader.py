@@ -25,17 +25,20 @@ _AFTERNOON = frozenset({
     "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
     "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend", "après-midi",
     "apres-midi", "après midi", "apres midi", "aprem", "soir", "soirée", "tarde", "del mediodía",
-    "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚",
+    "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚", "mittag", "mittags", "am mittag", "lunchtime",
 })  # fmt: skip
+_ABOUT_NOON = frozenset({"mittag", "mittags", "am mittag", "lunchtime", "中午", "del mediodía"})
+_BEFORE_NOON = 10
+"""The first hour of the day that may be said to be at noon: "mittags um elf" is before twelve."""
 _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "nuit", "noche", "半夜", "夜里"})
 """Ends in the morning: at eleven is before midnight, at two after it."""
 _TO_NOON = frozenset({"matin", "matinée", "mañana"})
 """Of the morning at whose end it is twelve: "las doce de la mañana"."""
 _PART_OF_DAY = re.compile(
-    r"morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht"
+    r"morning|afternoon|evening|night|morgen|vormittag|nachmittag|mittag|abend|nacht"
 )
 """Of the days that something comes on: "Monday mornings", „montagabends“."""
-_NOON = frozenset({"noon", "mittag", "midi", "mediodía", "中午"})
+_NOON = frozenset({"noon", "midday", "mittag", "midi", "mediodía", "中午"})
 _QUARTER_PAST = frozenset({"quarter past", "viertel nach", "一刻", "et quart", "y cuarto"})
 _THREE_QUARTERS_PAST = "三刻"
 _FIRST_QUARTER = "viertel"
@@ -329,7 +332,7 @@ class Reader:
             if match := self._take(pattern):
                 said = match.groupdict()
                 return self._clock(said if said.get("part") else said | self._part_before())
-        return None, False
+        return (time(12), True) if self._part.lower() in _NOON else (None, False)
 
     def _part_before(self) -> dict[str, str | None]:
         """The part of the day that stands first, apart from its hour: "morning, to take my pills,
@@ -373,7 +376,7 @@ class Reader:
         if word:
             return time(int(hour) % 24, int(minute)), True
         part = (_part_in(said) or self._part).lower().replace(".", "")
-        if part in _AFTERNOON and hour < 12:
+        if part in _AFTERNOON and hour < (_BEFORE_NOON if part in _ABOUT_NOON else 12):
             hour += 12
         if part in _NIGHT and 6 <= hour < 12:
             hour += 12

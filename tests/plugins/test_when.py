@@ -278,3 +278,29 @@ def test_sunday_has_three_names_in_chinese(said):
 def test_a_while_is_no_time_of_each_day():
     assert as_time("二十分钟", "zh", SATURDAY_NOON) == ""
     assert as_time("周六", "zh", SATURDAY_NOON) == "周六"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "at", "rest"),
+    [
+        ("de", "heute Mittag um zwölf an Opas Tabletten", "12:00", "an Opas Tabletten"),
+        ("de", "heute mittag um eins an die Post", "13:00", "an die Post"),
+        ("de", "mittags um zwölf an die Post", "12:00", "an die Post"),
+        ("de", "mittags um elf an die Post", "11:00", "an die Post"),
+        ("de", "am Mittag um halb eins an die Post", "12:30", "an die Post"),
+        ("de", "um zwölf Uhr mittags an die Post", "12:00", "an die Post"),
+        ("de", "heute Mittag an die Post", "12:00", "an die Post"),
+        ("de", "gegen Mittag an die Post", "12:00", "an die Post"),
+        ("de", "jeden Mittag Tabletten", "12:00", "Tabletten"),
+        ("de", "Montagmittag um eins Zahnarzt", "13:00", "Zahnarzt"),
+        ("de", "am Vormittag um elf Zahnarzt", "11:00", "Zahnarzt"),
+        ("en", "at midday call Bob", "12:00", "call Bob"),
+        ("en", "this lunchtime at twelve call Bob", "12:00", "call Bob"),
+        ("zh", "中午十一点半吃药", "11:30", "吃药"),
+        ("zh", "中午一点吃药", "13:00", "吃药"),
+        ("es", "a las once del mediodía", "11:00", ""),
+    ],
+)
+def test_noon_is_a_part_of_the_day_as_well(language, text, at, rest):
+    when = parse(text, language, datetime(2026, 12, 1, 8, tzinfo=UTC))
+    assert (f"{when.at:%H:%M}", when.rest) == (at, rest)
