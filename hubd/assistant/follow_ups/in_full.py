@@ -12,6 +12,7 @@ from hubd.assistant.follow_ups.later_of_it import at_that_time, of_it_later, say
 from hubd.assistant.follow_ups.of_a_timer import of_a_timer
 from hubd.assistant.follow_ups.of_events import of_events
 from hubd.assistant.follow_ups.of_set import timer_told
+from hubd.assistant.follow_ups.that_room import in_that_room
 from hubd.assistant.follow_ups.their_room import in_their_room, of_their_own, says_their_room
 from hubd.assistant.follow_ups.their_things import of_their_things
 from hubd.assistant.for_later.later import of_what_was_left
@@ -35,6 +36,7 @@ def in_full(
     """
     whole = _in_the_room_meant(of_their_own(text, home, language), memory, home, language)
     if whole and memory.pending is None:
+        whole = in_that_room(whole, memory.told or memory.last, home)
         whole = of_their_things(whole, memory.last, home, language)
     whole = _at_the_time_meant(whole, memory, now) if whole else ""
     whole = of_what_was_left(whole, memory.last, memory.last_text, [one.name for one in worked])
