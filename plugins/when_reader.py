@@ -27,7 +27,9 @@ _AFTERNOON = frozenset({
     "apres-midi", "après midi", "apres midi", "aprem", "soir", "soirée", "tarde", "del mediodía",
     "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚", "mittag", "mittags", "am mittag", "lunchtime",
 })  # fmt: skip
-_ABOUT_NOON = frozenset({"mittag", "mittags", "am mittag", "lunchtime", "中午", "del mediodía"})
+_ABOUT_NOON = frozenset({
+    "mittag", "mittags", "am mittag", "lunchtime", "中午", "del mediodía",
+})  # fmt: skip
 _BEFORE_NOON = 10
 """The first hour of the day that may be said to be at noon: "mittags um elf" is before twelve."""
 _NIGHT = frozenset({"night", "nacht", "nachts", "in der nacht", "nuit", "noche", "半夜", "夜里"})

@@ -160,6 +160,8 @@ def _parts(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
         for name in called(entity):
             for room in rooms:
                 part = plain(name).removeprefix(room).removeprefix("的").strip()
+                if lexicon.language == "de" and room.endswith("e"):
+                    part = part.removeprefix("n")  # "nlicht" is no part of the Küchenlicht
                 if part != plain(name) and len(part) >= (4 if lexicon.spaces else 2):
                     owners.setdefault(part, set()).add(entity.name)
     return {part: names.pop() for part, names in owners.items() if len(names) == 1}
