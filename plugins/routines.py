@@ -153,7 +153,7 @@ async def cancel(context: ToolContext, which: Which = "", habit: Which = "") -> 
     habit: what shall be done no more, with its days or its time, in place of that
     """
     meant = chosen(context, await all_scheduled(context), which or habit)
-    told = [line(context, one).rstrip(".") for one in meant]
+    told = [line(context, one).rstrip(".。") for one in meant]
     for one in meant:
         await end(context, one)
     undo = ToolCall(tool="routines.restore", arguments={"which": " ".join(o.id for o in meant)})

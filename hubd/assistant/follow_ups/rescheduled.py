@@ -97,17 +97,18 @@ def _clauses(text: str, known: Lexicon) -> Iterator[str]:
     """The whole of ``text``, and its last or first clause where the others only say why."""
     yield plain(text)
     said = [plain(one) for one in BREAK.split(text) if known.stripped(one)]
-    pieces = [one for one in said if _unopened(one, known.language)]
-    for at in (len(pieces) - 1, 0) if len(pieces) > 1 else ():
+    oneself = _words()[known.language]["oneself"]
+    told = [one for one in said if _unopened(one, known.language)]
+    pieces = [one for one in told if not re.search(oneself, one)]
+    for at in sorted({len(pieces) - 1, 0}, reverse=True) if pieces and len(told) > 1 else ():
         if not any(_asks_for(one, known) for one in pieces[:at] + pieces[at + 1 :]):
             yield pieces[at]
 
 
 def _asks_for(said: str, known: Lexicon) -> bool:
-    if re.search(_words()[known.language]["oneself"], said):
-        return False  # "I'll turn it off myself"
     stripped = known.stripped(said)
-    wants = known.commands(stripped) or known.inquires_first(stripped)
+    asked = known.inquires_first(_unopened(said, known.language))
+    wants = known.commands(stripped) or asked
     return wants or is_conditional(stripped)
 
 
@@ -159,8 +160,10 @@ def _is_called_off(said: str, last: Decision) -> bool:
         _words()[last.language],
         plain(str(_given(last).get("command", ""))),
     )
-    if any(re.fullmatch(pattern, said) for pattern in words["called_off"]):
-        return True
+    for pattern in words["called_off"]:
+        if off := re.fullmatch(pattern, said):
+            thing = off.groupdict().get("thing")
+            return not thing or _says(command, thing, last.language)
     if same := re.fullmatch(words["same"], said):
         return all(_says(command, way, last.language) for way in same.groupdict().values() if way)
     stays = re.fullmatch(words["stays"], said)
