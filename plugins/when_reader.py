@@ -25,7 +25,8 @@ _AFTERNOON = frozenset({
     "pm", "in the afternoon", "afternoon", "in the evening", "evening", "tonight", "at night",
     "nachmittag", "nachmittags", "am nachmittag", "abend", "abends", "am abend", "après-midi",
     "apres-midi", "après midi", "apres midi", "aprem", "soir", "soirée", "tarde", "del mediodía",
-    "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚", "mittag", "mittags", "am mittag", "lunchtime",
+    "p m", "中午", "下午", "晚", "晚上", "今晚", "傍晚",
+    "mittag", "mittags", "am mittag", "lunchtime",
 })  # fmt: skip
 _ABOUT_NOON = frozenset({
     "mittag", "mittags", "am mittag", "lunchtime", "中午", "del mediodía",

@@ -113,10 +113,16 @@ _OWN_ROOM = {
     "en": re.compile(
         r"\b(in|up in|down in) (?:her|his|their) (?:own )?(?:bed)?room\b", re.IGNORECASE
     ),
+    "de": re.compile(
+        r"\b(in|oben in|unten in) (?:seine[mr]|ihre[mr]) (?:eigenen )?"
+        r"(?:zimmer|schlafzimmer|stube|kammer)\b",
+        re.IGNORECASE,
+    ),
     "zh": re.compile("()[她他](?:自己)?的?(?:房间|卧室|屋子|屋|房)(?:里头?)?"),
 }
 _WHOSE = {
     "en": re.compile(r"(.+?)(?:['’]s|(?<=s)['’]) (?:bed)?room", re.IGNORECASE),
+    "de": re.compile(r"(.+?)(?:s|['’])? (?:zimmer|schlafzimmer|stube|kammer)", re.IGNORECASE),
     "zh": re.compile("(.+?)的?(?:房间|卧室|屋子|屋|房)"),
 }
 
