@@ -52,7 +52,6 @@ from plugins.calendars import (
     kept_calendars,
     key_of,
     matching,
-    names_one,
     refresh_one,
     sources,
 )
@@ -300,11 +299,7 @@ def _removal_risk(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Risk:
     return "dangerous" if _SERIES.search(str(arguments.get("event", "")).casefold()) else "act"
 
 
-def _which(arguments: Mapping[str, Any], language: str) -> bool:
-    return "event" not in arguments or names_one(str(arguments["event"]))
-
-
-@plugin.tool(risk="act", risk_rule=_removal_risk, fits=_which)
+@plugin.tool(risk="act", risk_rule=_removal_risk)
 async def remove(context: ToolContext, event: Key) -> ToolResult:
     """Take an event out of the family's calendar.
 
@@ -340,7 +335,7 @@ def _ids(reminders: ToolResult) -> str:
     return str(reminders.undo.arguments["which"]) if reminders.undo else ""
 
 
-@plugin.tool(risk="act", fits=_which)
+@plugin.tool(risk="act")
 async def move(context: ToolContext, event: Key, to: Said = "") -> ToolResult:
     """Put an event of the family's calendar at another time.
 

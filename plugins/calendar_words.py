@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from plugins.event_words import besides_the_same_time
+from plugins.note_words import words_of
 
 _POLITE = re.compile(
     r"^(?:(?:oh|ah|right|okay|ok|ach|na|so|please|bitte|"
@@ -82,6 +83,14 @@ _DONE = re.compile(
 )
 """What tells that it is done already, and why it is not needed."""
 
+_POINTING = frozenset({
+    "these", "those", "last", "first", "second", "other", "same", "one", "any", "all", "every",
+    "dieser", "diesen", "diese", "jener", "jenen", "jene", "nächster", "nächsten", "nächste",
+    "letzten", "letzte", "ersten", "erste", "anderen", "andere", "einen", "keinen", "alle",
+    "把", "这", "那", "个", "的", "所", "有",
+})  # fmt: skip
+"""Words that only point at an event."""
+
 
 class Asked(NamedTuple):
     """What shall become of an event."""
@@ -108,3 +117,8 @@ def asked(text: str, language: str) -> Asked | None:
     if found := re.fullmatch(_CANCELLED.get(language, r"(?!)"), said, re.IGNORECASE):
         return Asked(found["event"] or found.groupdict().get("other") or "")
     return None
+
+
+def names_one(said: str) -> bool:
+    """Whether it is said which event it is: "the dentist", not "this appointment"."""
+    return bool(words_of(said) - _POINTING)

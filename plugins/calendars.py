@@ -43,13 +43,6 @@ ANY_EVENT = frozenset({
     "约", "预", "活", "动", "程", "日", "次", "下", "一",
 })  # fmt: skip
 """Words that say that something is an event, and nothing about which."""
-_POINTING = frozenset({
-    "these", "those", "last", "first", "second", "other", "same", "one", "any", "all", "every",
-    "dieser", "diesen", "diese", "jener", "jenen", "jene", "nächster", "nächsten", "nächste",
-    "letzten", "letzte", "ersten", "erste", "anderen", "andere", "einen", "keinen", "alle",
-    "把", "这", "那", "个", "的", "所", "有",
-})  # fmt: skip
-"""Words that only point at an event."""
 
 
 class Source(NamedTuple):
@@ -264,11 +257,6 @@ def matching(kept: Sequence[Kept], said: str, now: datetime) -> list[Event]:
         if event.occurrence.start > now
         and speaks_of(f"{event.occurrence.title} {event.occurrence.location}", words)
     ]
-
-
-def names_one(said: str) -> bool:
-    """Whether it is said which event it is: "the dentist", not "this appointment"."""
-    return bool(words_of(said) - _POINTING)
 
 
 def speaks_of(title: str, words: frozenset[str]) -> bool:

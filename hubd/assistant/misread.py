@@ -23,6 +23,7 @@ from hubd.assistant.understanding.titles import is_played
 from hubd.assistant.understanding.words import Phrases
 from hubd.home.model import Entity, Snapshot
 from plugins.api import Tool
+from plugins.calendar_words import names_one
 from plugins.note_words import words_of
 from plugins.numbers import digits
 from plugins.when import parse
@@ -178,6 +179,7 @@ MAY = re.compile(
 COMMA = re.compile("[,，]")
 NO_ITEM = re.compile(r"(?:and |und )?(?:what(?:'s| is| are)?|which|was(?: ist| steht)?|welche)$")
 """What asks for a list, and is nothing on it."""
+OF_EVENTS = frozenset({"calendar.move", "calendar.remove"})
 NO_LIST_NAME = re.compile(r"(?:und|and|dann|then|damit)\b|[一个张份新的]+$", re.IGNORECASE)
 """How something else begins that shall be done, and is no name."""
 WONDERED_AT = re.compile("怎么|咋|为什么|为啥|是不是|谁")
@@ -223,6 +225,8 @@ def is_misread(
         return True  # "is Ann allergic to nuts"
     if tool.name == ADDS and NO_ITEM.match(plain(str(match.slots.get("items", "")))):
         return True  # "and what's on the shopping list"
+    if tool.name in OF_EVENTS and not names_one(str(match.slots.get("event", ""))):
+        return True  # "move this appointment"
     if tool.name == TICKS and known.negates(str(match.slots.get("purpose", ""))):
         return True  # „das Mehl von der Liste hat Jörg noch nicht gekauft“
     if tool.name == CREATES and NO_LIST_NAME.match(str(match.slots.get("list_name", ""))):
