@@ -102,6 +102,8 @@ _AND = re.compile(
     r"|清单.{0,3}?[吧呀啊嘛]?[, ]*$"
 )
 """What says that another item comes: "on the list, and, what was it, …"."""
+_OTHER = re.compile(r"(?:(?:die|der|das|den|the) )?(?:andere[nrs]?|other(?: one)?s?)|另一?个|别的")
+"""What only points at another one."""
 _NAMES_A_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单", re.IGNORECASE)
 _TASK = {
     "en": r"^(?:change|fix|mend|repair|clean|wash|paint|replace|order|return|sort|oil|buy)\b",
@@ -240,6 +242,8 @@ def _may_be(item: str, known: Lexicon, *, pointed: bool = False) -> bool:
     """
     if not 0 < len(item) <= LONGEST_ITEM or _NAMES_A_LIST.search(item):
         return False
+    if _OTHER.fullmatch(plain(item)):
+        return False  # „ach nee, die andere“
     if known.wonders(item) or known.inquires_first(item) or (not pointed and known.keeps(item)):
         return False
     word = pointed and known.spaces and " " not in item
