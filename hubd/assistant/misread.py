@@ -100,7 +100,7 @@ SWITCHES_ON = frozenset({"home.turn_on", "media.play"})
 OF_ONE = frozenset({"lists.remove", "lists.complete", "timers.start"})
 LISTED = OF_WORDS - {SEARCH}
 THE_LIST = re.compile(r"\blist\b|liste\b|zettel\b|清单|单子", re.IGNORECASE)
-ADDS, CREATES, TICKS = "lists.add", "lists.create", "lists.complete"
+ADDS, CREATES = "lists.add", "lists.create"
 LIST_FIRST = re.compile(
     r"(?:(?:the|my|our) )?\w+ list (?!(?:add|put|we|want|needs?)\b)", re.IGNORECASE
 )
@@ -227,8 +227,6 @@ def is_misread(
         return True  # "and what's on the shopping list"
     if tool.name in OF_EVENTS and not names_one(str(match.slots.get("event", ""))):
         return True  # "move this appointment"
-    if tool.name == TICKS and known.negates(str(match.slots.get("purpose", ""))):
-        return True  # „das Mehl von der Liste hat Jörg noch nicht gekauft“
     if tool.name == CREATES and NO_LIST_NAME.match(str(match.slots.get("list_name", ""))):
         return True  # "leg eine Liste an und setz Milch drauf"
     if tool.name == ADDS and TAKES_OFF.match(plain(str(match.slots.get("items", "")))):

@@ -10,7 +10,7 @@ from hubd.assistant.decision import Decision
 from hubd.assistant.understanding.lexicon import lexicon
 from hubd.assistant.understanding.names import called
 from hubd.assistant.understanding.plain import plain
-from hubd.home.model import Area, Snapshot
+from hubd.home.model import Area, Entity, Floor, Snapshot
 
 _THERE = {
     "en": re.compile(r"\b(?:in|over) there\b|(?<=\w) there(?=[.!]*$)", re.IGNORECASE),
@@ -54,6 +54,7 @@ def _room_of(spoken_of: Decision, home: Snapshot) -> Area | None:
 def _names(text: str, home: Snapshot) -> bool:
     """Whether a room, a floor or a thing is called in it by its own name."""
     said = f" {plain(text)} "
-    named = [name for one in (*home.areas, *home.floors, *home.entities) for name in called(one)]
+    here: list[Area | Floor | Entity] = [*home.areas, *home.floors, *home.entities]
+    named = [name for one in here for name in called(one)]
     spaced = " " if re.search(r"[a-z]", said) else ""
     return any(f"{spaced}{plain(name)}{spaced}" in said for name in named)

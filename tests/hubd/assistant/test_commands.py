@@ -19,7 +19,7 @@ async def test_a_command_is_done_and_told_from_what_was_read_back(house):
 
 async def test_undo_brings_back_how_it_was(house):
     await house.say("set the living room light to 10 percent")
-    assert "on, 50%" in await house.say("undo")
+    assert "is at 50% again." in await house.say("undo")
     lamp = house.home.snapshot().entity("light.living_room")
     assert (lamp.state, round(lamp.attributes["brightness"] / 2.55)) == ("on", 50)
     assert await house.say("undo that") == "There is nothing to undo."
