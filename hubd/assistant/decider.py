@@ -34,6 +34,7 @@ from hubd.assistant.decision import (
 from hubd.assistant.follow_ups.other_places import with_place
 from hubd.assistant.for_later import later, timed
 from hubd.assistant.joined.joined import Joined
+from hubd.assistant.joined.misjoined import is_given_up
 from hubd.assistant.music import on_its_player
 from hubd.assistant.named_as_here import named_as_here
 from hubd.assistant.questions import ask
@@ -185,7 +186,7 @@ class Decider:
                 return [thanks]
             proposal = await self.semantics.last_resort(text, language, area)
         proposal = await self._put_right(proposal, text) if proposal else None
-        if proposal is None:
+        if proposal is None or is_given_up([Part(text=text, decision=proposal)], text):
             return parts
         proposal = await asyncio.to_thread(heard_rightly, proposal)
         proposal = as_named(proposal, text, self._router.snapshot())
@@ -253,6 +254,11 @@ class Decider:
         talk = all((part.decision.tool or "").startswith(TALK) for part in parts)
         if not talk and is_taken_back(text, lexicon(whole.language)):
             return [Part(text=text, decision=taken_back(whole.language))]
+        if is_given_up(parts, text):
+            nothing = Decision(
+                route="words", reason="it is of what is set", language=whole.language
+            )
+            return [Part(text=text, decision=nothing)]
         return [
             msgspec.structs.replace(
                 part,

@@ -204,6 +204,17 @@ def acceptable(
     return against <= MOST_OPPOSED * guess.confidence
 
 
+def names_another(found: Candidate, said: Mentions, snapshot: Snapshot) -> bool:
+    """Whether something is named that would not be worked, while others would be: the dehumidifier
+    in the cellar is no cellar light. Not where it complains: the extractor, and the smoke."""
+    if is_implied(found.guess.intent, said):
+        return False
+    worked = {entity.name for entity in found.filled.targets.entities}
+    kinds = SWITCHED | MOVED
+    named = {e.name for e in named_entities(said, snapshot) if e.domain in kinds}
+    return not worked.issuperset(named.intersection(said.spelled(said.names)))
+
+
 def sounds_like_others(said: Mentions, snapshot: Snapshot) -> bool:
     """Whether two names only sound so ("open the sit in room curtains, its day light" opens no
     skylight), or one does of a word that something else is called by: the cooker is no hoover where

@@ -30,6 +30,7 @@ from hubd.assistant.by_likeness.conditions import (
     inquires,
     is_implied,
     is_in_its_room,
+    names_another,
     sounds_like_others,
 )
 from hubd.assistant.by_likeness.proposals import (
@@ -222,6 +223,8 @@ class Semantics:
         if works and not said.names and any(map(known.commands, said.unknown)):
             return None  # "turn off the set lamp" is one that is called so, and not all of them
         if works and sounds_like_others(said, heard.snapshot):
+            return None
+        if works and known.spaces and names_another(found, said, heard.snapshot):
             return None
         if works and is_in_its_room(found.filled, said, heard.snapshot, known):
             return None

@@ -1,7 +1,6 @@
 """Whether what was taken for several commands of one sentence is not what it asks for: a value that
 nobody heeds, a time that is said apart, one question that names two things. Decides nothing."""
 
-import re
 from collections.abc import Callable, Sequence
 
 from hubd.assistant.by_likeness.conditions import KEEPING, NAMELESS
@@ -12,12 +11,15 @@ from hubd.assistant.several import Part
 from hubd.assistant.understanding.beside import limits
 from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.lexicon import Lexicon
+from hubd.assistant.understanding.of_what_is_set import is_of_what_is_set
 from plugins.numbers import digits
 
 TIMED = frozenset({"reminders.add", "alarms.set", "calendar.add"})
 """What says a time that is its own."""
-_MOVED = re.compile("改[成到为]|挪[到成]|调[到成]|推迟|提前")
-"""What is said of an alarm that there is already: 七点的闹钟，改成八点 sets none for seven."""
+KEEP_TEXTS = frozenset({"reminders.add", "calendar.add"})
+"""What keeps a text, which may say anything."""
+SETS = TIMED | {TIMER}
+"""What begins something that other words of the same sentence may end or move."""
 
 
 def is_misjoined(
@@ -51,7 +53,25 @@ def is_misjoined(
     likened = {part.decision.tool for part in parts if part.decision.route == "semantic"}
     if works and TIMER in likened and "timers" not in said_of:
         return True  # "in, like, ten minutes, well, fifteen, turn it off" is not for now either
-    return "alarms" in kinds and any(map(_MOVED.search, lost))
+    sets = not SETS.isdisjoint(tools)
+    return sets and any(
+        is_of_what_is_set(part.text, known.language) for part in parts if not part.decision.tool
+    )
+
+
+def is_given_up(parts: Sequence[Part], text: str) -> bool:
+    """Whether something would be set that ``text`` ends or moves: „Wecker um sieben, äh, brauchen
+    wir nicht“. What is kept of it, and other commands, may say anything."""
+    if SETS.isdisjoint(part.decision.tool for part in parts):
+        return False
+    rest = text.casefold()
+    for part in parts:
+        call = part.decision.call
+        kept = call.arguments.values() if call and call.tool in KEEP_TEXTS else ()
+        said = [part.text] if len(parts) > 1 and part.decision.tool else map(str, kept)
+        for value in filter(None, said):
+            rest = rest.replace(value.casefold(), " ")
+    return is_of_what_is_set(rest, parts[0].decision.language)
 
 
 def of_something_else(parts: Sequence[Part], text: str, known: Lexicon) -> bool:

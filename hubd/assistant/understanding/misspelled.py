@@ -109,8 +109,10 @@ def nearest(heard: Sequence[str], known: Spellings) -> Nearest | None:
             elif known.spaces and _has_a_rival(joined, other, known):
                 continue  # "kitchen lied" may be the Kitchen Blind or the Kitchen Light
             elif not (sounding and other.sound == sounding):
-                wrong = OSA.distance(joined, other.text, score_cutoff=other.allowed)
-                found += [(wrong, other.tags)] if 0 < wrong <= other.allowed else []
+                begins = not known.spaces or joined[0] == other.text[0]  # Marge is no garage
+                allowed = other.allowed if begins else min(other.allowed, 1)
+                wrong = OSA.distance(joined, other.text, score_cutoff=allowed)
+                found += [(wrong, other.tags)] if 0 < wrong <= allowed else []
     if not found:
         return None
     least = min(wrong for wrong, _ in found)

@@ -173,6 +173,7 @@ def _spots(snapshot: Snapshot, lexicon: Lexicon) -> dict[str, str]:
     forms = _AT.get(lexicon.language)
     nouns = [word for word, tag in lexicon.phrases.items() if tag == Tag("noun", "light")]
     rooms = {plain(name) for area in snapshot.areas for name in called(area)}
+    rooms |= {plain(name) for floor in snapshot.floors for name in called(floor)}
     owners: dict[str, set[str]] = {}
     for entity in snapshot.entities:
         for name in map(plain, called(entity)) if entity.domain == "light" else ():
