@@ -45,7 +45,7 @@ _NOT = {
 }
 """What is not meant beside what is: "the ceiling lamp, not the floor lamp"."""
 _POINTING = re.compile(
-    r"\bnot (?:that|those)(?: ones?)?,|\bnicht (?:de[nmr]|die|das)(?: da)?,", re.IGNORECASE
+    r"\bnot (?:that|those)(?: \w+)?,|\bnicht (?:de[nmr]|die|das)(?: da)?,", re.IGNORECASE
 )
 """What only points at what was named, where what is meant follows: "no, not those, the blind"."""
 _PLAINLY = re.compile(

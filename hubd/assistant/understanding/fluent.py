@@ -10,7 +10,7 @@ _STUTTERS = {
 """What is said twice: "with the, the music", "ist die, ist die", 灯带灯带; but 奶奶 is a word."""
 _HESITATION = {
     "en": re.compile(
-        r"(?i)(^|[ ,])(?:(?<=, )[oa]h(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*"
+        r"(?i)(^|[ ,])(?:(?:(?<=, )[oa]h(?=,)|u+h+m*|u+m+|er+m*|e+h*m+|e+h+|hm+)\b[,.…]*\s*)+"
     ),
     "de": re.compile(
         r"(?i)(^|[ ,])(?:ä+h*m*|ö+hm*|hm+|ehm|m+h+|"
@@ -137,7 +137,7 @@ _FROM_NOW_ON = re.compile(
 )
 """Before what shall be every day, and says the same: 以后啊，每天晚上."""
 _LEFT_OPEN = re.compile(
-    r"(?i)\b(to|the|a|an|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
+    r"(?i)\b(to|the|a|an|some|my|our|your|of|den|dem|ein|eine|einen),(?: like,)? (?=\w)|"
     r"\b(in)(?:, like)?, (?=(?:\d|an? |half |\w+(?: \w+)? (?:min|hour|sec)))|"
     r"\b(in)(?:, like)?, (?=(?:\w+ ){1,2}(?:minute|stunde|sekunde|viertelstunde)n?\b)|"
     r"\b(at|by|until|till|um|bis)(?:, like)?, (?=(?:\d+|half |halb |quarter |viertel |noon|"

@@ -69,8 +69,8 @@ class Tag(NamedTuple):
 
 
 _NOT_THAT = re.compile(
-    r"^not (?:them|that|those|it|this|these|him|her)(?: ones?)?[,;.… ]+(?:but )?|"
-    r"^nicht (?:die|das|den|der|es|sie)(?: da)?[,;.… ]+(?:sondern )?|"
+    r"^not (?:them|that|those|it|this|these|him|her)(?: \w+)?(?:[,;.…]+ *(?:but )?| but )|"
+    r"^nicht (?:die|das|den|der|es|sie)(?: da)?(?:[,;.…]+ *(?:sondern )?| sondern )|"
     r"^(?:不是|不要)(?:这|那|它)(?:个|些|盏|们)?[，,]+|"
     r"[, ]+(?:is what )?i mean(?:t)?[.!]?$|[, ]+mein(?:t)?e ich[.!]?$"
 )

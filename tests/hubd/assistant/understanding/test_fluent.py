@@ -34,6 +34,11 @@ from hubd.assistant.understanding.fluent import fluent, said_once
         ("en", "stop the, whatchamacallit, the fan", "stop the fan"),
         (
             "en",
+            "Play some, um, what are they called, er, Arctic Monkeys",
+            "Play some Arctic Monkeys",
+        ),
+        (
+            "en",
             "what is that called, the thing on the wall",
             "what is that called, the thing on the wall",
         ),
