@@ -79,8 +79,8 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
     ``asks`` is a question back with nothing done, ``proposed`` one whether to do the right thing,
     of which it was not sure; asking for the confirmation of the right thing is right. ``worded`` is
     the right act with other words in a text of the person's ("the reminder to by stamps"),
-    ``wrong`` another act, other things, another number or time. A tool that only reads and is not
-    the right one counts as not understood.
+    ``wrong`` another act, other things, another number or time. A tool that only reads, and is not
+    the right one or tells something else, counts as not understood.
     """
     if decision.proposed:
         meant_so = judged(sample, msgspec.structs.replace(decision, proposed=False)) == "right"
@@ -121,6 +121,8 @@ def judged(sample: Sample, decision: Decision) -> Outcome:
     other = {name: v for name, v in wanted.items() if not _same(arguments.get(name), v)}
     if not other:
         return "right"
+    if _only_reads(tool):
+        return "none"
     worded = all(_is_worded(name, arguments.get(name), value) for name, value in other.items())
     return "worded" if worded else "wrong"
 

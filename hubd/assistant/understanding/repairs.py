@@ -15,6 +15,7 @@ from hubd.assistant.understanding.fluent import fluent, without_thoughts
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER as NEVER_FOUND
 from hubd.assistant.understanding.plain import plain, words_as_said
+from hubd.assistant.understanding.titles import played_instead
 from hubd.assistant.understanding.values import (
     DAY_BEFORE,
     NEVER,
@@ -134,6 +135,7 @@ def repairs(text: str, known: Lexicon, phrases: Phrases) -> list[str]:
     again = repairs(instead, known, phrases)  # corrected twice: the second is of the first
     anew = [one for said in (*again, instead) for one in _said_anew(first, said, known, phrases)]
     made = [one for said in (*again, instead) for one in _repaired(first, said, known, phrases)]
+    made = made or played_instead(known.stripped(first), instead)
     return list(dict.fromkeys(words_as_said(text, one) for one in (*anew, *made)))
 
 

@@ -18,6 +18,9 @@ _MUSIC = re.compile(
     r"concertos?|sonatas?|audiobooks?|tunes?|fm)\b",
     re.IGNORECASE,
 )
+_PLAYS = re.compile(r"(?:play|spiele?)(?: (?:some|etwas|was))?(?= \S)|(?:播放|放)(?=\S)")
+_PLACED = re.compile(r"\b(?:here|there|in|on|at|hier|da|im|am|auf)\b|[在这那]")
+"""Where it shall be played, and not what."""
 _NO_TITLE = re.compile(
     r"[,;] (?!and\b|by\b)[a-z]|"
     r"^(?:(?:it|that|this|them|those|these|your|my|his|her|their|our|an?)\b|[\w’']+['’]s [a-z])|"
@@ -34,3 +37,10 @@ def is_played(query: str, said: str) -> bool:
         return False
     written = _CAPITAL.findall(query)
     return _MUSIC.search(query) is not None or len(written) > (1 if _HAD.search(said) else 0)
+
+
+def played_instead(begun: str, instead: str) -> list[str]:
+    """What shall be played where ``begun``, a command, says another title first: "play NDR 2, no,
+    WDR 2"; none where it plays nothing, or it is only said where."""
+    plays = _PLAYS.match(begun)
+    return [f"{plays[0]} {instead}"] if plays and not _PLACED.search(instead) else []

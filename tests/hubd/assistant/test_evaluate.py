@@ -63,6 +63,7 @@ def done(tool: str, arguments: dict[str, Any], *entities: str) -> Decision:
         ),
         (said(None, {}), done("home.turn_off", {}, "light.hall"), "wrong"),
         (said(None, {}), done("weather.now", {}), "right"),
+        (said("timers.list", {"name": "roast"}), done("timers.list", {}), "none"),
     ],
 )
 def test_what_is_done_is_judged(wanted: Sample, decision: Decision, outcome: str) -> None:
