@@ -15,12 +15,11 @@ from hubd.assistant.understanding.fluent import fluent, without_thoughts
 from hubd.assistant.understanding.lexicon import Lexicon
 from hubd.assistant.understanding.plain import NEVER as NEVER_FOUND
 from hubd.assistant.understanding.plain import plain, words_as_said
+from hubd.assistant.understanding.repaired_values import bare_value, with_value
 from hubd.assistant.understanding.titles import played_instead
 from hubd.assistant.understanding.values import (
     DAY_BEFORE,
     NEVER,
-    PART_BEHIND,
-    PART_OF_DAY,
     VALUE,
 )
 from hubd.assistant.understanding.words import Phrases, Piece, pieces_of
@@ -32,12 +31,6 @@ VALUES = frozenset({"half", "full"})
 MEANT = {"entity": "thing", "noun": "thing", "area": "room", "floor": "room",
          "action": "action", "color": "color"}  # fmt: skip
 """The kind of a piece by that of its tag: a thing is corrected by a thing."""
-_LINK = re.compile(
-    r"^(?:还是|是|先|只要?|改成|换成|改|换|"
-    r"(?:only|just|nur|bloß|erst ?mal|to|at|in(?= \d)|for|um|lieber|rather|doch|auf|für|bei|"
-    r"sagen wir|make (?:it|that)|i mean|"
-    r"ich meine|give (?:me|us|it)|(?:let's )?say|better) )+"
-)
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|der|die|das|den|dem|des|ein\w{0,2}|mein\w*|unser\w*)$")
 _BY_A_BIT = re.compile(
     r"^(?:(?:a|an|the|just|only|little|bit|wee|tad|touch|ein|etwas|bisschen|noch|doch|nur) )*"
@@ -52,11 +45,6 @@ _ENDING = re.compile(r"(?:[, ]+(?:all|the|a|an|my|our|to|at|on|up|der|die|das|de
 _LEADS = re.compile(r"^(?:(?:only|just|nur|bloß|about|around|etwa|to|at|auf|bis|up) )+")
 _PLACED = re.compile(r"(?:in|on|at|im|am|auf|bei|beim)\b")
 """How a correction begins that says where."""
-_ENOUGH = re.compile(
-    r"(?: (?:(?:is|will be|should be) (?:enough|fine|plenty)|will do|(?:reicht|genügt|tut'?s)"
-    r"(?: auch| mir| völlig| schon)*)|[就也]?(?:够了?|行了?|可以了?|好了?))$"
-)
-"""What is said of a value that is settled for."""
 _TAKEN_BACK = {
     "en": re.compile(
         r"[,.;!?…] (?:(?:oh|ah|no|um|actually|wait|hang on|on second thoughts?),? )*"
@@ -76,7 +64,6 @@ _TAKEN_BACK = {
     ),
 }
 """What takes back at the end what was asked for: "actually, leave it"."""
-_IS_SO = re.compile(r" (?:sein|machen|haben|werden|bitte)$")
 _ONE = re.compile(r"(?<=\w) ones?$|的$")
 """What stands for the thing that was said: "the bedroom ones"."""
 _I_MEAN = re.compile(r"^(?:i meant?|ich mein\w*|我是说|我的意思是)[, ，]*", re.IGNORECASE)
@@ -92,16 +79,6 @@ LEAST_REPEATED, MOST_REPEATED = 2, 4
 """Words that are said again."""
 BEGINNING = 4
 """Characters by which a verb is told: "remind me at four, no, remind me at five" is one command."""
-_PARTS_OF_AN_HOUR = (
-    (re.compile(r"\b(?:einer? )?dreiviertelstunde\b"), "45 minuten"),
-    (re.compile(r"\b(?:einer? )?viertelstunde\b"), "15 minuten"),
-    (re.compile(r"\b(?:einer? )?halben? stunde\b"), "30 minuten"),
-    (re.compile(r"\ba quarter of an hour\b"), "15 minutes"),
-    (re.compile(r"\b(?:half an|a half) hour\b"), "30 minutes"),
-    (re.compile("一刻钟"), "15分钟"),
-    (re.compile("半个?小时"), "30分钟"),
-)
-"""How long something is said to take with no number."""
 _JOINED_ON = re.compile(r"^(?:and|so|but|und|also|aber)\b[, ]*")
 _GOES_ON = re.compile(r"^(?:to (?!\d|the )\w|dass |an (?:die|den|das|meine?n?|unsere?n?) \w)")
 """How a sentence goes on behind what was corrected in it."""
@@ -246,7 +223,7 @@ def _repaired(first: str, instead: str, known: Lexicon, phrases: Phrases) -> Ite
     if len(clauses) == 1:
         yield from _taking_up(first, instead, known, phrases)
         return
-    if not known.negates(instead) and (whole := _with_value(first, instead, known)):
+    if not known.negates(instead) and (whole := with_value(first, instead, known)):
         yield whole  # "…, no, at four, to feed the cat"
     if clauses and _GOES_ON.match(known.stripped(clauses[-1])):
         for made in _repaired(first, ", ".join(clauses[:-1]), known, phrases):
@@ -327,7 +304,7 @@ def _after_the_same(first: str, instead: str, known: Lexicon) -> str:
     while same and others and (_LEANS.fullmatch(others[0]) or others[0] in before):
         others.pop(0)
     rest = " ".join(others)
-    return rest if same and _with_value(first, rest, known) else ""
+    return rest if same and with_value(first, rest, known) else ""
 
 
 def _of_the_same_thing(first: str, instead: str, known: Lexicon, phrases: Phrases) -> str:
@@ -391,9 +368,9 @@ def _taking_up(first: str, instead: str, known: Lexicon, phrases: Phrases) -> It
     """``first`` with ``instead`` in the place of the last of its kind."""
     if known.negates(instead):
         return
-    if exchanged := _with_value(first, instead, known):
+    if exchanged := with_value(first, instead, known):
         yield exchanged
-    bare = _ENOUGH.sub("", _LINK.sub("", known.stripped(instead)))
+    bare = bare_value(known.stripped(instead))
     if known.commands(bare):
         bare = known.fixed(bare)  # "send Robbie back" docks him
     if not any(character.isdigit() for character in digits(_ONE.sub("", bare), known.language)):
@@ -441,51 +418,6 @@ def _without_place(words: Sequence[str]) -> list[str]:
 def _verb_behind(pieces: Sequence[Piece]) -> list[str]:
     """The verb that ended the sentence, or a half of it: "schließ die Haustür auf"."""
     return [piece.text for piece in pieces if kind_of(piece) == "action"]
-
-
-def _with_value(first: str, instead: str, known: Lexicon) -> str:
-    """``first`` with its last number, time or color exchanged: "to forty" and "fifty percent" are
-    "to fifty percent"; empty where ``instead`` begins with none."""
-    before, after = digits(plain(first), known.language), digits(plain(instead), known.language)
-    for words, minutes in _PARTS_OF_AN_HOUR:
-        after = words.sub(minutes, after)
-        before = words.sub(minutes, before) if known.language == "de" else before
-    after = _ENOUGH.sub("", _LINK.sub("", known.stripped(after)))
-    if not known.spaces:
-        after = re.sub("[吧啊呀]$", "", after)
-    pattern = VALUE.get(known.language, VALUE["en"])
-    of_day = PART_OF_DAY.get(known.language, NEVER)
-    numbers = list(re.finditer(pattern, before))
-    value = re.match(f"(?P<of_day>{of_day})?{pattern}", after)
-    if not numbers or value is None:
-        return _with_color(before, after, known)
-    last = numbers[-1]
-    whole = value.end() == len(after)
-    unit = before[last.end("number") :] if whole and not value["unit"] else ""
-    if whole and value["unit"]:
-        unit = before[last.end() :]
-    if not whole and last["unit"] and not value["unit"]:  # "…, no, in thirty, to feed the cat"
-        said, left = after[: value.end("number")], after[value.end("number") :]
-        after = said + before[last.end("number") : last.end()] + left
-    behind = PART_BEHIND.get(known.language, NEVER)
-    part = re.fullmatch(behind, before[last.end() :])
-    if not whole and part and not re.match(behind, after[value.end() :]):
-        after = after[: value.end()] + part[0] + after[value.end() :]
-    start = last.start()
-    if value["of_day"]:
-        start = len(re.sub(f"{of_day}$", "", before[:start]))
-    return before[:start] + after + unit
-
-
-def _with_color(first: str, instead: str, known: Lexicon) -> str:
-    if not known.colors_in(first):
-        first = known.fixed(first)  # 红的 is 红色的
-    instead = _IS_SO.sub("", instead) if known.language == "de" else instead
-    said, meant = known.colors_in(first), known.colors_in(instead)
-    if not said or [color[0] for color in meant] != [re.sub("的?[吧啊]?$", "", instead)]:
-        return ""
-    rest = re.sub("^的", "", first[said[-1].end() :])
-    return first[: said[-1].start()] + instead + re.sub(r"^ (?:or|oder)$", "", rest)
 
 
 def kind_of(piece: Piece) -> str:
