@@ -17,6 +17,8 @@ ADJECTIVES = frozenset({
     "on", "off", "open", "closed", "locked", "unlocked", "home", "not_home", "docked", "paused",
 })  # fmt: skip
 """States that are said behind "is" in every language."""
+NOTICED = frozenset({"on", "open", "unlocked", "home"})
+"""States that are told rather than the contrary ones."""
 OPENINGS = frozenset({"window", "door", "garage_door", "opening"})
 """What sensors call on and off that people call open and closed."""
 UNKNOWN = frozenset({"unknown", "unavailable"})
@@ -64,7 +66,7 @@ def answer(context: ToolContext, things: Sequence[Entity], state: str) -> str:
     if not alike:
         untold = _by_state(context, [one for one in things if one.state in UNKNOWN])
         return f"{say(language, 'none_in_state')} {untold}".strip()
-    if said := _both_ways(language, alike, others):
+    if said := _both_ways(language, alike, others) or _the_others(language, alike, others):
         return said
     word = _word(alike[0], language, [one.name for one in alike])
     count = _OF.get(language, _OF["en"]).format(len(alike), len(things), word)
@@ -118,6 +120,20 @@ def _both_ways(language: str, alike: Sequence[Entity], others: Sequence[Entity])
     groups = [alike, *_alike(others, language).values()]
     clauses = [_sentence(language, "is_so", group) for group in groups]
     return _whole(clauses, language) if len(alike) + len(others) <= FEW else ""
+
+
+def _the_others(language: str, alike: Sequence[Entity], others: Sequence[Entity]) -> str:
+    """``The lamp and the radio are on, the other 9 are off.``: those are named that are on, open or
+    unlocked, where they are few, else the others; empty where all are too many."""
+    if any(one.state in UNKNOWN for one in (*alike, *others)):
+        return ""
+    first, second = sorted((alike, others), key=lambda some: some[0].state not in NOTICED)
+    for few, many in ((first, second), (second, first)):
+        words = list(_alike(many, language))
+        clause = _sentence(language, "is_so", few)
+        if clause and len(words) == 1 < len(many) and not any(map(_played, many)):
+            return _whole([clause, say(language, "the_others", words, value=len(many))], language)
+    return ""
 
 
 def _whole(clauses: Sequence[str], language: str) -> str:
