@@ -58,6 +58,8 @@ _NO_NAME = re.compile(
 """What is in no name of a timer; and none ends with an article („kannst den Timer ausmachen“)."""
 RINGING = "ringing"
 """What a "stop" means that names nothing."""
+RINGS_FOR = timedelta(minutes=5)
+"""After that it is told when it ran out: it rings three times, a minute apart."""
 
 _COUNT = re.compile("[零一二两三四五六七八九十百半个\\d ]+")
 """What counts, and calls nothing."""
@@ -347,11 +349,19 @@ def _result(
 
 def _say(context: ToolContext, key: str, timer: Timer, span: timedelta | None = None) -> str:
     shown = duration(span, context.language) if span is not None else ""
-    text = say(context.language, key, [called(timer, context.language)], shown)
-    return text[:1].upper() + text[1:]
+    return _capital(say(context.language, key, [called(timer, context.language)], shown))
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _standing(context: ToolContext, timer: Timer) -> str:
+    if timer.state == "ringing" and context.now - timer.due > RINGS_FOR:
+        due = timer.due.astimezone(context.now.tzinfo)
+        return _capital(
+            say(context.language, "timer_over", [called(timer, context.language)], f"{due:%H:%M}")
+        )
     if timer.state == "ringing":
         return _say(context, "timer_rings", timer)
     if timer.state == "paused":

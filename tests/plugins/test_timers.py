@@ -1,5 +1,6 @@
 """Timers on the real toolbox and database: start, look, cancel, ring, ring late, once."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -156,6 +157,17 @@ async def test_a_timer_rings_and_goes_on_ringing_until_it_is_stopped(house):
     assert (await house("list")).text == "The pasta timer is ringing."
     assert (await house("cancel")).text == "The pasta timer is stopped."
     assert house.heard() == [("cancelled", "pasta")]
+
+
+async def test_of_a_timer_that_nobody_stopped_it_is_told_when_it_ran_out(house):
+    await house("start", minutes=9, name="pasta")
+    house.pass_time(minutes=9)
+    await house.ring_what_is_due()
+    house.pass_time(minutes=4)
+    assert (await house("list")).text == "The pasta timer is ringing."
+    house.pass_time(minutes=30)
+    assert re.fullmatch(r"The pasta timer ran out at \d\d:\d\d\.", (await house("list")).text)
+    assert (await house("cancel")).text == "The pasta timer is stopped."
 
 
 async def test_what_rings_is_stopped_before_what_runs_is_cancelled(house):
