@@ -6,6 +6,7 @@ nobody noted is left to the documents.
 
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -55,7 +56,19 @@ class Note(msgspec.Struct, kw_only=True):
     at: datetime
 
 
-@plugin.tool(risk="act")
+_NO_TEXT = re.compile(
+    r"(?:(?:that|this|it|down|up|please|das|es|dies|auf|bitte|ça|eso|esto) ?)+|"
+    "[来去这那个下一住吧了]+",
+    re.IGNORECASE,
+)
+"""What only points at what shall be noted: "note that down", 记下来."""
+
+
+def _is_text(arguments: Mapping[str, Any], language: str) -> bool:
+    return _NO_TEXT.fullmatch(str(arguments.get("text", "")).strip()) is None
+
+
+@plugin.tool(risk="act", fits=_is_text)
 async def add(context: ToolContext, text: Text) -> ToolResult:
     """Keep a note, or a fact that the household should remember.
 
