@@ -470,11 +470,12 @@ def _is_elsewhere_named(match: Match, text: str, home: House) -> bool:
 
 def _is_elsewhere(query: str, language: str, home: House) -> bool:
     """Whether what shall be searched for ends with where it shall be played, on no player here, or
-    begins with it: "jazz on the bedroom speaker" is no title."""
+    begins with it: "jazz on the bedroom speaker", "something in the dining room" are no titles."""
     for place in (ELSEWHERE, FIRST_WHERE):
         if at := place.search(plain(query)):
             spoken = home.mentions(at[0], language)
-            if spoken.areas or spoken.names or "media_player" in spoken.nouns:
+            a_place = spoken.areas or spoken.names or spoken.rooms_not_here
+            if a_place or "media_player" in spoken.nouns:
                 return True
     return False
 

@@ -97,10 +97,10 @@ async def test_what_only_sounds_so_is_not_done(make_house, text, language, tool)
     assert decision.tool != tool
 
 
-async def test_a_thing_of_which_two_names_only_sound_so_is_asked_about(make_house):
+async def test_what_only_sounds_like_another_thing_is_not_worked_as_well(make_house):
     text = "open the sit in room curtains would you its day light"
     decision = await decided(make_house, text, "en", "home42.en.yaml")
-    assert decision.tool is None or decision.proposed
+    assert decision.entities == ["cover.sitting_room_curtains"]
 
 
 async def test_what_is_off_the_list_again(make_house):

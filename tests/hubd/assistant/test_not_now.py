@@ -71,9 +71,9 @@ async def test_another_thing_at_the_time_that_was_said(make_house, text, languag
         ("turn the fountain on, no, turn it off in ten minutes", "en",
          "turn fountain off", 10),
         ("Mach den Fernseher an, nein, mach ihn in zehn Minuten aus", "de",
-         "mach fernseher aus", 10),
+         "mach Fernseher aus", 10),
         ("Schalt den Brunnen in zehn Minuten aus, nein, schalt ihn in einer halben Stunde aus",
-         "de", "schalt den brunnen aus", 30),
+         "de", "schalt den Brunnen aus", 30),
     ],
 )  # fmt: skip
 async def test_it_is_the_thing_that_was_named(make_house, text, language, command, minutes):
