@@ -28,6 +28,12 @@ from hubd.assistant.joined.as_one import (
     without_its_noise,
     without_its_occasion,
 )
+from hubd.assistant.joined.complained import (
+    complains,
+    helps_there,
+    of_that_room,
+    without_complaints,
+)
 from hubd.assistant.joined.each_reminded import each_reminded
 from hubd.assistant.joined.each_timed import each_timed
 from hubd.assistant.joined.each_woken import each_woken
@@ -39,6 +45,7 @@ from hubd.assistant.understanding.fill import TIMER
 from hubd.assistant.understanding.grammar import MAXIMUM_UTTERANCE
 from hubd.assistant.understanding.lexicon import Lexicon, lexicon
 from hubd.assistant.understanding.mentions import Mentions
+from hubd.assistant.understanding.names import Names
 from hubd.assistant.understanding.repairs import repairs
 from hubd.tools import ToolBox
 
@@ -163,7 +170,7 @@ class Joined:
             if before is not None:
                 things = [one.name for one in snapshot.entities if one.id in before.entities]
                 part = later.of_what_was_left(part, before, "", things)
-            decision = await rules.by_rules(part, language, area)
+            decision = await self._by_rules_there(part, text, language, area)
             if listed and lacks(decision):
                 return listed
             if not follow.names_more(decision):
@@ -181,7 +188,7 @@ class Joined:
         )
         parts = with_same_player(with_its_time(with_items_joined(parts)))
         parts = without_its_noise(without_a_cry(parts), known) if parts else parts
-        parts = without_its_occasion(parts)
+        parts = await self._without_complaints(without_its_occasion(parts), text, known)
         if parts:
             parts = with_it_named_closer(with_timer_named(with_timer_alone(parts)))
             parts = with_what_is_on(parts)
@@ -190,6 +197,28 @@ class Joined:
         if of_something_else(parts, text, known) and await self._names_none(parts):
             return []  # "the timer I stopped, let it carry on" plays no music
         return self._without_what_is_told(parts, known)
+
+    async def _by_rules_there(self, part: str, text: str, language: str, area: str) -> Decision:
+        """The decision by rules on a part; in the room of which ``text`` complains before it, where
+        it is a wish that follows from that: "it's hot in the study, turn on the fan"."""
+        before, home = text[: max(text.find(part), 0)], self._tools.home.snapshot()
+        if before.strip() and of_that_room(await self._rules.mentions(part, language)):
+            said = await self._rules.mentions(before, language)
+            room = Names.area(home, said.areas[0]) if len(said.areas) == 1 else None
+            if room is not None and complains(said, lexicon(language)):
+                there = await self._rules.by_rules(part, language, room.id)
+                if helps_there(there):
+                    return there
+        return await self._rules.by_rules(part, language, area)
+
+    async def _without_complaints(self, parts: list[Part], text: str, known: Lexicon) -> list[Part]:
+        """The parts without what is only complained of before the wish that follows from it."""
+        complaints = [
+            part.text
+            for part in parts[:-1]
+            if complains(await self._rules.mentions(part.text, known.language), known)
+        ]
+        return without_complaints(parts, complaints, text, self._tools.home.snapshot())
 
     def _without_what_is_told(self, parts: list[Part], known: Lexicon) -> list[Part]:
         """Without what only hints at something beside a question, which is what is asked for:
