@@ -62,6 +62,7 @@ def read(said: str, language: str, now: datetime) -> Said:
     known = language_known(language)
     text, yearly = _without(_words(known).yearly, " ".join(said.split()))
     text = _words(known).for_day.sub("", text)
+    text = _words(known).for_date.sub(_words(known).on, text)
     text, days = _several_days(text, known, now.date())
     if days is not None:
         return _of_days(_title(text, known), days, now)
@@ -367,9 +368,12 @@ class _Words(NamedTuple):
     yearly: re.Pattern[str]
     for_day: re.Pattern[str]
     """What stands before a day and is no part of a title."""
+    for_date: re.Pattern[str]
+    """The same before a date, where ``on`` would stand as well."""
     edges: re.Pattern[str]
     same: re.Pattern[str]
     """What says that its time of the day stays."""
+    on: str
     at: str
     o_clock: str
 
@@ -394,7 +398,7 @@ def _words(language: str) -> _Words:
         return re.compile(with_clocks.replace("{number}", said.get("number", "")), re.IGNORECASE)
 
     begin, part = (filled(pattern) for pattern in said["days"])
-    names = ("hours", "length", "yearly", "for_day", "edges", "same")
+    names = ("hours", "length", "yearly", "for_day", "for_date", "edges", "same")
     patterns = {name: filled(said.get(name, "(?!)")) for name in names}
-    at, o_clock = said["at"], said.get("o_clock", "")
-    return _Words(days_begin=begin, days_part=part, at=at, o_clock=o_clock, **patterns)
+    at, o_clock, on = said["at"], said.get("o_clock", ""), said.get("on", "")
+    return _Words(days_begin=begin, days_part=part, on=on, at=at, o_clock=o_clock, **patterns)

@@ -158,6 +158,7 @@ _OF_THEM = {
 }
 """right behind it."""
 _BEFORE_A_TIME = r"(?i:\b(?:in|at|on|by|um|am|about|around|etwa|so)\s+)*"
+_AT_BETWEEN = " (?:(?:at|um|gegen) )?"
 _IN = {"en": "in ", "de": "in "}
 """What makes a delay of a duration."""
 
@@ -220,7 +221,7 @@ def _only_points(about: str | Sequence[str]) -> bool:
 def later_command(text: str, parts: Parts, language: str) -> tuple[str, str] | None:
     """What shall be done, which is ``text`` without its times, and when; ``None`` where no time is
     said."""
-    when = _spoken_time(_together(parts.when, language), language) if parts.when else None
+    when = _spoken_time(_together(parts.when, text, language), language) if parts.when else None
     if when is None or _SOON.search(when) or _TO_A_VALUE.match(when):
         return None
     command = fluent(text, language)
@@ -246,7 +247,7 @@ def _whens(parts: Parts, language: str) -> Iterator[str]:
         yield ""
         return
     said = [one for one in parts.when if not _is_instead(one, parts.text)] or parts.when
-    yield _together(said, language)
+    yield _together(said, parts.text, language)
     for part in reversed(said):
         yield part
         words = part.split()
@@ -261,8 +262,9 @@ def _is_instead(when: str, text: str) -> bool:
     return re.search(f"(?:{instead}) ?{re.escape(when)}", text, re.IGNORECASE) is not None
 
 
-def _together(whens: Sequence[str], language: str) -> str:
-    """Times that do not exclude each other: "tomorrow" and "at five", but of two times the last."""
+def _together(whens: Sequence[str], text: str, language: str) -> str:
+    """Times that do not exclude each other: "tomorrow" and "at five", but of two times the last;
+    with the "at" that stands between them in ``text``."""
     kept: list[str] = []
     told: set[str] = set()
     for when in reversed(whens):
@@ -272,7 +274,11 @@ def _together(whens: Sequence[str], language: str) -> str:
             continue
         kept.insert(0, when)
         told |= kinds
-    return (" " if lexicon(language).spaces else "").join(kept)
+    if not lexicon(language).spaces:
+        return "".join(kept)
+    at = _AT_BETWEEN.join(map(re.escape, kept))
+    found = re.search(at, text, re.IGNORECASE) if len(kept) > 1 else None
+    return found[0] if found else " ".join(kept)
 
 
 def may_be_meant(tool: str, text: str, language: str) -> bool:

@@ -18,7 +18,7 @@ _HESITATION = {
         r"(?:dings,+\s*)?(?:na,+\s*)?(?:also (?=d(?:er|ie|as|en)\b))?"
     ),
     "zh": re.compile(
-        r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^要不[，,]就?|(?<=想听)那个[，,]|"
+        r"(^|[，,。…])?(?:[嗯呃]+)[，,…]*|^那个…+[，,]*|^要不[，,]就?|(?<=想听)那个[，,]|"
         r"(?<=[，,把给让点首])(?:那个|那什么|就是说?)[，,…]+|那个谁[，,…]+"
     ),
 }
@@ -36,7 +36,7 @@ _CHINESE_RESTARTED = re.compile(
     r"(?<=[上里单])[，,]?([加记写买放添])[，,…]+\3?(?:那个|那什么|个)?[，,…]+"
 )
 """The same in Chinese, which needs no space: 开到，开到百分之三十."""
-_CHINESE_IS = re.compile(r"([是在要把])[，,…]+(?=\1)")
+_CHINESE_IS = re.compile(r"([是在要把先])[，,…]+(?=\1)")
 """今年中秋节是，是几月几号."""
 _SMALL = (
     "the|a|an|my|our|his|her|to|of|in|on|at|by|for|till|until|with|from|"
@@ -103,7 +103,7 @@ _RECALLED = {
         r" (?:do|d'|would) ?(?:you|ya|they|we) call (?:it|that|them)|"
         r" (?:did|had|have) (?:we|i|you) (?:say|said|decided?|agreed?(?: on)?))"
         r"(?: again| now)?[,.…]+"
-        r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|that's it|got it)[,.…]+)?(?= \w)"
+        r"(?: (?:(?:oh|ah|right),? )*(?:yes|yeah|right|oh|ah|that's it|got it)[,.…]+)?(?= \w)"
     ),
     "de": re.compile(
         r"(?i),? (?:(?:ach|ja|na|dings),? )*"
@@ -113,10 +113,11 @@ _RECALLED = {
         r"(?: (?:der|die|das|den|er|sie|es|dem))?(?: (?:ding|teil|zeug))?"
         r"(?: noch| gleich| nochmal| wieder)*|"
         r"was (?:hatten|haben|hatte|hab) (?:wir|ich) (?:noch |gleich )*(?:gesagt|ausgemacht))[,.…]+"
-        r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|jetzt hab ich's)[,.…]+)?(?= \w)"
+        r"(?: (?:(?:ach|ah),? )*(?:ja|genau|richtig|ach|ah|jetzt hab ich's)[,.…]+)?(?= \w)"
     ),
     "zh": re.compile(
-        "(?:那个[，,]?|[，,])(?:是|叫)?(?:谁来着|什么来着|怎么说(?:来着|呢)|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+(?:(?:哦|噢|啊)?(?:对了?|想起来了)[，,…]+)?"
+        "(?:[，,]?那个[，,]?|[，,])(?:是|叫)?(?:谁来着|什么来着|怎么说(?:来着|呢)|啥来着|(?:咱们?|我们)?说的?几点来着|几点来着)[，,…]+"
+        "(?:(?:哦|噢|啊)(?:[，,…]+|(?=对|想))(?:(?:对了?|想起来了)[，,…]+)?|(?:对了?|想起来了)[，,…]+)?"
     ),
 }
 """What is said while one recalls it: "remind me, what was it, oh yes, to pay the milkman"."""

@@ -305,12 +305,20 @@ def _message_as_written(value: Any, text: str) -> Any:
     return found[0] if found else value
 
 
+def _time_as_written(value: Any, text: str) -> Any:
+    """The same of a time, without the "must" before what shall be done then: 二十分钟以后得叫我."""
+    written = _as_written(value, text)
+    return _MUST.sub("", written) if isinstance(written, str) else written
+
+
+_MUST = re.compile("(?<=[\u4e00-\u9fff])[得要该]$")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
 _LEFT_OUT = r"[^\w]{0,2}[\u4e00-\u9fff]{0,3}?[^\w]{0,2}[\u4e00-\u9fff]{0,3}?"
 """What may have been left out between two characters."""
 _WRITTEN = {
     "message": _message_as_written,
     "name": _name_as_written,
+    "when": _time_as_written,
     **dict.fromkeys(ITEMS, _items_as_written),
     **dict.fromkeys(("query", "search_query"), _title_as_written),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from hubd.assistant.understanding.data_files import texts_in
+from hubd.assistant.understanding.fluent import fluent
 
 
 class _Form(msgspec.Struct, frozen=True):
@@ -25,7 +26,7 @@ def said_otherwise(text: str, language: str, *, asks: bool = False) -> str:
 
     asks: only what begins with a question, and then says what shall be done
     """
-    said = text.strip(" .!。！").replace("’", "'")
+    said = fluent(text.strip(" .!。！").replace("’", "'"), language)
     for form in _forms().get(language, ()):
         found = re.fullmatch(form.said, said, re.IGNORECASE) if form.asks == asks else None
         if found and (instead := found.expand(form.meant)) != said:

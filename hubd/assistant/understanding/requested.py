@@ -69,6 +69,17 @@ _SO_KIND_AS_TO = re.compile(
     re.IGNORECASE,
 )
 """The same with its verb before the object: "wärst du so nett und setzt Mehl auf die Liste?"."""
+_DO_YOU = re.compile(
+    rf"^{_GREETING}(?P<verb>(?:schreib|notier|pack|leg|stell|mach|schalt|dreh|fähr|träg|nimm|häng|"
+    r"streich|lösch|weck|öffne|spiel|lies|gib|räum|merk)s?t|setzt|schließt|lässt|hältst|liest) du "
+    r"(?![^?]*\b(?:dich|dir|gern|nicht|nie|kein\w*)\b)"
+    r"(?P<rest>(?:(?:mir|uns|mal|noch|eben|kurz|dann) )*bitte [^?]+|(?:mir|uns) [^?]+|[^?]+ bitte)"
+    r"[?.!]*$",
+    re.IGNORECASE,
+)
+"""The same with the verb first and a "please", or for whom: „Schreibst du bitte Mehl auf den
+Zettel?“; without either it may be asked of the hub: „Schreibst du Gedichte?“."""
+_FOR_WHOM = re.compile(r"\b(?:bitte|mir|uns) ", re.IGNORECASE)
 _EXCLAIMED = re.compile(
     r"^(?:(?:boah|mann|oh mann|mensch|puh|uff|meine güte|du meine güte|herrje|oje|oh gott|ach gott|"
     r"himmel|junge|alter|wow|hui|brr+|ach|ah|oh),? )+(?P<is>ist|sind|wird|stinkt|riecht|zieht) "
@@ -151,7 +162,8 @@ _NO_VERB = frozenset({
     "meist", "längst", "jetzt", "nicht", "sogst", "weißt", "darfst", "musst", "sollst",
 })  # fmt: skip
 _IRREGULAR = {
-    "fährst": "fahr", "lässt": "lass", "hältst": "halt", "trägst": "trag", "läufst": "lauf",
+    "fährst": "fahr", "öffnest": "öffne",
+    "lässt": "lass", "hältst": "halt", "trägst": "trag", "läufst": "lauf",
     "liest": "lies", "tust": "tu", "gibst": "gib", "nimmst": "nimm", "lädst": "lad",
     "fährt": "fahr", "gibt": "gib", "nimmt": "nimm", "trägt": "trag", "hält": "halt",
     "tut": "tu", "bläst": "blas",
@@ -185,6 +197,9 @@ def commanded(text: str, language: str) -> str:
         return _of_clause(found["rest"], "du") or text
     if found := _SO_KIND_AS_TO.match(text):
         return f"{_from_finite(found['verb'].lower())} {found['rest']}"
+    if found := _DO_YOU.match(text):
+        rest = _FOR_WHOM.sub("", found["rest"].removesuffix(" bitte"), count=2)
+        return f"{_from_finite(found['verb'].lower())} {rest}"
     if found := _WHETHER.match(text):
         return _of_clause(found["rest"], found["who"].lower(), modal=True) or text
     if (found := _THING.match(text)) and (

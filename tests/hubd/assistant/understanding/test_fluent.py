@@ -11,6 +11,14 @@ from hubd.assistant.understanding.fluent import fluent, said_once
     ("language", "said", "meant"),
     [
         ("en", "turn on the, uh, the lamp", "turn on the lamp"),
+        (
+            "en",
+            "remind me to, what was it, oh, to thaw the chicken at, at three",
+            "remind me to thaw the chicken at three",
+        ),
+        ("zh", "放个，那个叫啥来着，哦，《穆桂英挂帅》", "放个《穆桂英挂帅》"),
+        ("zh", "排骨那个计时器先，先停一停", "排骨那个计时器先停一停"),
+        ("zh", "那个……排骨计时器停一停", "排骨计时器停一停"),
         ("en", "in, say, twenty minutes", "in twenty minutes"),
         ("de", "das Radio so auf, sagen wir mal, dreißig", "das Radio so auf dreißig"),
         ("de", "Senf, ja, und, Würstel", "Senf und Würstel"),
