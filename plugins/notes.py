@@ -6,14 +6,13 @@ nobody noted is left to the documents.
 
 import re
 import secrets
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from plugins.api import Plugin, ToolCall, ToolContext, ToolError, ToolResult
+from plugins.api import MissingArgumentError, Plugin, ToolCall, ToolContext, ToolError, ToolResult
 from plugins.german_clauses import main_clause
 from plugins.note_words import (
     as_of,
@@ -64,16 +63,14 @@ _NO_TEXT = re.compile(
 """What only points at what shall be noted: "note that down", 记下来."""
 
 
-def _is_text(arguments: Mapping[str, Any], language: str) -> bool:
-    return _NO_TEXT.fullmatch(str(arguments.get("text", "")).strip()) is None
-
-
-@plugin.tool(risk="act", fits=_is_text)
+@plugin.tool(risk="act")
 async def add(context: ToolContext, text: Text) -> ToolResult:
     """Keep a note, or a fact that the household should remember.
 
     text: what to keep
     """
+    if _NO_TEXT.fullmatch(text.strip()):
+        raise MissingArgumentError("text", say(context.language, "which_note"))
     if len(await context.storage.all()) >= MAXIMUM:
         raise ToolError(say(context.language, "notes_full", value=MAXIMUM))
     text = main_clause(text) if context.language == "de" else text
