@@ -171,7 +171,7 @@ def meant(tool: str, arguments: Mapping[str, Any], language: str) -> dict[str, A
     if tool == "calendar.add":
         event = f"{said.get('title', '')} {said.get('when', '')}"
         said["title"] = read(event, language, datetime.now(UTC)).title
-    if tool == "alarms.change":
+    if tool in ("alarms.change", "reminders.change"):
         moment = parse(str(said.get("to", "")), language, datetime.now(UTC)).at
         said["time"] = moment.isoformat("minutes") if moment else None
     return said
