@@ -137,10 +137,31 @@ _MOVED_TO = re.compile("^(?:挪|移|搬|换|改放|放)(?:到|在|进)")
 """What says that something was moved, where the note says that it is there."""
 
 
+_AMOUNT = re.compile(
+    r"(?P<number>\d+(?:[.,:]\d+)?|[零一二两三四五六七八九十百千半]+) ?(?P<unit>[^\W\d_]{1,12})?"
+)
+"""How much something is."""
+
+
+def _with_amount(note: str, to: str) -> str:
+    """The note with its one amount of that unit exchanged for ``to``; empty where ``to`` is no
+    amount, or the note has none of it, or several."""
+    said = _AMOUNT.fullmatch(to.strip())
+    if said is None or not said["unit"]:
+        return ""
+    units = re.compile(rf"{_AMOUNT.pattern.partition(' ?')[0]} ?{re.escape(said['unit'])}(?![a-z])")
+    there = list(units.finditer(note))
+    if len(there) != 1:
+        return ""
+    return note[: there[0].start()] + to.strip() + note[there[0].end() :]
+
+
 def changed(note: str, to: str, language: str) -> str:
-    """The note with what it says by now: of another day where ``to`` is one, else behind what it is
-    about."""
+    """The note with what it says by now: of another day or amount where ``to`` is one, else behind
+    what it is about."""
     words = _words().get(language, _Words())
+    if with_amount := _with_amount(note, to):
+        return with_amount
     named = [found for day in words.days for found in day.finditer(note)]
     if len(named) == 1 and _is_day(to, language):
         (day,) = named

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.note_words import said_now, without_forgetting
+from plugins.note_words import changed, said_now, without_forgetting
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,17 @@ def test_what_was_never_noted_changes_nothing(language, said):
 )
 def test_what_was_forgotten_is_asked_for(said, asked):
     assert without_forgetting(said) == asked
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "to", "now"),
+    [
+        ("zh", "宝宝晚上睡前喝一百八十毫升", "两百毫升", "宝宝晚上睡前喝两百毫升"),
+        ("en", "the baby drinks 180 ml at bedtime", "200 ml", "the baby drinks 200 ml at bedtime"),
+        ("de", "Emil wiegt 31 Kilo", "33 Kilo", "Emil wiegt 33 Kilo"),
+        ("en", "Lily's shoe size is 33", "34", "Lily's shoe size is 34"),
+        ("en", "180 ml at noon and 200 ml at night, that is it", "220 ml", "220 ml"),
+    ],
+)
+def test_an_amount_is_exchanged_where_it_stands(language, note, to, now):
+    assert now in changed(note, to, language)

@@ -325,8 +325,16 @@ def _more_of(said: str, told: Decision) -> Decision | None:
     return None
 
 
+_HUNDREDS = re.compile(r"\b(\d) hundred(?:(?: and)? (\d{1,2}))?\b")
+
+
 def _figures(said: str, language: str) -> str:
-    return chinese_digits(said) if language == "zh" else digits(said, language)
+    """``said`` with its numbers in digits, English hundreds as well: "three hundred and fifty"."""
+    if language == "zh":
+        return chinese_digits(said)
+    return _HUNDREDS.sub(
+        lambda two: f"{100 * int(two[1]) + int(two[2] or 0)}", digits(said, language)
+    )
 
 
 def _with_number(expression: str, number: str, language: str) -> str:
