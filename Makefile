@@ -2,7 +2,6 @@
 # make test   the same set-up, then the tests
 # make home-assistant  a newer Home Assistant (needs Python 3.13), and the tests that need it
 # make arm    tests of the kernels on ARM, emulated: Debian, as root, an hour
-# make sets   all sentences of strangers that were learned from; make test asks every fourth set
 # make soak   the faults of tests/faults in their long forms, then 5 000 questions and commands: hours
 # make venv   the Python set-up alone, into .venv; with HASHES=1 from hashes.txt alone
 # make lock   write hashes.txt anew, from constraints.txt
@@ -17,7 +16,7 @@ export HUBD_REQUIRE_HASHES := $(HASHES)
 # As the daemon sets it (hubd/commands/serve.py): two processes of tests share two cores.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: arm lock sbom audit run test sets home-assistant venv lint format clean soak
+.PHONY: arm lock sbom audit run test home-assistant venv lint format clean soak
 
 run: venv
 	@$(BIN)/hubd model pull
@@ -41,9 +40,6 @@ arm: venv
 	@$(BIN)/hubd model pull
 	.ci/arm.sh pi5
 	.ci/arm.sh pi4
-
-sets: venv
-	HUBD_TEST_SETS=all $(BIN)/pytest -n 2 tests/hubd/assistant -k strangers $(PYTEST_ARGS)
 
 soak: venv
 	HUBD_TEST_SOAK=1 $(BIN)/pytest tests/faults $(PYTEST_ARGS)

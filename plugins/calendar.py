@@ -60,7 +60,7 @@ from plugins.event_words import is_when, moment_to, read, says_when
 from plugins.home_calendars import CAN_DELETE
 from plugins.ics import Occurrence
 from plugins.note_words import without_forgetting, words_of
-from plugins.speech import day_name, full_stop, labelled, moment, say
+from plugins.speech import capital, day_name, full_stop, labelled, moment, say
 from plugins.spoken import language_known
 from plugins.waiting import waiting_on
 from plugins.when import parse
@@ -169,7 +169,7 @@ async def agenda(context: ToolContext, day: Said = "", besides: Key = "") -> Too
     if not await _any(context, kept):
         data = {"events": [], "calendars": 0, **asked}
         text = alone if waiting else say(context.language, "no_calendar")
-        return ToolResult(text=_capital(text), data=data)
+        return ToolResult(text=capital(text), data=data)
     there = [e for e in all_events(kept) if e.occurrence.start < until and _ends(e) > first]
     found = [e for e in there if not besides or e.occurrence.uid != besides]
     if not found:
@@ -181,15 +181,11 @@ async def agenda(context: ToolContext, day: Said = "", besides: Key = "") -> Too
     else:
         lines = [_line(context, event, with_day=not one_day) for event in found[:SHOWN]]
         text = say(context.language, "events", [_together(lines, context.language)], title)
-    text = f"{_capital(text)}{_as_of(context, kept)}"
+    text = f"{capital(text)}{_as_of(context, kept)}"
     data = {"events": [_data(e) for e in found], **asked}
     if waiting:
-        text = also if besides and not found else f"{text} {also if found else _capital(alone)}"
+        text = also if besides and not found else f"{text} {also if found else capital(alone)}"
     return ToolResult(text=text, data=data)
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _together(lines: Sequence[str], language: str) -> str:

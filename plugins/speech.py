@@ -95,6 +95,11 @@ def told_of(name: str, text: str, language: str) -> str:
     return labelled(name, text, language) + full_stop(language)
 
 
+def capital(text: str) -> str:
+    """``text`` with a capital in front, and the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def full_stop(language: str) -> str:
     """What ends a sentence."""
     return _MARKS.get(language, _PLAIN_MARKS)[1]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from plugins.api import Entity, ToolContext
 from plugins.articles import with_articles
-from plugins.speech import joined, moment, number, say, state_word
+from plugins.speech import capital, joined, moment, number, say, state_word
 from plugins.whereabouts import PEOPLE, is_at
 
 NAMED = 8
@@ -129,10 +129,12 @@ def _the_others(language: str, alike: Sequence[Entity], others: Sequence[Entity]
         return ""
     first, second = sorted((alike, others), key=lambda some: some[0].state not in NOTICED)
     for few, many in ((first, second), (second, first)):
-        words = list(_alike(many, language))
         clause = _sentence(language, "is_so", few)
-        if clause and len(words) == 1 < len(many) and not any(map(_played, many)):
-            return _whole([clause, say(language, "the_others", words, value=len(many))], language)
+        are_alike = len(many) > 1 == len(_alike(many, language))
+        if clause and are_alike and not any(map(_played, many)):
+            word = _word(many[0], language, [one.name for one in many])
+            rest = say(language, "the_others", [word], value=len(many))
+            return _whole([clause, rest], language)
     return ""
 
 
@@ -141,7 +143,7 @@ def _whole(clauses: Sequence[str], language: str) -> str:
     if not all(clauses):
         return ""
     said = _CLAUSES.get(language, ", ").join(clauses)
-    return f"{said[:1].upper()}{said[1:]}{_STOP.get(language, '.')}"
+    return f"{capital(said)}{_STOP.get(language, '.')}"
 
 
 def _alike(things: Sequence[Entity], language: str) -> dict[str, list[Entity]]:
@@ -229,7 +231,7 @@ def _by_state(context: ToolContext, things: Sequence[Entity]) -> str:
     texts = []
     for alike in _alike(things, context.language).values():
         word = _word(alike[0], context.language, [one.name for one in alike])
-        label = f"{word[:1].upper()}{word[1:]}"
+        label = capital(word)
         texts.append(say(context.language, "state", [label], _names(context, alike)))
     return " ".join(texts)
 

@@ -41,7 +41,7 @@ from plugins.running_timers import (
     keep,
     show,
 )
-from plugins.speech import say
+from plugins.speech import capital, say
 from plugins.spoken import duration
 from plugins.which_timer import said_of_one
 
@@ -259,7 +259,7 @@ async def ring(context: ToolContext, key: str) -> None:
     said = "timer_was_done" if late > LATE else "timer_done"
     name, ago = called(timer, timer.language), duration(late, timer.language)
     text = say(timer.language, said, [name], ago)
-    await keep(context, timer, "ringing", text[:1].upper() + text[1:])
+    await keep(context, timer, "ringing", capital(text))
 
 
 async def _move(context: ToolContext, name: str, how_set: HowSet, by: timedelta) -> ToolResult:
@@ -349,17 +349,13 @@ def _result(
 
 def _say(context: ToolContext, key: str, timer: Timer, span: timedelta | None = None) -> str:
     shown = duration(span, context.language) if span is not None else ""
-    return _capital(say(context.language, key, [called(timer, context.language)], shown))
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    return capital(say(context.language, key, [called(timer, context.language)], shown))
 
 
 def _standing(context: ToolContext, timer: Timer) -> str:
     if timer.state == "ringing" and context.now - timer.due > RINGS_FOR:
         due = timer.due.astimezone(context.now.tzinfo)
-        return _capital(
+        return capital(
             say(context.language, "timer_over", [called(timer, context.language)], f"{due:%H:%M}")
         )
     if timer.state == "ringing":

@@ -87,7 +87,8 @@ class Commands:
         """What ``text`` has done or asked; ``None``: it is a question for the documents."""
         memory = self._dialogues.of(conversation)
         spoken = await self.decider.language_of(text, language)
-        text = await self.decider.named_as_here(text, spoken, area)
+        if memory.pending is None or memory.pending.decision.asks != "missing":
+            text = await self.decider.named_as_here(text, spoken, area)
         whole = on_that_day(text, memory, spoken, datetime.now(UTC))
         if not whole:
             return _unclear("the day that is meant is not known", spoken)

@@ -129,7 +129,7 @@ class Decider:
     async def with_proposal(
         self, parts: list[Part], text: str, area: str, *, continues: bool = False
     ) -> list[Part]:
-        """``MayBeMeant.with_proposal``."""
+        """The commands, or what may be meant, to be asked back: see ``MayBeMeant``."""
         return await self._may_be_meant.with_proposal(parts, text, area, continues=continues)
 
     def asked_about(self, parts: Sequence[Part]) -> list[Part]:

@@ -21,7 +21,13 @@ entities:
      attributes: {media_title: Nocturne, media_artist: Chopin}}
   - {id: media_player.radio, name: Radio, state: "off"}
   - {id: person.ann, name: Ann, state: unknown}
+  - {id: light.desk, name: Desk Lamp, state: "on"}
+  - {id: light.a, name: A, state: "off"}
+  - {id: light.b, name: B, state: "off"}
+  - {id: light.c, name: C, state: "off"}
+  - {id: light.d, name: D, state: "off"}
 """
+LAMPS = ["light.desk", "light.a", "light.b", "light.c", "light.d"]
 LOCKS = ["lock.front", "lock.side", "lock.back"]
 
 
@@ -79,3 +85,18 @@ async def test_how_many_play_does_not_hold_what_they_play(tell):
     assert await tell(*players, state="playing") == "1 of 2 playing: TV. Off: Radio."
     assert await tell(*players, state="off") == "1 of 2 off: Radio. Playing: TV."
     assert await tell("media_player.tv") == "TV: playing: Nocturne, Chopin."
+
+
+@pytest.mark.parametrize("state", ["on", "off"])
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The Desk Lamp is on, the other 4 are off."),
+        ("de", "Desk Lamp ist an, die anderen 4 sind aus."),
+        ("zh", "Desk Lamp开着，其余4个关着。"),
+        ("fr", "Desk Lamp est allumé, les 4 autres sont éteints."),
+        ("es", "Desk Lamp está encendido, los otros 4 están apagados."),
+    ],
+)
+async def test_the_few_are_named_and_the_others_counted(tell, language, text, state):
+    assert await tell(*LAMPS, language=language, state=state) == text

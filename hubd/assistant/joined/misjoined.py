@@ -16,7 +16,7 @@ from plugins.numbers import digits
 
 TIMED = frozenset({"reminders.add", "alarms.set", "calendar.add"})
 """What says a time that is its own."""
-KEEP_TEXTS = frozenset({"reminders.add", "calendar.add"})
+HOLD_TEXTS = frozenset({"reminders.add", "calendar.add"})
 """What keeps a text, which may say anything."""
 SETS = TIMED | {TIMER}
 """What begins something that other words of the same sentence may end or move."""
@@ -67,7 +67,7 @@ def is_given_up(parts: Sequence[Part], text: str) -> bool:
     rest = text.casefold()
     for part in parts:
         call = part.decision.call
-        kept = call.arguments.values() if call and call.tool in KEEP_TEXTS else ()
+        kept = call.arguments.values() if call and call.tool in HOLD_TEXTS else ()
         said = [part.text] if len(parts) > 1 and part.decision.tool else map(str, kept)
         for value in filter(None, said):
             rest = rest.replace(value.casefold(), " ")

@@ -15,22 +15,10 @@ MOST_WRONG = 2
 LEAST_AS_LONG = 0.5
 """How long a word that sounds like a name has to be at least, as a part of it."""
 
-_OWNING = frozenset(
-    (
-        "his",
-        "her",
-        "their",
-        "sein",
-        "seine",
-        "seinen",
-        "seinem",
-        "seiner",
-        "ihr",
-        "ihre",
-        "ihren",
-        "ihrem",
-    )
-)
+_OWNING = frozenset({
+    "his", "her", "their", "sein", "seine", "seinen", "seinem", "seiner",
+    "ihr", "ihre", "ihren", "ihrem",
+})  # fmt: skip
 """Words that say whose it is, and are no part of a name: "his light" is no Big Light."""
 
 Nearest = tuple[int, tuple[Tag, ...]]

@@ -1,11 +1,9 @@
 """Utterances of strangers, decided on as the daemon does, joined commands and likeness included.
 
 What each set gave at the first try is in docs/understanding.md; the tests hold that what was
-learned from it is kept, and that next to nothing is done that was not meant. Of the sets that are
-examples every fourth is asked, all of them with HUBD_TEST_SETS=all (``make sets``, ten minutes).
+learned from it is kept, and that next to nothing is done that was not meant.
 """
 
-import os
 import re
 from functools import cache
 from pathlib import Path
@@ -18,7 +16,6 @@ from hubd.assistant.evaluate import counted, judged_parts, samples
 DATA = Path(__file__).parents[2] / "data/assistant"
 UNSEEN = frozenset({"44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56"})
 """Sets that are no examples."""
-STEP = 1 if os.environ.get("HUBD_TEST_SETS") == "all" else 4
 
 
 class Counts(NamedTuple):
@@ -37,8 +34,8 @@ def bounds(language):
 
 
 def learned(language):
-    """The sets of a language that are examples and are asked, the newest first."""
-    return [name for name in bounds(language) if not _is_unseen(name)][::-1][::STEP]
+    """The sets of a language that are examples."""
+    return [name for name in bounds(language) if not _is_unseen(name)]
 
 
 def unseen(language):
