@@ -5,18 +5,15 @@
 Each file is loaded by both engines, each in a process of its own, and they take turns: prefill of
 512 tokens as one batch, then decoding behind them; the one whose turn it is not sleeps. Medians
 of the quiet turns, those in which other programs took little of the cores. The memory limit is the
-read bandwidth measured in the same turns over the bytes of weights that a token needs. Needs
+read bandwidth measured in the same turns over the bytes of weights that a token needs. SmolLM2's
+files are measured behind long contexts as well (bench.long_contexts). Needs
 `pip install --editable .[bench]`, built with CMAKE_ARGS=-DGGML_NATIVE=ON. Results go to
 bench/results/.
 """
 
 import argparse
-import json
 import math
-import os
 import statistics
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +22,10 @@ import msgspec
 import platformdirs
 
 from bench.charts import Bar, Point, bars, roofline
+from bench.long_contexts import LongRow, long_plot, long_table, measure_long
 from bench.random_model import write as write_random_model
 from bench.speed_worker import BATCH
+from bench.turns import QUIET, Worker, quiet, take_turns
 from engine.benchmarks._machine import this_machine
 from engine.gguf import GGUFFile
 from engine.quantize import quantize_file
@@ -34,9 +33,6 @@ from engine.quantize import quantize_file
 HERE = Path(__file__).parent
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
 DECODE = 32
-LEAST_TURNS = 3
-QUIET = 0.05
-"""The share of the cores that others may take in a turn that counts."""
 
 
 class Goal(NamedTuple):
@@ -54,6 +50,8 @@ GOALS = {
     "random 1B Q4_K_M": Goal(1.5, 1.3, 0.80),
     "random 1B Q8_0": Goal(1.5, 1.3, 0.80),
 }
+LONG = "SmolLM2-135M Q8_0", "SmolLM2-135M Q4_1"
+"""Files that are measured behind long contexts too."""
 
 
 class Row(msgspec.Struct):
@@ -85,59 +83,6 @@ class Row(msgspec.Struct):
         return self.decode["hubd"] * size / self.read_bytes_per_s
 
 
-def busy_seconds() -> float:
-    """Of all cores since the machine started, for whomever (proc_stat(5))."""
-    user, nice, system, _, _, irq, soft_irq, steal = map(
-        int, Path("/proc/stat").read_text().split()[1:9]
-    )
-    return (user + nice + system + irq + soft_irq + steal) / os.sysconf("SC_CLK_TCK")
-
-
-class Worker:
-    """An engine in its process."""
-
-    def __init__(self, kind: str, path: Path, threads: int) -> None:
-        self.kind = kind
-        environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.speed_worker", kind, path, str(threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        self.about = self._answer()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise SystemExit(f"{self.kind} has ended; see above")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def own_seconds(self) -> float:
-        """CPU time that its threads have had (proc_pid_stat(5))."""
-        stat = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
-
-    def turn(self, prompt: int, decode: int) -> dict[str, Any]:
-        """One turn; with the share of the cores that others took meanwhile."""
-        assert self._process.stdin is not None
-        order = json.dumps({"prefill": prompt, "decode": decode})
-        began, busy, own = time.perf_counter(), busy_seconds(), self.own_seconds()
-        print(order, file=self._process.stdin, flush=True)
-        answer = self._answer()
-        foreign = busy_seconds() - busy - (self.own_seconds() - own)
-        whole = (time.perf_counter() - began) * (os.cpu_count() or 1)
-        return {**answer, "others": max(foreign, 0.0) / whole}
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(30)
-
-
 def read_by_a_token(path: Path) -> tuple[int, int, int]:
     """Bytes and weights of the tensors that a token needs, and the weights of the head alone."""
     with GGUFFile(path) as file:
@@ -149,24 +94,12 @@ def read_by_a_token(path: Path) -> tuple[int, int, int]:
         return sum(i.size for i in read), sum(math.prod(i.shape) for i in read), head
 
 
-def quiet(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The turns that count: the undisturbed ones, or the three that were disturbed least."""
-    ordered = sorted(turns, key=lambda turn: float(turn["others"]))
-    return [t for n, t in enumerate(ordered) if n < LEAST_TURNS or t["others"] <= QUIET]
-
-
 def measure(name: str, path: Path, threads: int, seconds: float) -> Row:
     """Both engines on one file, in turns, for about so many seconds."""
     workers = [Worker(kind, path, threads) for kind in ("hubd", "llama.cpp")]
-    turns: dict[str, list[dict[str, Any]]] = {worker.kind: [] for worker in workers}
     for worker in workers:
-        worker.turn(64, 4)  # the first touches of memory and code are nobody's speed
-    end = time.monotonic() + seconds
-    while time.monotonic() < end or len(turns["hubd"]) < LEAST_TURNS:
-        workers.reverse()
-        for worker in workers:
-            turns[worker.kind].append(worker.turn(BATCH, DECODE))
-            time.sleep(0.05)  # threads that spin after their work have gone to sleep by now
+        worker.turn(prefill=64, decode=4)  # the first touches of memory and code are nobody's speed
+    turns = take_turns(workers, seconds, prefill=BATCH, decode=DECODE)
     for worker in workers:
         worker.close()
     about = {worker.kind: worker.about for worker in workers}
@@ -307,17 +240,25 @@ def main() -> None:
     parser.add_argument("--only", choices=GOALS, action="append", help="this file alone")
     given = parser.parse_args()
     machine = this_machine()
-    rows = []
+    rows: list[Row] = []
+    long_rows: list[LongRow] = []
     for name, path in model_files(given).items():
         if given.only and name not in given.only:
             continue
         rows.append(measure(name, path, given.threads, given.seconds))
         print(markdown(rows[-1:], str(machine), given.threads).splitlines()[-1], flush=True)
+        if name in LONG:
+            long_rows.append(measure_long(name, path, given.threads, given.seconds))
+            print(long_table(long_rows[-1:]).splitlines()[-1], flush=True)
     given.out.mkdir(parents=True, exist_ok=True)
-    result = {"machine": machine, "threads": given.threads, "rows": rows}
+    result = {"machine": machine, "threads": given.threads, "rows": rows, "long": long_rows}
     encoded = msgspec.json.format(msgspec.json.encode(result), indent=1)
     (given.out / "llamacpp.json").write_bytes(encoded)
-    (given.out / "llamacpp.md").write_text(markdown(rows, str(machine), given.threads))
+    tables = [markdown(rows, str(machine), given.threads)]
+    if long_rows:
+        tables.append(long_table(long_rows))
+        (given.out / "long_contexts.svg").write_text(long_plot(long_rows))
+    (given.out / "llamacpp.md").write_text("\n".join(tables))
     (given.out / "llamacpp.svg").write_text(ratios(rows))
     (given.out / "roofline.svg").write_text(roof(rows))
 
