@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.errors import EngineError
 from engine.huge_pages import anonymous
-from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
+from engine.kernels.kv_layout import BLOCK_TOKENS, RUN_BLOCKS, KVLayout, blocks_for
 
 
 class ContextFullError(EngineError):
@@ -36,9 +36,9 @@ class BlockPool:
         self.layout = layout
         self.blocks = blocks
         """Blocks that there are."""
-        self._arena = _reserved(blocks, layout.block_bytes)
+        self._arena = _reserved(blocks, layout)
         self._start = self._arena.ctypes.data
-        self._free = list(range(blocks - 1, -1, -1))  # the last is the next to be used
+        self._free = dict.fromkeys(reversed(range(blocks)))  # the last is the next to be used
         self._holders = [0] * blocks
 
     @property
@@ -46,14 +46,16 @@ class BlockPool:
         """Blocks that nobody holds."""
         return len(self._free)
 
-    def take(self) -> int:
-        """A free block, held once by the caller. What is in it is arbitrary.
+    def take(self, before: int = -1) -> int:
+        """A free block, held once by the caller: the one behind the block `before` if that is free,
+        so that they are read as one. What is in it is arbitrary.
 
         Raises NoFreeBlocksError.
         """
         if not self._free:
             raise NoFreeBlocksError(f"all {self.blocks} blocks of the KV cache are in use")
-        block = self._free.pop()
+        block = before + 1 if before + 1 in self._free else next(reversed(self._free))
+        del self._free[block]
         self._holders[block] = 1
         return block
 
@@ -67,25 +69,28 @@ class BlockPool:
         assert self._holders[block] > 0, "a block was released more often than held"
         self._holders[block] -= 1
         if not self._holders[block]:
-            self._free.append(block)
+            self._free[block] = None
 
     def holders(self, block: int) -> int:
         """How many hold the block."""
         return self._holders[block]
 
     def address(self, block: int) -> int:
-        """Where the block begins."""
-        return self._start + block * self.layout.block_bytes
+        """Where the block's first keys begin."""
+        run, place = divmod(block, RUN_BLOCKS)
+        _, _, half_bytes = self.layout.record
+        return self._start + run * RUN_BLOCKS * self.layout.block_bytes + place * half_bytes
 
     def record(self, block: int) -> NDArray[np.uint8]:
-        """uint8 (block bytes,): the block itself, not a copy (see kernels.kv_layout)."""
-        record: NDArray[np.uint8] = self._arena[block]
+        """uint8 (`layout.record`): the block itself, not a copy; it does not lie in one piece."""
+        run, place = divmod(block, RUN_BLOCKS)
+        record: NDArray[np.uint8] = self._arena[run, :, :, place]
         return record
 
     def copied(self, block: int) -> int:
         """A new block with the same content. Raises NoFreeBlocksError."""
         copy = self.take()
-        self._arena[copy] = self._arena[block]
+        self.record(copy)[...] = self.record(block)
         return copy
 
 
@@ -137,7 +142,7 @@ class KVSequence:
             tail = self._length // BLOCK_TOKENS
             self._put(tail, self.pool.copied(self.blocks[tail]))
         while len(self.blocks) * BLOCK_TOKENS < self._length + tokens:
-            self._append(self.pool.take())
+            self._append(self.pool.take(self.blocks[-1] if self.blocks else -1))
 
     def advance(self, tokens: int) -> None:
         """`tokens` more positions have been written."""
@@ -198,10 +203,13 @@ def _release_all(pool: BlockPool, blocks: list[int]) -> None:
         pool.release(blocks.pop())
 
 
-def _reserved(blocks: int, block_bytes: int) -> NDArray[np.uint8]:
-    """Zeros (blocks, block_bytes) that take memory page by page as they are written.
+def _reserved(blocks: int, layout: KVLayout) -> NDArray[np.uint8]:
+    """Zeros (runs, heads, 2, RUN_BLOCKS, bytes) that take memory page by page as they are written.
 
     In huge pages: attention at 1 024 positions takes 1.0 ms a token instead of 1.4 (SmolLM2), for
     which a sequence's first block takes 2 MB.
     """
-    return np.frombuffer(anonymous(blocks * block_bytes), np.uint8).reshape(blocks, block_bytes)
+    runs = -(-blocks // RUN_BLOCKS)
+    heads, halves, half_bytes = layout.record
+    memory = anonymous(runs * RUN_BLOCKS * layout.block_bytes)
+    return np.frombuffer(memory, np.uint8).reshape(runs, heads, halves, RUN_BLOCKS, half_bytes)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.architectures.rope import RopeTable
-from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, GROUP, HALF_BYTES, KVLayout, values_offset
+from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, GROUP, HALF_BYTES, KVLayout
 
 Array = NDArray[Any]
 
@@ -48,12 +48,11 @@ class _Views(NamedTuple):
 
 
 def _views(record: NDArray[np.uint8], layout: KVLayout) -> _Views:
-    """record: uint8 (block bytes,). Of bytes: keys (tiles, lanes, heads, …), values
+    """record: uint8 (`layout.record`). Of bytes: keys (tiles, lanes, heads, …), values
     (2, 8, 2, heads, …), see `kv_layout.value_place`."""
     dim, size, heads = layout.head_dim, layout.number_bytes, layout.layers * layout.kv_heads
-    by_head = record.reshape(heads, -1)
-    key_bytes, offset = size * BLOCK_TOKENS * dim, values_offset(dim, size)
-    keys, values = by_head[:, :key_bytes], by_head[:, offset : offset + key_bytes]
+    key_bytes = size * BLOCK_TOKENS * dim
+    keys, values = record[:, 0, :key_bytes], record[:, 1, :key_bytes]
     if size != BYTE:
         kind = np.float16 if size == HALF_BYTES else np.float32
         as_keys = keys.view(kind).reshape(heads, dim, BLOCK_TOKENS).transpose(2, 0, 1)
@@ -61,20 +60,20 @@ def _views(record: NDArray[np.uint8], layout: KVLayout) -> _Views:
         none = np.empty((BLOCK_TOKENS, 0))
         return _Views(as_keys, as_values, none.astype(np.float16), none.astype(np.float16))
     groups = dim // GROUP
-    scales = by_head[:, key_bytes:offset].view(np.float16)
-    value_scales = by_head[:, offset + key_bytes :].view(np.float16)
+    scales = record[:, 0, key_bytes:].view(np.float16)
+    value_scales = record[:, 1, key_bytes : key_bytes + 2 * BLOCK_TOKENS].view(np.float16)
     return _Views(
-        keys.reshape(heads, _TILES, groups, 8, _LANES, 4).transpose(1, 4, 0, 2, 3, 5),
+        keys.reshape(heads, groups, 8, _TILES, _LANES, 4).transpose(3, 4, 0, 1, 2, 5),
         values.view(np.int8)
-        .reshape(heads, dim // _LANES, BLOCK_TOKENS // 4, _LANES, 2, 2)
-        .transpose(5, 2, 4, 0, 1, 3),
+        .reshape(heads, groups, BLOCK_TOKENS // 4, GROUP // _LANES, _LANES, 2, 2)
+        .transpose(6, 2, 5, 0, 1, 3, 4),
         scales.reshape(heads, _TILES, groups, _LANES).transpose(1, 3, 0, 2),
         value_scales.reshape(heads, BLOCK_TOKENS).T,
     )
 
 
 def read_block(record: NDArray[np.uint8], layout: KVLayout) -> Positions:
-    """All BLOCK_TOKENS positions of a block, uint8 (block bytes,), as a copy."""
+    """All BLOCK_TOKENS positions of a block, uint8 (`layout.record`), as a copy."""
     views = _views(record, layout)
     heads = layout.layers * layout.kv_heads
     numbers = (BLOCK_TOKENS, heads, layout.head_dim)

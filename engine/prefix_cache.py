@@ -213,7 +213,7 @@ class PrefixCache:
         if not room:
             return False
         block = self.pool.take()
-        self.pool.record(block)[:] = record
+        self.pool.record(block)[...] = record.reshape(self.pool.layout.record)
         self._touch(self._insert(parent, part, block))
         self.pool.release(block)  # the tree holds it
         return True

@@ -9,10 +9,11 @@ from numba import njit
 from engine.formats.packed import LANES
 from engine.kernels.floating import float_panel
 from engine.kernels.intrinsics import addresses
-from engine.kernels.kv_layout import BLOCK_TOKENS, HALF_BYTES
+from engine.kernels.kv_layout import BLOCK_TOKENS, HALF_BYTES, RUN_BLOCKS
+from engine.kernels.rotation import values_offset
 from engine.kernels.softmax import softmax_part
 
-PART = 256
+PART = RUN_BLOCKS * BLOCK_TOKENS
 """Positions of a part; its boundaries are absolute."""
 
 
@@ -51,19 +52,19 @@ def number_attender(multiply_panel: Callable[..., None]) -> Callable[..., None]:
         keys are multiplied, and the keys that are read next while values are.
         """
         size, dim, columns = q.size, q.dim, q.columns
-        count, half = min(PART, q.position + q.rows - base), size * BLOCK_TOKENS * dim
+        count, values = min(PART, q.position + q.rows - base), values_offset(dim, size)
         near, anew = 4 * PART, np.int64(0)  # a literal would have the product compiled twice
         for p in range(0, count, BLOCK_TOKENS):
             a = block_of(keys, p // BLOCK_TOKENS)
             b, c, wide = q.queries, q.scores + 4 * p, BLOCK_TOKENS // LANES
             if size == HALF_BYTES:
                 apart = 2 * BLOCK_TOKENS
-                multiply_panel(a, apart, b, 4 * dim, c, near, dim, columns, wide, anew, half)
+                multiply_panel(a, apart, b, 4 * dim, c, near, dim, columns, wide, anew, values)
             else:
                 float_panel(a, 4 * BLOCK_TOKENS, b, 4 * dim, c, near, dim, columns, wide, 0)
         weigh(q, base, count, result + 4 * columns * dim)
         for p in range(0, count, BLOCK_TOKENS):
-            a = block_of(keys, p // BLOCK_TOKENS) + half
+            a = block_of(keys, p // BLOCK_TOKENS) + values
             b, depth, wide = q.scores + 4 * p, min(BLOCK_TOKENS, count - p), dim // LANES
             c, add, ahead = result, int(p > 0), block_of(later, p // BLOCK_TOKENS) - a
             if size == HALF_BYTES:

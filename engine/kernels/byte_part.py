@@ -19,8 +19,9 @@ from engine.kernels.attention_part import PART, Keys, block_of
 from engine.kernels.byte_weights import weigh_block
 from engine.kernels.columns import COLUMNS
 from engine.kernels.intrinsics import bits_to_float, floats, prefetch
-from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE, values_offset
+from engine.kernels.kv_layout import BLOCK_TOKENS, BYTE
 from engine.kernels.powers import added, all_lanes, higher, of_each, power_of_two
+from engine.kernels.rotation import values_offset
 from engine.kernels.simd import zeros
 from engine.kernels.softmax import LOWEST
 from engine.kernels.vectors import (
@@ -36,8 +37,6 @@ from engine.kernels.vectors import (
     store,
 )
 
-values_offset_of = njit(values_offset)
-"""`kv_layout.values_offset` for compiled code."""
 _MANY = COLUMNS
 """Of so many columns, products do not ask for what is read next."""
 
@@ -206,7 +205,7 @@ def byte_attender(
             min(PART, q.position + q.rows - base),
             4 * padded_columns(q.columns),
         )
-        key_bytes, values = BLOCK_TOKENS * dim, values_offset_of(dim, BYTE)
+        key_bytes, values = BLOCK_TOKENS * dim, values_offset(dim, BYTE)
         taken = (count + BLOCK_TOKENS - 1) // BLOCK_TOKENS
         for i in range(taken):
             a, p, at = block_of(keys, i), BLOCK_TOKENS * i, wide * i
@@ -235,7 +234,7 @@ def byte_attender(
         keep_states(q, taken, wide, result + 4 * columns * dim)
         for i in range(taken):
             a, following = block_of(keys, i) + values, block_of(later, i)
-            prefetch(following + key_bytes, values - key_bytes)
+            prefetch(following + key_bytes, 2 * BLOCK_TOKENS * blocks)
             prefetch(following + values + key_bytes, 2 * BLOCK_TOKENS)
             if columns >= _MANY:
                 prefetch(following, key_bytes)

@@ -36,8 +36,8 @@ from engine.kernels.vectors import (
 )
 
 TILES = BLOCK_TOKENS // LANES
-TILE_BYTES = LANES * BLOCK
-"""Of 16 positions and 32 numbers of their keys."""
+BLOCK_BYTES = BLOCK_TOKENS * BLOCK
+"""Of 32 numbers of the keys; fours of the tiles lie by turns."""
 _GROUPS = BLOCK // 4
 
 HIDDEN = -2e6
@@ -95,14 +95,13 @@ class _Panel:
     def _score_some(self, scores: list[Any], tiles: Sequence[int], columns: Sequence[int]) -> None:
         """Add the products of some tiles and columns."""
         builder = self.builder
-        apart = builder.mul(self.blocks, I64(TILE_BYTES))
-        widths = builder.add(self.keys, builder.mul(apart, I64(TILES)))
+        widths = builder.add(self.keys, builder.mul(self.blocks, I64(BLOCK_BYTES)))
         with cgutils.for_range(builder, self.blocks) as loop:
-            keys = builder.add(self.keys, builder.mul(loop.index, I64(TILE_BYTES)))
+            keys = builder.add(self.keys, builder.mul(loop.index, I64(BLOCK_BYTES)))
             width = builder.add(widths, builder.mul(loop.index, I64(2 * LANES)))
             places = [
                 (
-                    builder.add(keys, builder.mul(apart, I64(tile))),
+                    builder.add(keys, I64(4 * LANES * tile)),
                     builder.add(width, builder.mul(self.blocks, I64(2 * LANES * tile))),
                 )
                 for tile in tiles
@@ -159,11 +158,11 @@ class _Panel:
         before: list[Any],
     ) -> list[Any]:
         """before[column, tile] + four numbers of keys times those of queries."""
-        builder, sums = self.builder, list(before)
+        builder, sums, at = self.builder, list(before), BLOCK_BYTES // _GROUPS * group
         if self.columns < COLUMNS:  # else the block is asked for once, by who comes here
             for tile in tiles:
-                ask_for(builder, builder.add(builder.add(tile, self.ahead), I64(64 * group)))
-        keys = [load(builder, tile, 64 * group, BYTES) for tile in tiles]
+                ask_for(builder, builder.add(builder.add(tile, self.ahead), I64(at)))
+        keys = [load(builder, tile, at, BYTES) for tile in tiles]
         if self.dot.signed is not None:
             flip = ir.Constant(BYTES, [-128] * BYTES.count)
             keys = [builder.xor(key, flip) for key in keys]

@@ -32,7 +32,8 @@ from engine.kernels.vectors import (
 
 _TILES = 2
 """Numbers of a head that are summed at once: 2 · 16."""
-_TILE_BYTES = LANES * BLOCK_TOKENS
+_BLOCK_BYTES = _TILES * LANES * BLOCK_TOKENS
+"""Of these numbers; fours of the tiles lie by turns."""
 _GROUPS = BLOCK_TOKENS // 4
 MANY = 8
 """So many columns are multiplied at once where there are; then values are not asked for here."""
@@ -44,15 +45,16 @@ def emit_values(builder: Any, columns: int, dot: Dot, arguments: list[Any]) -> N
     apart = builder.mul(blocks, I64(4 * LANES * _TILES))  # of the sums of a column
     outputs = [builder.add(sums, builder.mul(apart, I64(column))) for column in range(columns)]
     with cgutils.for_range(builder, blocks) as loop:
-        first = builder.add(values, builder.mul(loop.index, I64(_TILES * _TILE_BYTES)))
+        first = builder.add(values, builder.mul(loop.index, I64(_BLOCK_BYTES)))
         at = builder.mul(loop.index, I64(4 * LANES * _TILES))
         for tiles, some in in_registers(_TILES, columns, dot):
-            sources = [builder.add(first, I64(_TILE_BYTES * tile)) for tile in tiles]
+            sources = [builder.add(first, I64(4 * LANES * tile)) for tile in tiles]
             totals = [ir.Constant(INTEGERS, None)] * (len(tiles) * len(some))
             for group in range(_GROUPS):
                 if columns < MANY:
                     for source in sources:
-                        ask_for(builder, builder.add(builder.add(source, ahead), I64(64 * group)))
+                        next_line = I64(_BLOCK_BYTES // _GROUPS * group)
+                        ask_for(builder, builder.add(builder.add(source, ahead), next_line))
                 _add_group(builder, dot, sources, weights, some, group, totals)
             places = [
                 builder.add(builder.add(outputs[column], at), I64(4 * LANES * tile))
@@ -73,7 +75,8 @@ def _add_group(
 ) -> None:
     """totals[column, tile] += values of four positions times their weights, of which none is too
     large for `dot.unsigned` (see `byte_scores.levels`)."""
-    values = [load(builder, tile, 64 * group, BYTES, 4) for tile in tiles]
+    at = _BLOCK_BYTES // _GROUPS * group
+    values = [load(builder, tile, at, BYTES, 4) for tile in tiles]
     for index, column in enumerate(columns):
         four = load(builder, weights, PART * column + 4 * group, I32, 4)
         weight = builder.bitcast(broadcast(builder, four), BYTES)

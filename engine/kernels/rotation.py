@@ -23,9 +23,9 @@ from engine.kernels.kv_layout import (
     GROUP,
     HALF_BYTES,
     LEAST_EXPONENT,
-    head_bytes,
+    RUN_BLOCKS,
+    half_bytes,
     value_place,
-    values_offset,
 )
 from engine.kernels.program import POSITIONS, ROWS, TABLES, share
 
@@ -43,14 +43,21 @@ LOGARITHM = tuple(
 )
 """Coefficients of f⁶ to f for log2(1 + f), 0 ≤ f < 1, within 2.1e-6."""
 
-head_bytes_of, values_offset_of = njit(head_bytes), njit(values_offset)
+half_bytes_of = njit(half_bytes)
 
 
 @njit(inline="always")
 def head_offset(layer: int, kv_heads: int, head: int, dim: int, size: int) -> int:
-    """Bytes from the beginning of a block to the keys of a head (see kernels.kv_layout)."""
-    before: int = head_bytes_of(dim, size) * (layer * kv_heads + head)
+    """Bytes from a block's first keys to those of a head (see kernels.kv_layout)."""
+    before: int = 2 * RUN_BLOCKS * half_bytes_of(dim, size) * (layer * kv_heads + head)
     return before
+
+
+@njit(inline="always")
+def values_offset(dim: int, size: int) -> int:
+    """Bytes from a head's keys in a block to its values there."""
+    offset: int = RUN_BLOCKS * half_bytes_of(dim, size)
+    return offset
 
 
 @njit(inline="always")
@@ -131,7 +138,7 @@ def store_bytes(key: np.ndarray, value: np.ndarray, address: int, p: int) -> Non
     """
     dim, tile, lane = key.size, p // LANES, p % LANES
     groups = dim // GROUP
-    keys = unsigned_bytes(address, (2, groups, 8, LANES, 4))
+    keys = unsigned_bytes(address, (groups, 8, 2, LANES, 4))
     scales = halves(address + BLOCK_TOKENS * dim, (2, groups, LANES))
     for group in range(groups):
         numbers = key[group * GROUP : (group + 1) * GROUP]
@@ -141,17 +148,16 @@ def store_bytes(key: np.ndarray, value: np.ndarray, address: int, p: int) -> Non
         scales[tile, group, lane] = half
         for i in range(GROUP):
             number = quantized(numbers[i], inverse)
-            keys[tile, group, i // 4, lane, i % 4] = np.uint8(number + np.int32(128))
-    at = address + values_offset_of(dim, BYTE)
-    values = signed_bytes(at, (dim // LANES, 8, LANES, 4))
+            keys[group, i // 4, tile, lane, i % 4] = np.uint8(number + np.int32(128))
+    at = address + values_offset(dim, BYTE)
+    values = signed_bytes(at, (groups, 8, 2, LANES, 4))
     at_byte = byte_of_position(p)
     half = float_to_half(logarithm(largest_magnitude(value) * np.float32(1 / 127)))
     halves(at + BLOCK_TOKENS * dim, BLOCK_TOKENS)[p] = half
     inverse = exponential(-half_to_float(half) * LN2)
     for i in range(dim):
-        values[i // LANES, at_byte // 4, i % LANES, at_byte % 4] = np.int8(
-            quantized(value[i], inverse)
-        )
+        number = np.int8(quantized(value[i], inverse))
+        values[i // GROUP, at_byte // 4, i % GROUP // LANES, i % LANES, at_byte % 4] = number
 
 
 def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
@@ -175,7 +181,7 @@ def rope_store(operands: Any, step: Any, thread: int, threads: int) -> None:
         if head >= heads:
             block = addresses(tables[row], p // BLOCK_TOKENS + 1)[p // BLOCK_TOKENS]
             key = block + head_offset(layer, kv_heads, head - heads, dim, size)
-            value = key + size * BLOCK_TOKENS * dim
+            value = key + values_offset(dim, size)
             slot = p % BLOCK_TOKENS
             if size == BYTE:
                 store_bytes(qkv[row, head], qkv[row, head + kv_heads], key, slot)

@@ -19,6 +19,7 @@ from engine.kernels.columns import column_buffer_bytes, quantize_row
 from engine.kernels.kv_layout import BYTE, LEAST_EXPONENT, KVLayout, blocks_for, value_place
 from engine.kernels.rotation import logarithm, rope_store
 from engine.kernels.softmax import LOWEST, softmax_part
+from engine.kv import BlockPool
 from engine.threads import ThreadPool
 from tests.engine.kernel_runs import PATHS, RNG, aligned, float_bits, floats, run
 
@@ -33,13 +34,15 @@ def pool():
 def paged(lengths, sizes, kind):
     """Blocks for sequences of these lengths, in any order, NaN where nothing is written.
 
-    → records (keep them), and the block table of each sequence.
+    → their pool (keep it), and the block table of each sequence.
     """
     layout = KVLayout(*sizes, number_bytes=np.dtype(kind).itemsize)
     counts = [blocks_for(length) for length in lengths]
-    records = np.full((sum(counts), layout.block_bytes), 0xFF, np.uint8)
-    addresses = records.ctypes.data + layout.block_bytes * RNG.permutation(sum(counts))
-    return records, np.split(addresses.astype(np.int64), np.cumsum(counts)[:-1])
+    pool = BlockPool(layout, sum(counts))
+    for block in range(pool.blocks):
+        pool.record(block)[...] = 0xFF
+    addresses = np.array([pool.address(block) for block in RNG.permutation(pool.blocks)], np.int64)
+    return pool, np.split(addresses, np.cumsum(counts)[:-1])
 
 
 def rows_of(parts):
@@ -181,7 +184,7 @@ def test_weights_of_a_block(path):
         (9, 40, 20, 32),
         (9, -1, 1 << 40, 1),
     ]:
-        keys = RNG.integers(1, 256, (2, blocks, 8, 16, 4)).astype(np.uint8)
+        keys = RNG.integers(1, 256, (blocks, 8, 2, 16, 4)).astype(np.uint8)
         widths = RNG.uniform(0.005, 0.02, (2, blocks, 16)).astype(np.float16)
         record = np.concatenate([keys.view(np.uint8).ravel(), widths.view(np.uint8).ravel()])
         queries, exponents = floats(columns, 32 * blocks), np.zeros((2, PART), np.float32)
@@ -199,7 +202,7 @@ def test_weights_of_a_block(path):
         inverses = exponents[1].ctypes.data
         weigh(*results[1:], inverses, weights.ctypes.data, sums.ctypes.data, columns)
 
-        k = keys.astype(np.float64).transpose(0, 3, 1, 2, 4).reshape(32, blocks, 32) - 128
+        k = keys.astype(np.float64).transpose(2, 3, 0, 1, 4).reshape(32, blocks, 32) - 128
         k *= widths.astype(np.float64).transpose(0, 2, 1).reshape(32, blocks, 1)
         quants, scales = reference.quantize_activations(queries)
         q = quants * scales.astype(np.float64)[:, :, None]

@@ -11,17 +11,22 @@ from engine.kv import BlockPool, ContextFullError, KVSequence, NoFreeBlocksError
 LAYOUT = KVLayout(layers=1, kv_heads=1, head_dim=16, number_bytes=2)
 
 
+def numbers_of(pool, block):
+    """A block's keys as a list of one number a position."""
+    return pool.record(block)[0, 0, :BLOCK_TOKENS]
+
+
 def write(sequence, *numbers):
-    """Append positions; a block's record serves as a list of one number a position."""
+    """Append positions."""
     sequence.reserve(len(numbers))
     for number in numbers:
         block = sequence.blocks[sequence.length // BLOCK_TOKENS]
-        sequence.pool.record(block)[sequence.length % BLOCK_TOKENS] = number
+        numbers_of(sequence.pool, block)[sequence.length % BLOCK_TOKENS] = number
         sequence.advance(1)
 
 
 def read(sequence):
-    records = [sequence.pool.record(block)[:BLOCK_TOKENS] for block in sequence.blocks]
+    records = [numbers_of(sequence.pool, block) for block in sequence.blocks]
     return np.concatenate(records)[: sequence.length].tolist() if records else []
 
 

@@ -65,7 +65,7 @@ def test_there_and_back_is_the_same_but_for_rounding(model):
 @pytest.mark.parametrize(("first", "count"), [(0, 32), (5, 7), (15, 2), (31, 1)])
 def test_a_block_takes_positions_and_keeps_the_others(size, first, count):
     random, layout = np.random.default_rng(size), KVLayout(LAYERS, HEADS, DIM, size)
-    blocks = random.integers(0, 255, (2, layout.block_bytes), np.uint8)
+    blocks = random.integers(0, 255, (2, *layout.record), np.uint8)
     before = read_block(blocks[0], layout)
     new = read_block(blocks[1], layout).part(first, first + count)
     write_block(blocks[0], layout, first, new)

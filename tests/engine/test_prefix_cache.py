@@ -13,6 +13,11 @@ LAYOUT = KVLayout(layers=1, kv_heads=1, head_dim=16, number_bytes=2)
 BLOCK = BLOCK_TOKENS
 
 
+def numbers_of(cache, block):
+    """A block's keys as a list of one number a position."""
+    return cache.pool.record(block)[0, 0, :BLOCK]
+
+
 def compute(cache, tokens, tail=True):
     """What a request does: continue from what is known, write the rest, offer it, end."""
     sequence = cache.begin(tokens, 1000)
@@ -20,11 +25,11 @@ def compute(cache, tokens, tail=True):
     assert cache.make_room(sequence.blocks_wanted(len(tokens) - found))
     sequence.reserve(len(tokens) - found)
     for token in tokens[found:]:
-        record = cache.pool.record(sequence.blocks[sequence.length // BLOCK])
-        record[sequence.length % BLOCK] = token % 251
+        numbers = numbers_of(cache, sequence.blocks[sequence.length // BLOCK])
+        numbers[sequence.length % BLOCK] = token % 251
         sequence.advance(1)
     written = [
-        cache.pool.record(sequence.blocks[at // BLOCK])[at % BLOCK] for at in range(len(tokens))
+        numbers_of(cache, sequence.blocks[at // BLOCK])[at % BLOCK] for at in range(len(tokens))
     ]
     assert written == [token % 251 for token in tokens]
     cache.publish(tokens, sequence, tail=tail)
@@ -146,7 +151,7 @@ def test_blocks_go_out_and_come_back():
 
     other = PrefixCache(BlockPool(LAYOUT, 10))
     assert not [*other.restore(tokens, 1, records[1:])], "its parent is not there"
-    assert not [*other.restore(tokens, 0, [records[0][:-1]])], "a record of another size"
+    assert not [*other.restore(tokens, 0, [records[0][..., :-1]])], "a record of another size"
     assert not [*other.restore(tokens[: BLOCK - 1], 0, records)]
     assert [*other.restore(tokens, 0, records[:1])] == [0]
     assert [*other.restore(tokens, 0, records)] == [0, 1], "again: it is there"
