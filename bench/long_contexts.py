@@ -24,8 +24,8 @@ class LongRow(msgspec.Struct):
 
     name: str
     packed_bytes_per_token: int
-    bytes_per_position: int
-    """Of keys and values, ours."""
+    bytes_per_position: float
+    """Of keys and values that are read, ours."""
     read_bytes_per_s: float
     seconds: dict[str, dict[int, float]]
     """Engine → positions → median seconds of a token behind them."""

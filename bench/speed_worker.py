@@ -63,7 +63,7 @@ class Hubd:
         self.about = {
             "kernels": choose_path(),
             "bytes_per_token": model.weight_bytes,
-            "bytes_per_position": model.kv_layout.block_bytes // BLOCK_TOKENS,
+            "bytes_per_position": model.kv_layout.read_bytes / BLOCK_TOKENS,
         }
 
     def sequence(self, positions: int) -> Sequence:

@@ -62,6 +62,14 @@ class KVLayout(NamedTuple):
         """Bytes of a block."""
         return math.prod(self.record)
 
+    @property
+    def read_bytes(self) -> int:
+        """Of these, what attention of one token reads: all but the room that values leave."""
+        heads, _, half_bytes = self.record
+        values = self.number_bytes * BLOCK_TOKENS * self.head_dim
+        scales = 2 * BLOCK_TOKENS if self.number_bytes == BYTE else 0
+        return heads * (half_bytes + values + scales)
+
 
 def blocks_for(tokens: int) -> int:
     """Blocks that hold this many positions."""

@@ -64,6 +64,27 @@ def test_turns_in_which_others_worked_do_not_count(load_program):
     assert len(quiet([{"others": 0.9}] * 5)) == 3
 
 
+def test_what_is_kept_behind_a_long_context(load_program):
+    """Twice the time is half the speed; half as many bytes again allow two thirds of it."""
+    program = load_program("long_contexts")
+    slow = dict.fromkeys(program.DEPTHS, 0.004) | {program.DEPTHS[-1]: 0.008}
+    turns = [{"others": 0.0, "read": 4e10}] * 3
+    extra = program.DEPTHS[-1] - program.DEPTHS[0]
+    row = program.LongRow(
+        name="some file",
+        packed_bytes_per_token=2 * extra - program.DEPTHS[0],
+        bytes_per_position=1,
+        read_bytes_per_s=4e10,
+        seconds={"hubd": slow, "llama.cpp": dict.fromkeys(program.DEPTHS, 0.012)},
+        turns={"hubd": turns, "llama.cpp": turns},
+    )
+    assert (row.kept("hubd"), row.kept("llama.cpp")) == (0.5, 1)
+    assert row.bytes_allow() == pytest.approx(2 / 3)
+    cells = program.long_table([row]).splitlines()[-1].split(" | ")
+    assert cells[4:8] == ["**0.50**", "0.67", "1.00", "1.50"]
+    assert "some file" in program.long_plot([row])
+
+
 def test_plots_are_pictures(load_program):
     charts = load_program("charts")
     bars = charts.bars("a < b", {"x": [charts.Bar("one", 0.5, 1), charts.Bar("two", 3, 2)]})

@@ -36,6 +36,38 @@ def test_bytes_of_a_block(size, expected):
     assert KVLayout(2, 3, 32, size).block_bytes == expected
 
 
+def test_values_have_as_much_room_as_keys_and_the_rest_of_it_is_not_read():
+    layout = KVLayout(2, 3, 64, 1)
+    keys, values = 32 * (64 + 4), 32 * (64 + 2)
+    assert (layout.block_bytes, layout.read_bytes) == (2 * 3 * 2 * keys, 2 * 3 * (keys + values))
+    assert KVLayout(2, 3, 64, 2).read_bytes == KVLayout(2, 3, 64, 2).block_bytes
+
+
+def test_blocks_share_no_byte():
+    pool = BlockPool(KVLayout(2, 2, 32, 1), 19)
+    for block in range(19):
+        pool.record(block)[...] = block
+    for block in range(19):
+        assert (pool.record(block) == block).all()
+        assert pool.record(block).shape == pool.layout.record
+
+
+def test_a_sequence_goes_on_in_the_block_behind_where_that_is_free():
+    pool = BlockPool(LAYOUT, 12)
+    first, second = KVSequence(pool, 400), KVSequence(pool, 400)
+    write(first, *range(3 * BLOCK_TOKENS))
+    write(second, *range(2 * BLOCK_TOKENS))
+    assert (first.blocks, second.blocks) == ([0, 1, 2], [3, 4])
+    write(first, 1)
+    second.release()
+    assert first.blocks == [0, 1, 2, 5], "the one behind is held by the other"
+    first.truncate(2 * BLOCK_TOKENS)
+    write(second, *range(3 * BLOCK_TOKENS))
+    write(first, *range(BLOCK_TOKENS + 1))
+    assert len({*first.blocks, *second.blocks}) == 7
+    assert read(first)[-BLOCK_TOKENS - 1 :] == [*range(BLOCK_TOKENS + 1)]
+
+
 def test_length_reserve_truncate():
     sequence = KVSequence(BlockPool(LAYOUT, 4), capacity=70)
     assert (sequence.length, sequence.capacity, sequence.blocks) == (0, 70, [])
