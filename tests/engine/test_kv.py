@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kernels.kv_layout import BLOCK_TOKENS, KVLayout, blocks_for
+from engine.kernels.kv_layout import BLOCK_TOKENS, RUN_BLOCKS, KVLayout, blocks_for
 from engine.kv import BlockPool, ContextFullError, KVSequence, NoFreeBlocksError
 
 LAYOUT = KVLayout(layers=1, kv_heads=1, head_dim=16, number_bytes=2)
@@ -52,20 +52,30 @@ def test_blocks_share_no_byte():
         assert pool.record(block).shape == pool.layout.record
 
 
-def test_a_sequence_goes_on_in_the_block_behind_where_that_is_free():
-    pool = BlockPool(LAYOUT, 12)
-    first, second = KVSequence(pool, 400), KVSequence(pool, 400)
-    write(first, *range(3 * BLOCK_TOKENS))
-    write(second, *range(2 * BLOCK_TOKENS))
-    assert (first.blocks, second.blocks) == ([0, 1, 2], [3, 4])
-    write(first, 1)
-    second.release()
-    assert first.blocks == [0, 1, 2, 5], "the one behind is held by the other"
-    first.truncate(2 * BLOCK_TOKENS)
-    write(second, *range(3 * BLOCK_TOKENS))
-    write(first, *range(BLOCK_TOKENS + 1))
-    assert len({*first.blocks, *second.blocks}) == 7
-    assert read(first)[-BLOCK_TOKENS - 1 :] == [*range(BLOCK_TOKENS + 1)]
+def test_sequences_that_grow_by_turns_have_their_blocks_side_by_side():
+    pool = BlockPool(LAYOUT, 4 * RUN_BLOCKS + 3)
+    first, second = KVSequence(pool, 1000), KVSequence(pool, 1000)
+    for _ in range(RUN_BLOCKS + 2):
+        write(first, *range(BLOCK_TOKENS))
+        write(second, *range(BLOCK_TOKENS))
+    assert first.blocks == [*range(RUN_BLOCKS), 2 * RUN_BLOCKS, 2 * RUN_BLOCKS + 1]
+    assert second.blocks[:RUN_BLOCKS] == [*range(RUN_BLOCKS, 2 * RUN_BLOCKS)]
+    third = KVSequence(pool, 1000)
+    write(third, *range(3 * BLOCK_TOKENS))
+    assert third.blocks == [4 * RUN_BLOCKS, 4 * RUN_BLOCKS + 1, 4 * RUN_BLOCKS + 2]
+    first.release()
+    write(third, 1)
+    assert third.blocks[-1] == 0, "the first of a run that nobody uses"
+
+
+def test_no_block_is_left_over_where_runs_are_in_use():
+    pool = BlockPool(LAYOUT, 2 * RUN_BLOCKS + 3)
+    sequences = [KVSequence(pool, 100) for _ in range(pool.blocks)]
+    for sequence in sequences:
+        write(sequence, 1)
+    assert sorted(block for each in sequences for block in each.blocks) == [*range(pool.blocks)]
+    with pytest.raises(NoFreeBlocksError):
+        pool.take()
 
 
 def test_length_reserve_truncate():
