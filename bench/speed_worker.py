@@ -146,7 +146,7 @@ def seconds_of(sequence: Sequence, pieces: list[Tokens]) -> list[float]:
     return [float(each) for each in np.diff(marks)]
 
 
-class Worker:
+class Sequences:
     """The sequences of an engine, which stay from order to order."""
 
     def __init__(self, engine: Engine) -> None:
@@ -189,9 +189,9 @@ def main() -> None:
     kind, path, threads = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     engine: Engine = (Hubd if kind == "hubd" else LlamaCpp)(path, threads)
     print(json.dumps(engine.about), flush=True)
-    worker = Worker(engine)
+    sequences = Sequences(engine)
     for line in sys.stdin:
-        print(json.dumps(worker.answer(json.loads(line))), flush=True)
+        print(json.dumps(sequences.answer(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

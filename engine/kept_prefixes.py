@@ -110,7 +110,7 @@ class KeptPrefixes:
         left = [number for number in copies.wanted[len(payloads) :] if number < len(blocks)]
         for number in left:
             record = self._cache.pool.record(blocks[number])
-            payloads[number] = record.flatten().data  # which does not hold Python's lock
+            payloads[number] = record.flatten().data
             if time.perf_counter() >= end:
                 break
         for block in blocks:
