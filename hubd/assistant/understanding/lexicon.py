@@ -54,6 +54,8 @@ Kind = Literal[
 NAMED = frozenset({"floor", "area", "entity"})
 """The kinds of what has a name in the household."""
 
+_GAPS = re.compile(r"(?P<of_a_name>(?<=[a-zà-ÿ])[\s,]+(?=[a-zà-ÿ\d]))|[\s,]+")
+"""Between characters, where a language writes none; a name from another has its own."""
 _NUMERAL = re.compile("[零一二两三四五六七八九十百点半]")
 _WHERE = r"\b(?:(?:in|at|on|from|of) (?:the|my|our)|im|in (?:der|meiner)|am|auf dem|vom) (?:\w+ )?"
 _ROOM = "(?:屋里?|房里|那屋|那边|那儿|[室厅层楼院廊库]|[生手衣帽浴]间)"
@@ -168,7 +170,7 @@ class Lexicon:
         said = self._drop.sub(" ", without_frames(said, self.frames))
         for pattern in self._fillers:
             said = pattern.sub(" ", said)
-        said = " ".join(said.split()) if self.spaces else re.sub(r"[\s,]+", "", said)
+        said = " ".join(said.split()) if self.spaces else _GAPS.sub(_gap_left, said)
         return said_once(said, self.language, spaces=self.spaces)
 
     @lru_cache(maxsize=1024)  # noqa: B019
@@ -454,6 +456,10 @@ def turned(name: str) -> str:
 def _found(patterns: dict[str, re.Pattern[str]], text: str) -> set[str]:
     said = plain(text)
     return {name for name, pattern in patterns.items() if pattern.search(said)}
+
+
+def _gap_left(found: re.Match[str]) -> str:
+    return " " if found["of_a_name"] else ""
 
 
 @cache
