@@ -221,7 +221,7 @@ def _reserved(blocks: int, layout: KVLayout) -> NDArray[np.uint8]:
     """Zeros (runs, heads, 2, RUN_BLOCKS, bytes) that take memory page by page as they are written.
 
     In huge pages: attention at 1 024 positions takes 1.0 ms a token instead of 1.4 (SmolLM2), for
-    which a sequence's first block takes 2 MB.
+    which a sequence's first block takes all those of its run.
     """
     runs = -(-blocks // RUN_BLOCKS)
     heads, halves, half_bytes = layout.record
