@@ -3,9 +3,9 @@
 A block holds the keys and values of BLOCK_TOKENS positions in a row for all layers. RUN_BLOCKS of
 them lie together: for each layer and kv head the keys of one after the other, so that positions are
 the lanes of a vector, then the values of all, so that the numbers of a head are. So attention reads
-long streams, line by line, where blocks follow each other: behind 4 096 positions that takes 1.7 ms
-of two threads in place of 2.1, 2.4 of one in place of 3.5 (SmolLM2, Zen 4), than with blocks that
-each lie by themselves.
+long streams, line by line, where blocks follow each other: a token behind 4 096 positions takes 1.7
+to 1.8 ms of two threads for it, 2.1 where each block lies by itself, and of one 2.6, 3.5 (SmolLM2,
+Zen 4).
 
 As float16, or as float32 of a model that is computed exactly: keys (head_dim, BLOCK_TOKENS),
 values (BLOCK_TOKENS, head_dim). As bytes q for a number q · scale, by fours of what is summed over,
